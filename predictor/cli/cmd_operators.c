@@ -7,6 +7,8 @@
 
 #include "cli/command.h"
 #include "predictor/baselines/validate.h"
+#include "predictor/cli/setting_files.h"
+#include "predictor/dataset/benched.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/topology.h"
@@ -130,8 +132,11 @@ static dls_status make_fabric(const dls_operators *a, const dls_hardware *hw,
                               const dls_opmodel *model, const dls_hw_gpu *gpu,
                               const dls_workload *w, dls_fabric *made, dls_error *err)
 {
-    const dls_fabric *like = dls_opmodel_fabric(model, "pcie");
+    const dls_fabric *like = dls_opmodel_fabric(model, a->like ? a->like : "pcie");
     dls_topology t = {.nodes = (int)a->nodes, .algorithm = a->algorithm};
+    if (!like && a->like) {
+        return dls_fail(err, DLS_EINPUT, "--like", "unknown fabric \"%s\"", a->like);
+    }
     if (!like) {
         return dls_fail(err, DLS_ECONFIG, "fabrics", "no \"pcie\", whose overlap is taken");
     }
@@ -147,6 +152,7 @@ static dls_status make_fabric(const dls_operators *a, const dls_hardware *hw,
         DLS_TRY(dls_hardware_link(hw, a->network, &t.outer, err));
     }
     *made = dls_topology_fabric(&t, 4 * w->params, a->servers > 0, like);
+    made->per_tensor_s = a->like ? like->per_tensor_s : 0;
     return DLS_OK;
 }
 
@@ -204,12 +210,15 @@ static dls_status one_job(const dls_operators *a, bool profile, const dls_hardwa
                                 .batch = (double)a->batch,
                                 .n_workers = (int)a->gpus,
                                 .n_servers = (int)a->servers,
-                                .async = a->async};
+                                .async = a->async,
+                                .buckets = a->buckets,
+                                .apart = a->apart};
     const dls_series_options opts = {.interval_s = (double)a->interval_us / 1e6,
                                      .n_samples = (size_t)a->samples,
                                      .step_spread = 0.02,
                                      .jitter_frac = 0.1,
                                      .noise_frac = 0.02,
+                                     .packet_bytes = (double)a->packet,
                                      .seed = (uint64_t)a->seed};
     dls_opmodel model;
     dls_workload w;
@@ -266,9 +275,29 @@ static dls_status list(const dls_operators *a, const dls_hardware *hw, dls_error
     return DLS_OK;
 }
 
-static dls_status calibrate(const dls_operators *a, const dls_pointset *set, dls_error *err)
+/* The constants that are there, and those of the processor that ran the jobs. */
+static dls_status calibrate_to_jobs(const dls_operators *a, const dls_hardware *hw, dls_error *err)
 {
     dls_opmodel model;
+    dls_setting_list list = {0};
+    if (!a->graphs || !a->gpu) {
+        return dls_fail(err, DLS_EUSAGE, "--jobs", "goes with --graphs and --gpu");
+    }
+    DLS_TRY(load_model(a, &model, err));
+    dls_status status = dls_setting_files_load("bench", a->folder, hw, &list, err);
+    DLS_THEN(status, dls_benched_calibrate(a->jobs, a->graphs, &list, hw, a->gpu, &model, err));
+    DLS_THEN(status, dls_opmodel_save(&model, a->output, err));
+    dls_setting_list_fini(&list);
+    return status;
+}
+
+static dls_status calibrate(const dls_operators *a, const dls_pointset *set, const dls_hardware *hw,
+                            dls_error *err)
+{
+    dls_opmodel model;
+    if (a->jobs) {
+        return calibrate_to_jobs(a, hw, err);
+    }
     DLS_TRY(dls_calibrate(set, NULL, a->by_size ? &a->kernels : NULL, &model, err));
     return dls_opmodel_save(&model, a->output, err);
 }
@@ -325,7 +354,7 @@ static void fini(void *user)
         return act(user, do_##name, err);                                                          \
     }
 VERB(validate, validate(a, &t->set, err))
-VERB(calibrate, calibrate(a, &t->set, err))
+VERB(calibrate, calibrate(a, &t->set, &t->hw, err))
 VERB(step, one_job(a, false, &t->hw, err))
 VERB(profile, one_job(a, true, &t->hw, err))
 VERB(measure, measure(a, &t->hw, err))
@@ -335,8 +364,8 @@ VERB(kernels, dls_operators_kernels(a, &t->hw, false, err))
 #undef VERB
 
 static const dls_verb verbs[] = {
-    {"calibrate", "--output=FILE", "fit the constants to the calibrating points and write them", 0,
-     0, "output", cmd_calibrate},
+    {"calibrate", "[--jobs=CSV --graphs=DIR --gpu=NAME] --output=FILE",
+     "fit the constants to the calibrating points and write them", 0, 0, "output", cmd_calibrate},
     {"validate", "[--points]",
      "mean absolute errors on points that fitted nothing, as a table (Markdown); exit code 1 if a "
      "target is missed",
@@ -374,6 +403,10 @@ static const dls_arg args[] = {
              "calibrate, fit-kernels, measure: where the constants, the times go; profile: the "
              "samples, as a "
              "recording for dlsim perf analyze"),
+    DLS_TEXT(dls_operators, jobs, "jobs", 0, "CSV",
+             "calibrate: the processor --gpu to jobs of dlsim perf bench, in place of points; "
+             "other constants stay"),
+    DLS_TEXT(dls_operators, graphs, "graphs", 0, "DIR", "calibrate: their networks"),
     DLS_TEXT(dls_operators, operators, "operators", 0, "FILE",
              "step, profile: measured times in place of the formula, where they are"),
     DLS_SWITCH(dls_operators, points, "points", 0, "validate: every point, too"),
@@ -393,6 +426,13 @@ static const dls_arg args[] = {
     DLS_INT(dls_operators, nodes, "nodes", 0, 1, 1 << 20, "without --fabric: nodes of the job"),
     DLS_TEXT(dls_operators, network, "network", 0, "NAME",
              "without --fabric: the link between them"),
+    DLS_TEXT(dls_operators, like, "like", 0, "NAME",
+             "without --fabric: whose overlap, waiting and cost of a tensor it has (pcie's, and no "
+             "cost of a tensor, if left out)"),
+    DLS_SWITCH(dls_operators, buckets, "buckets", 0,
+               "all-reduce as PyTorch's DistributedDataParallel: gradients in buckets"),
+    DLS_SWITCH(dls_operators, apart, "apart", 0,
+               "servers on machines of their own (not with --async)"),
     DLS_CHOICE(dls_operators, algorithm, "algorithm", 0, "ring|tree|hierarchical",
                "without --fabric: of all-reduce"),
     DLS_INT(dls_operators, servers, "servers", 0, 1, 1 << 20,
@@ -403,6 +443,8 @@ static const dls_arg args[] = {
     DLS_HEADING("profile:"),
     DLS_INT(dls_operators, interval_us, "interval-us", 0, 1, INT32_MAX, "between samples"),
     DLS_INT(dls_operators, samples, "samples", 0, 1, 1 << 26, "how many"),
+    DLS_INT(dls_operators, packet, "packet", 0, 0, INT32_MAX,
+            "bytes that a link's counter counts at once; 0: any amount"),
     DLS_INT(dls_operators, seed, "seed", 0, 0, INT64_MAX, "of the noise"),
     DLS_HEADING("measure:"),
     DLS_TEXT(dls_operators, device, "device", 0, "cuda|cpu",

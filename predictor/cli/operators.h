@@ -16,14 +16,15 @@ typedef struct dls_operators {
     const char *folder, *constants, *output;
     const char *model, *graph, *gpu, *fabric, *host, *link, *network;
     const char *operators, *device;
+    const char *jobs, *graphs, *like; /* calibrate; a fabric */
     double seconds, most_gflop;
     dls_op_times measured; /* of --operators */
     int64_t nodes;
     dls_allreduce algorithm;
     dls_numeric numeric;
     int64_t batch, gpus, servers;
-    int64_t interval_us, samples, seed;
-    bool points, async, left_out, by_size;
+    int64_t interval_us, samples, seed, packet;
+    bool points, async, left_out, by_size, buckets, apart;
     dls_sized_table kernels; /* of --sized */
     char **file;             /* what is no option: files of measured kernels */
     size_t n_files;

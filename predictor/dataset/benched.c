@@ -9,7 +9,11 @@
 #include "base/csv.h"
 #include "base/units.h"
 #include "workload/graph/import.h"
+#include "workload/operator/fit.h"
+#include "workload/operator/from_graph.h"
+#include "workload/operator/op_rates.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,4 +256,166 @@ dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
     }
     *out = set;
     return DLS_OK;
+}
+
+/* ---- calibration ----------------------------------------------------------------------------- */
+
+static const char *const fabric_name[] = {"jobs-allreduce", "jobs-servers"};
+
+typedef struct calibration {
+    const benched *b;
+    const dls_hardware *hw;
+    dls_opmodel *model;
+    const dls_workload *work; /* [graphs] */
+    bool servers;             /* whose jobs are fitted */
+    dls_status status;        /* of the first job that could not be asked */
+    dls_error *err;
+} calibration;
+
+static bool is_asked(const calibration *c, const dls_setting_spec *spec)
+{
+    return spec->workers > 1 && (spec->servers > 0) == c->servers;
+}
+
+/* The step of a job, with what it costs to wait and to send a tensor. */
+static dls_status step_of(const calibration *c, const job *j, const double *x, double *step_s)
+{
+    const dls_setting_spec *spec = &c->b->list->spec[j->setting];
+    const dls_workload *w = &c->work[j->graph];
+    dls_work_setting s;
+    dls_fabric fabric;
+    dls_step_in_setting step;
+    DLS_TRY(dls_setting_work(spec, c->model, c->hw, w, c->b->origin[j->graph].batch,
+                             DLS_NUMERIC_FP32, &fabric, &s, c->err));
+    fabric.straggle = exp(x[0]);
+    fabric.per_tensor_s = exp(x[1]);
+    DLS_TRY(dls_setting_step(c->model, w, &s, &step, c->err));
+    *step_s = step.step_s;
+    return DLS_OK;
+}
+
+static void residuals(void *user, const double *x, double *residual)
+{
+    calibration *c = user;
+    size_t n = 0;
+    for (size_t i = 0; i < c->b->n; i++) {
+        const job *j = &c->b->job[i];
+        double step_s = 1;
+        if (is_asked(c, &c->b->list->spec[j->setting])) {
+            c->status = c->status == DLS_OK ? step_of(c, j, x, &step_s) : c->status;
+            residual[n++] = log(step_s / j->iteration_s) / 0.1;
+        }
+    }
+}
+
+/* The row of the model with that name, or a new one. */
+static dls_fabric_row *fabric_row(dls_opmodel *model, const char *name)
+{
+    for (size_t i = 0; i < model->n_fabrics; i++) {
+        if (strcmp(model->fabric[i].name, name) == 0) {
+            return &model->fabric[i];
+        }
+    }
+    return model->n_fabrics < DLS_OPMODEL_ROWS ? &model->fabric[model->n_fabrics++] : NULL;
+}
+
+static dls_status fit_exchange(calibration *c, bool servers, dls_error *err)
+{
+    /* A tenth of a step, 0.1 ms; what jobs do not show stays about there. */
+    dls_fit fit = {
+        .residuals = residuals, .user = c, .n = 2, .mean = {log(0.1), log(1e-4)}, .sigma = {2, 2}};
+    double x[DLS_FIT_MAX];
+    c->servers = servers;
+    for (size_t i = 0; i < c->b->n; i++) {
+        fit.n_residuals += is_asked(c, &c->b->list->spec[c->b->job[i].setting]);
+    }
+    if (fit.n_residuals == 0) {
+        return DLS_OK;
+    }
+    const dls_status status = dls_fit_run(&fit, x, err);
+    DLS_TRY(c->status);
+    DLS_TRY(status);
+    dls_fabric_row *row = fabric_row(c->model, fabric_name[servers]);
+    if (!row) {
+        return dls_fail(err, DLS_EINPUT, "fabrics", "more than %d", DLS_OPMODEL_ROWS);
+    }
+    *row = (dls_fabric_row){
+        .fabric = {.bps = 1, .gamma = 1, .straggle = exp(x[0]), .per_tensor_s = exp(x[1])}};
+    snprintf(row->name, sizeof row->name, "%s", fabric_name[servers]);
+    return DLS_OK;
+}
+
+static dls_status fit_operations(const benched *b, const dls_workload *work, const dls_hw_gpu *gpu,
+                                 dls_opmodel *model, dls_error *err)
+{
+    dls_op_job *alone;
+    size_t n = 0, at = 0;
+    while (at < model->n_rates && strcmp(model->rates[at].gpu, gpu->name) != 0) {
+        at++;
+    }
+    if (at == DLS_OPMODEL_ROWS) {
+        return dls_fail(err, DLS_EINPUT, "rates", "more than %d", DLS_OPMODEL_ROWS);
+    }
+    DLS_TRY(dls_alloc_array(&alone, b->n, sizeof *alone, "jobs", err));
+    for (size_t i = 0; i < b->n; i++) {
+        const job *j = &b->job[i];
+        const dls_setting_spec *spec = &b->list->spec[j->setting];
+        if (spec->workers == 1 && spec->servers == 0) {
+            alone[n++] = (dls_op_job){&work[j->graph], b->origin[j->graph].batch, j->iteration_s};
+        }
+    }
+    dls_rates formula = dls_opmodel_rates(model, gpu, DLS_NUMERIC_FP32);
+    dls_op_rates found;
+    const dls_status status = dls_op_rates_fit(alone, n, &formula, &found, err);
+    dls_free(alone);
+    DLS_TRY(status);
+    snprintf(found.gpu, sizeof found.gpu, "%s", gpu->name);
+    model->rates[at] = found;
+    model->n_rates += at == model->n_rates;
+    return DLS_OK;
+}
+
+static dls_status calibrate(benched *b, dls_workload *work, const dls_hardware *hw,
+                            const char *gpu_name, dls_opmodel *model, dls_error *err)
+{
+    const dls_hw_gpu *gpu;
+    calibration c = {.b = b, .hw = hw, .model = model, .work = work, .err = err};
+    DLS_TRY(dls_hardware_gpu(hw, gpu_name, &gpu, err));
+    for (size_t i = 0; i < b->n; i++) {
+        const dls_setting_spec *spec = &b->list->spec[b->job[i].setting];
+        if (strcmp(spec->gpu, gpu->name) != 0) {
+            return dls_fail(err, DLS_EINPUT, spec->name, "runs on %s, not on %s", spec->gpu,
+                            gpu->name);
+        }
+        if (!(b->job[i].iteration_s > 0)) {
+            return dls_fail(err, DLS_EINPUT, spec->name, "a step of no time");
+        }
+    }
+    for (size_t i = 0; i < b->n_graphs; i++) {
+        DLS_TRY(dls_workload_from_graph(b->graph[i], &work[i], err));
+    }
+    DLS_TRY(fit_operations(b, work, gpu, model, err));
+    DLS_TRY(fit_exchange(&c, false, err));
+    return fit_exchange(&c, true, err);
+}
+
+dls_status dls_benched_calibrate(const char *csv_path, const char *graphs_dir,
+                                 const dls_setting_list *list, const dls_hardware *hw,
+                                 const char *gpu, dls_opmodel *model, dls_error *err)
+{
+    benched b = {.list = list};
+    dls_workload *work = NULL;
+    dls_status status = read_table(csv_path, &b, err);
+    DLS_THEN(status, read_graphs(graphs_dir, &b, err));
+    if (status == DLS_OK) {
+        work = dls_alloc_zero(b.n_graphs, sizeof *work);
+        status = work ? calibrate(&b, work, hw, gpu, model, err)
+                      : dls_nomem(err, "jobs", b.n_graphs * sizeof *work);
+    }
+    for (size_t i = 0; work && i < b.n_graphs; i++) {
+        dls_workload_fini(&work[i]);
+    }
+    dls_free(work);
+    benched_fini(&b);
+    return status;
 }

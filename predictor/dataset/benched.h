@@ -27,4 +27,14 @@ dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
                                const dls_setting_list *list, const dls_corpus_options *o,
                                dls_dataset **out, dls_error *err) DLS_MUST_CHECK;
 
+/* The operator model of a processor that ran such jobs, from all of them: costs of its operations from
+ * those of one worker (op_rates.h), waiting and cost of a tensor from those of several, in fabrics
+ * "jobs-allreduce" and "jobs-servers", as far as there are any. Rows of the same names are replaced.
+ * gpu: what all settings of the table run on. Errors: as above, EINPUT (none of one worker, another
+ * GPU). */
+dls_status dls_benched_calibrate(const char *csv_path, const char *graphs_dir,
+                                 const dls_setting_list *list, const dls_hardware *hw,
+                                 const char *gpu, dls_opmodel *model,
+                                 dls_error *err) DLS_MUST_CHECK;
+
 #endif

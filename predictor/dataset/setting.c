@@ -58,6 +58,17 @@ static dls_status read_count(const config_setting_t *row, const char *path, cons
     return DLS_OK;
 }
 
+static dls_status read_switch(const config_setting_t *row, const char *path, const char *key,
+                              bool *out, dls_error *err)
+{
+    const config_setting_t *member = config_setting_get_member(row, key);
+    if (member && config_setting_type(member) != CONFIG_TYPE_BOOL) {
+        return dls_cfg_fail(row, path, err, "\"%s\" is true or false", key);
+    }
+    *out = member && config_setting_get_bool(member);
+    return DLS_OK;
+}
+
 /* What the members say of each other. */
 static dls_status check(const config_setting_t *row, const char *path, const dls_setting_spec *s,
                         const dls_hardware *hw, dls_error *err)
@@ -81,6 +92,10 @@ static dls_status check(const config_setting_t *row, const char *path, const dls
     if (with_servers(s) != (s->servers > 0)) {
         return dls_cfg_fail(row, path, err, "servers go with ps-sync and ps-async");
     }
+    if ((s->buckets && !is(s->exchange, "allreduce")) ||
+        (s->apart && !is(s->exchange, "ps-sync"))) {
+        return dls_cfg_fail(row, path, err, "buckets go with allreduce, apart with ps-sync");
+    }
     if (is(s->exchange, "one") != (s->workers == 1 && s->servers == 0)) {
         return dls_cfg_fail(row, path, err, "exchange \"one\" goes with one worker");
     }
@@ -102,6 +117,8 @@ static dls_status read_row(const config_setting_t *row, const char *path, const 
     DLS_TRY(read_count(row, path, "workers", 1, &s->workers, err));
     DLS_TRY(read_count(row, path, "servers", 0, &s->servers, err));
     DLS_TRY(read_count(row, path, "nodes", 1, &s->nodes, err));
+    DLS_TRY(read_switch(row, path, "buckets", &s->buckets, err));
+    DLS_TRY(read_switch(row, path, "apart", &s->apart, err));
     return check(row, path, s, hw, err);
 }
 
@@ -150,7 +167,9 @@ dls_status dls_setting_work(const dls_setting_spec *spec, const dls_opmodel *mod
                               .batch = batch,
                               .n_workers = spec->workers,
                               .n_servers = spec->servers,
-                              .async = is(spec->exchange, "ps-async")};
+                              .async = is(spec->exchange, "ps-async"),
+                              .buckets = spec->buckets,
+                              .apart = spec->apart};
     DLS_TRY(dls_hardware_gpu(hw, spec->gpu, &out->gpu, err));
     if (spec->workers == 1 && spec->servers == 0) {
         return DLS_OK;

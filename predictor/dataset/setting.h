@@ -7,6 +7,9 @@
  *        { name = "V100-P1w2"; gpu = "V100"; workers = 2; servers = 1; nodes = 1;
  *          exchange = "ps-sync"; link = "pcie3"; network = ""; }
  *      );
+ *
+ * With buckets = true all-reduce is that of PyTorch's DistributedDataParallel, with apart = true servers
+ * have machines of their own (workload/operator/schedule.h).
  */
 #ifndef DLS_DATASET_SETTING_H
 #define DLS_DATASET_SETTING_H
@@ -21,6 +24,7 @@ typedef struct dls_setting_spec {
     char link[DLS_HW_NAME];    /* between the GPUs of a node */
     char network[DLS_HW_NAME]; /* between the nodes; "" for one node */
     int32_t workers, servers, nodes;
+    bool buckets, apart; /* schedule.h; false where a file does not say */
 } dls_setting_spec;
 
 typedef struct dls_setting_list {

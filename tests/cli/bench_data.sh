@@ -29,6 +29,31 @@ for table in "study.py data $data/runs.jsonl.gz" "contend.py $data --report"; do
     checks=$((checks + 1))
 done
 
+# The operator model fitted to the jobs of all families but one, asked about that one: one job is off by more than the median.
+grep -v '^vgg-' "$data/labels.csv" >others.csv
+expect 0 operators calibrate --jobs=others.csv --graphs="$data/networks" --gpu=EPYC-CORE -o fitted.cfg
+expect 0 graph import "$data/networks/vgg-0.onnx" --batch=32 --training --optimiser=sgd -o vgg.h5
+step() {
+    expect 0 operators profile --graph=vgg.h5 --gpu=EPYC-CORE --constants=fitted.cfg --samples=100 "$@"
+    sed -n 's/^step_s //p' out.txt
+}
+two="--gpus=2 --nodes=2 --network=eth200m"
+# shellcheck disable=SC2086 # words
+for s in "w1 $(step)" "w2-ar-200m $(step $two --buckets --like=jobs-allreduce)" \
+    "p1w2-ps-200m $(step $two --servers=1 --apart --like=jobs-servers)"; do
+    awk -F, -v setting="${s% *}" -v says="${s#* }" '$1 == "vgg-0" && $3 == 32 && $4 == setting { n++; off = says / $5 - 1 }
+        END { exit !(n == 1 && off < 0.5 && off > -0.33) }' "$data/labels.csv" || fail "vgg-0@32: $s"
+done
+expect 2 operators calibrate --jobs=others.csv -o no.cfg
+says err.txt "goes with --graphs"
+expect 4 operators calibrate --jobs=others.csv --graphs="$data/networks" --gpu=V100 -o no.cfg
+says err.txt "runs on EPYC-CORE, not on V100"
+grep -e '^network' -e ',w2-ar-1g,' others.csv >two.csv
+expect 4 operators calibrate --jobs=two.csv --graphs="$data/networks" --gpu=EPYC-CORE -o no.cfg
+says err.txt "no job of one worker"
+test ! -e no.cfg || fail "constants of a refused calibration"
+checks=$((checks + 4))
+
 expect 0 train --dataset="$data/dataset.h5" --settings=all --together --epochs=2 -q --batch=8 \
     --arch="depth=fixed n_layers=2 set2set_steps=2 hidden=24 mlp_layers=2" -o w.h5
 expect 0 evaluate --weights=w.h5 --dataset="$data/dataset.h5" --rows=rows.csv

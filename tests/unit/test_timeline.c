@@ -124,6 +124,72 @@ static void ring_by_hand(void **state)
     dls_timeline_fini(&t);
 }
 
+/* The last layer's gradient fills the first bucket, the first layer's the second: 40 and 120 MB. */
+static void buckets_by_hand(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    dls_fabric f = {.bps = 1.6e8, .gamma = 1};
+    dls_work_setting s = {
+        .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f, .buckets = true};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    const dls_track *tx = &t.track[DLS_TRACK_TX];
+    assert_true(near(t.step_s, 4.75 + 0.48, 1e-12));
+    assert_true(dls_track_integral(tx, 3) == 0);
+    assert_true(near(dls_track_integral(tx, 3.25), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, 4), 4e7, 1e-9)); /* the bucket waits for all of it */
+    assert_true(near(rate_at(tx, 4.5), 1.6e8, 1e-6));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_RX], t.step_s), 1.6e8, 1e-9));
+    dls_timeline_fini(&t);
+
+    /* All wait for the slowest, a tenth of 4 s later; each tensor costs something. */
+    f.straggle = 0.2;
+    f.per_tensor_s = 0.01;
+    dls_step_in_setting step;
+    assert_int_equal(dls_setting_step(&m, &unit_net, &s, &step, NULL), DLS_OK);
+    assert_true(near(step.step_s, 4.4 + 0.75 + 0.01 + 0.48, 1e-12));
+
+    /* Less than 1 MiB is one bucket: nothing is sent beside the backward pass. */
+    double small[] = {3e4, 1e4};
+    dls_workload net = unit_net;
+    net.tensor = small;
+    net.params = 4e4;
+    f = (dls_fabric){.bps = 1.6e5, .gamma = 1};
+    assert_int_equal(dls_timeline_build(&m, &net, &s, &t, NULL), DLS_OK);
+    assert_true(dls_track_integral(&t.track[DLS_TRACK_TX], 3.999) == 0);
+    assert_true(near(t.step_s, 5 + 0.00048, 1e-9));
+    dls_timeline_fini(&t);
+}
+
+/* A server with a link of its own: 40 MB of each worker and 120 MB, in and out again. */
+static void servers_apart_by_hand(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    const dls_fabric f = {.bps = 1.6e8, .gamma = 1, .server_bps = 1.6e8};
+    dls_work_setting s = {
+        .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .n_servers = 1, .fabric = &f, .apart = true};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    /* in from 3 to 3.5 and 4 to 5.5 s, out from 3.5 to 4 and 5.5 to 7 s */
+    assert_true(near(t.step_s, 7.48, 1e-12));
+    const dls_track *tx = &t.track[DLS_TRACK_TX], *rx = &t.track[DLS_TRACK_RX];
+    assert_true(near(dls_track_integral(tx, 3.25), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, 4.75), 1.6e8, 1e-9));
+    assert_true(dls_track_integral(rx, 3.5) == 0);
+    assert_true(near(dls_track_integral(rx, 5.5), 4e7, 1e-9));
+    assert_true(near(rate_at(rx, 6), 8e7, 1e-6));
+    assert_true(near(dls_track_integral(rx, t.step_s), 1.6e8, 1e-9));
+    dls_timeline_fini(&t);
+
+    s.n_servers = 2; /* one for each tensor: the larger one alone makes the end */
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 7.48, 1e-12));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_RX], t.step_s), 1.6e8, 1e-9));
+    dls_timeline_fini(&t);
+}
+
 static void servers_and_hosts(void **state)
 {
     (void)state;
@@ -276,6 +342,35 @@ static void samples_match_the_timeline(void **state)
     dls_timeline_fini(&t);
 }
 
+/* A counter that counts packets: nothing is lost, samples of a burst hold whole ones. */
+static void packets_are_whole(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
+    const dls_work_setting s = {
+        .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f, .buckets = true};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    dls_series_options o = {.interval_s = 0.01, .n_samples = N, .seed = 3};
+    assert_int_equal(sample(&t, &o, 0), DLS_OK);
+    o.packet_bytes = 1e6;
+    assert_int_equal(sample(&t, &o, 1), DLS_OK);
+    double any = 0, whole = 0, odd = 0;
+    for (size_t i = 0; i < N; i++) {
+        const double packets = buffer[1][DLS_TRACK_TX][i] * o.interval_s / o.packet_bytes;
+        any += buffer[0][DLS_TRACK_TX][i];
+        whole += buffer[1][DLS_TRACK_TX][i];
+        odd += fabs(packets - rint(packets)) > 1e-6;
+        assert_true(fabs(buffer[0][DLS_TRACK_GPU][i] - buffer[1][DLS_TRACK_GPU][i]) == 0);
+    }
+    assert_true(near(any, whole, 1e-3));
+    assert_true(odd < 5 * N * o.interval_s / t.step_s); /* the ends of two bursts a step */
+    o.packet_bytes = -1;
+    assert_int_equal(sample(&t, &o, 1), DLS_EINPUT);
+    dls_timeline_fini(&t);
+}
+
 static size_t allowed, asked;
 static int deny_after(void *user, size_t bytes)
 {
@@ -323,9 +418,15 @@ static void mistakes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_worker_by_hand),         cmocka_unit_test(ring_by_hand),
-        cmocka_unit_test(servers_and_hosts),          cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(samples_match_the_timeline), cmocka_unit_test(mistakes),
+        cmocka_unit_test(one_worker_by_hand),
+        cmocka_unit_test(ring_by_hand),
+        cmocka_unit_test(buckets_by_hand),
+        cmocka_unit_test(packets_are_whole),
+        cmocka_unit_test(servers_apart_by_hand),
+        cmocka_unit_test(servers_and_hosts),
+        cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(samples_match_the_timeline),
+        cmocka_unit_test(mistakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
     study.py cases LABELS.csv GRAPHS FOLDER        Driple's case studies, families in training and left out
     study.py ablation LABELS.csv GRAPHS FOLDER     groupings and readouts, five seeds each
     study.py simulated LABELS.csv GRAPHS FOLDER    the operator model's series beside the recorded ones
+    study.py fitted LABELS.csv GRAPHS FOLDER       the operator model fitted to jobs, an inspector of what it leaves
 
 Errors are medians of |answer / measured - 1| over the test graphs of all five parts. What is in FOLDER is not made again.
 """
@@ -37,6 +38,7 @@ VARIANTS = (  # grouping, readout
     ("uniform", "set2set"), ("uniform", "mean"), ("uniform", "max"), ("uniform", "attention"),
     ("proportional", "set2set"), ("none", "set2set"))
 SEEDS = 5
+REST_SEEDS = 3
 
 
 def children_s():
@@ -323,7 +325,7 @@ def cases(*of):
     os.makedirs(folder, exist_ok=True)
     rows = read(labels_csv)
     settings, total = sorted({r["setting"] for r in rows}), totals(rows, graphs, folder)
-    model = operator_model(rows, graphs, folder, True)
+    model = operator_model(rows, graphs, folder, "fitted")
     for split, title in (("random", "families in training, networks left out"), ("family", "families left out")):
         inspector, fitted = {}, {}
         for got, _, test in tuned_from_shipped(of, split, settings):
@@ -338,7 +340,7 @@ def cases(*of):
             off = [resource_errors(who, which, r) for r in RESOURCES]
             row(name, *(f"{percent(median(o))}; {percent(statistics.fmean(o))}" for o in off))
         print()
-        changes(inspector, fitted, model)
+        changes("inspector, ridge, operator model", inspector, fitted, model)
         print()
 
 
@@ -353,14 +355,14 @@ def resource_errors(of, which, name):
     return off
 
 
-def changes(*who):
+def changes(names, *who):
     """A change of the job, and whether each resource changes the way that it does."""
     kinds = {"batch doubled": lambda k: (k[0], k[1], 2 * k[2]),
              "a second worker": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w1" else None,
              "five times the rate, all-reduce": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w2-ar-200m" else None,
              "five times the rate, server": lambda k: ("p1w2-ps-1g", *k[1:]) if k[0] == "p1w2-ps-200m" else None,
              "one more server: in place of all-reduce": lambda k: ("p1w2-ps-200m", *k[1:]) if k[0] == "w2-ar-200m" else None}
-    table("change: right sign by inspector, ridge, operator model", *(name for name, _ in WHAT))
+    table(f"change: right sign by {names}", *(name for name, _ in WHAT))
     for name, to in kinds.items():
         cells = []
         for _, what in WHAT:
@@ -402,57 +404,182 @@ def ablation(*of):
 
 # ---- the operator model
 
-MODELS = (("operator model, formula", False), ("operator model, measured operations", True))
+MODELS = (("operator model, formula", "formula"), ("operator model, measured operations", "measured"),
+          ("operator model, fitted to training jobs", "fitted"))
+WORKERS = ("--gpus=2", "--nodes=2")
+WORDS = {"w1": (), "w2-ar-1g": (*WORKERS, "--network=eth1", "--buckets"),
+         "w2-ar-200m": (*WORKERS, "--network=eth200m", "--buckets"),
+         "p1w2-ps-1g": (*WORKERS, "--network=eth1", "--servers=1", "--apart"),
+         "p1w2-ps-200m": (*WORKERS, "--network=eth200m", "--servers=1", "--apart")}
 
 
-def operator_model(rows, graphs, folder, measured):
-    """What it says of every job, its series analysed as recordings are; with the times of this machine's operations or without."""
-    kept = os.path.join(folder, f"model-{'measured' if measured else 'formula'}.json")
+def part_of(rows):
+    """The part that a family is tested in, as `dataset build` divides them."""
+    return {family: i % FOLDS for i, family in enumerate(sorted({r["family"] for r in rows}))}
+
+
+def fitted_to(rows, graphs, folder, part):
+    """Constants from the jobs of all families but that part's."""
+    path = os.path.join(folder, f"fitted{part}.cfg")
+    if not os.path.exists(path):
+        parts, table_csv = part_of(rows), path + ".csv"
+        with open(table_csv, "w", newline="") as f:
+            out = csv.DictWriter(f, rows[0].keys())
+            out.writeheader()
+            out.writerows(r for r in rows if parts[r["family"]] != part)
+        dlsim("operators", "calibrate", f"--jobs={table_csv}", f"--graphs={graphs}", "--gpu=EPYC-CORE", "-o", path)
+    return path
+
+
+def series_of(r, graph, folder, *words):
+    """What the operator model says of a job, its series analysed as recordings are."""
+    series = os.path.join(folder, "series.h5")
+    said = dlsim("operators", "profile", f"--graph={graph}", "--gpu=EPYC-CORE", "--interval-us=2500", "--samples=600", "--packet=65536", "-o",
+                 series,
+                 *WORDS[r["setting"]], *words)
+    step = float(said.split()[1])
+    of = {x["resource"]: x for x in json.loads(dlsim("perf", "analyze", series, "--json"))["resources"]}
+    one = {"iteration_s": step}
+    for name in RESOURCES if r["setting"] != "w1" else ("gpu",):
+        one.update(zip((f"{name}_{k}" for k in ("idle", "active", "peak")), labels.phases(of[name], step)))
+    one["gpu_peak"] /= 100  # of one processor
+    if r["setting"] != "w1":
+        one["sent"] = one["net_tx_active"] * one["net_tx_peak"]
+        one.update(bursts(of["net_tx"]))
+    return one
+
+
+def bursts(sent):
+    """A burst of sending as the analysis has it, which a step may hold several of."""
+    return {"burst": sent["burst_s"], "pause": sent["idle_s"], "bytes": sent["burst_s"] * sent["burst_amount"]}
+
+
+def with_bursts(rows, labels_csv):
+    """Rows with what is recorded of a burst, from the runs beside the labels."""
+    best = labels.jobs(os.path.join(os.path.dirname(labels_csv), "runs.jsonl.gz"))
+    for r in rows:
+        if r["setting"] != "w1":
+            r.update(bursts(best[r["network"], int(r["batch"]), r["setting"]][0]["resources"]["net_tx"]))
+    return rows
+
+
+def operator_model(rows, graphs, folder, kind, part=None):
+    """Of every job: by the formula, the times of this machine's operations, or constants fitted to the jobs of the other
+    families (part: of all but that one's)."""
+    kept = os.path.join(folder, f"model-{kind}{'' if part is None else part}.json")
     if os.path.exists(kept):
         with open(kept) as f:
             return {tuple(key): m for key, m in json.load(f)}
-    words = {"w1": (), "w2-ar-1g": ("--gpus=2", "--nodes=2", "--network=eth1"),
-             "w2-ar-200m": ("--gpus=2", "--nodes=2", "--network=eth200m"),
-             "p1w2-ps-1g": ("--gpus=2", "--nodes=2", "--network=eth1", "--servers=1"),
-             "p1w2-ps-200m": ("--gpus=2", "--nodes=2", "--network=eth200m", "--servers=1")}
-    times, series, found = os.path.join(folder, "operators.h5"), os.path.join(folder, "series.h5"), {}
-    for r in rows:
+    times, found, parts = os.path.join(folder, "operators.h5"), {}, part_of(rows)
+    for r in rows if kind == "measured" else ():
         graph = imported(graphs, folder, r)
-        if measured and not os.path.exists(graph + ".measured"):
+        if not os.path.exists(graph + ".measured"):
             dlsim("operators", "measure", f"--graph={graph}", "--gpu=EPYC-CORE", "--device=cpu", "--seconds=0.02", "-o", times)
             open(graph + ".measured", "w").close()
     for r in rows:
-        dlsim("operators", "profile", f"--graph={imported(graphs, folder, r)}", "--gpu=EPYC-CORE", "--interval-us=2500", "--samples=600",
-              "-o", series, *words[r["setting"]], *([f"--operators={times}"] if measured else []))
-        said = json.loads(dlsim("perf", "analyze", series, "--json"))
-        of = {x["resource"]: x for x in said["resources"]}
-        step = said["step"]["seconds"] or said["seconds"]
-        one = {"iteration_s": step}
-        for name in RESOURCES if r["setting"] != "w1" else ("gpu",):
-            one.update(zip((f"{name}_{k}" for k in ("idle", "active", "peak")), labels.phases(of[name], step)))
-        one["gpu_peak"] /= 100  # of one processor
-        if r["setting"] != "w1":
-            one["sent"] = one["net_tx_active"] * one["net_tx_peak"]
-        found[(r["setting"], r["network"], int(r["batch"]))] = {what: (value(r, what), x) for what, x in one.items()}
+        words = [f"--operators={times}"] if kind == "measured" else []
+        if kind == "fitted":
+            words = [f"--constants={fitted_to(rows, graphs, folder, parts[r['family']] if part is None else part)}"]
+            if r["setting"] != "w1":
+                words.append("--like=jobs-servers" if "-ps-" in r["setting"] else "--like=jobs-allreduce")
+        one = series_of(r, imported(graphs, folder, r), folder, *words)
+        found[(r["setting"], r["network"], int(r["batch"]))] = {what: (value(r, what), x) for what, x in one.items() if what in r or what == "sent"}
     with open(kept, "w") as f:
         json.dump([[key, m] for key, m in found.items()], f)
     return found
 
 
+# ---- the fitted operator model, and an inspector of what it leaves
+
+
+def rest_of(of, rows, part):
+    """Inspectors of one part's test graphs whose labels are measured / operator model: {job: {metric: (label, answer)}}.
+
+    The model is fitted to the families that are not for test; the answer is the model's times the geometric mean over seeds.
+    """
+    labels_csv, graphs, folder = of
+    model, table_csv, found, spent = operator_model(rows, graphs, folder, "fitted", part), f"{folder}/rest{part}.csv", {}, 0
+    keys = [(r, (r["setting"], r["network"], int(r["batch"]))) for r in rows]
+
+    def ratio(r, m, what):
+        label, said = m.get(what, (float(r[what]), 0))
+        return min(max(label / said, 0.05), 20) if label > 0 and said > 0 else float(label > 0)
+
+    with open(table_csv, "w", newline="") as f:
+        names = ("network", "family", "batch", "setting", "iteration_s", *labels.METRICS)
+        out = csv.writer(f)
+        out.writerow(names)
+        for r, key in keys:
+            one = {what: ratio(r, model[key], what) for what in names[4:]}
+            one["gpu_mem_active"] = one["iteration_s"]  # what an inspector says of a step is the sum of idle and active time
+            out.writerow([*(r[n] for n in names[:4]), *one.values()])
+    dataset = fold_set((table_csv, graphs, folder), "rest", part, *GROUPS)
+    for seed in range(1, 1 + REST_SEEDS):
+        got, seconds = train_one(dataset, f"{folder}/rest-{seed}.{part}.h5", "--settings=all", "--together", ARCH, "--epochs=60", seed=seed)
+        spent += seconds
+        for key, m in got.items():
+            m["iteration_s"] = m["gpu_mem_active"]
+            for what, (label, said) in model[key].items():
+                if what in m:
+                    before = found.setdefault(key, {}).get(what, (label, said))[1]
+                    found[key][what] = (label, before * max(m[what][1], 0.05) ** (1 / REST_SEEDS))
+    for key, m in found.items():
+        if "net_tx_active" in m:
+            m["sent"] = (model[key]["sent"][0], m["net_tx_active"][1] * m["net_tx_peak"][1])
+    return found, spent
+
+
+def fitted(*of):
+    labels_csv, graphs, folder = of
+    os.makedirs(folder, exist_ok=True)
+    rows = with_bursts(read(labels_csv), labels_csv)
+    total, parts = totals(rows, graphs, folder), part_of(rows)
+    model, ridge_, rest, spent = operator_model(rows, graphs, folder, "fitted"), {}, {}, 0
+    for part in range(FOLDS):
+        ridge_.update(ridged(rows, {(r["network"], int(r["batch"])) for r in rows if parts[r["family"]] == part}, total))
+        found, seconds = rest_of(of, rows, part)
+        rest.update(found)
+        spent += seconds
+    who = (("operator model, fitted to training jobs", model), ("an inspector of what it leaves, times the model", rest),
+           ("ridge on totals of the graph", ridge_))
+    table("families left out", *(name for name, _ in WHAT), "training, s")
+    for name, answers_ in who:
+        row(name, *errors(answers_), f"{spent:.0f}" if answers_ is rest else "")
+    print()
+    table("setting", *(f"{name}: {', '.join(('model', 'inspector', 'ridge'))}" for name, _ in WHAT))
+    for s in sorted({r["setting"] for r in rows}):
+        said = [errors({k: v for k, v in answers_.items() if k[0] == s}) for _, answers_ in who]
+        row(s, *(", ".join(cell) for cell in zip(*said)))
+    print()
+    table("families left out", *(f"{name}: median; mean" for name in RESOURCES.values()))
+    for name, answers_ in who:
+        off = [resource_errors(answers_, 1, r) for r in RESOURCES]
+        row(name, *(f"{percent(median(o))}; {percent(statistics.fmean(o))}" for o in off))
+    print()
+    changes("model, inspector of what it leaves, ridge", model, rest, ridge_)
+
+
 def simulated(labels_csv, graphs, folder):
     os.makedirs(folder, exist_ok=True)
-    rows = read(labels_csv)
-    table("", "setting", *(f"{name}: simulated / recorded, median; error" for name, _ in WHAT))
-    for name, measured in MODELS:
-        found = operator_model(rows, graphs, folder, measured)
-        for setting in sorted({key[0] for key in found}):
-            cells = []
-            for _, what in WHAT:
-                ratio = [m[what][1] / m[what][0] for key, m in found.items()
-                         if key[0] == setting and what in m and m[what][0] > 0]
-                cells.append(f"{median(ratio):.2f}; {percent(median([abs(x - 1) for x in ratio]))}" if ratio else "-")
-            row(name, setting, *cells)
+    rows, found = with_bursts(read(labels_csv), labels_csv), {}
+    columns = (*WHAT, ("length of a burst", "burst"), ("pause before it", "pause"), ("bytes in it", "bytes"))
+    table("", "setting", *(f"{name}: simulated / recorded, median; error" for name, _ in columns))
+    for name, kind in MODELS:
+        found[name] = operator_model(rows, graphs, folder, kind)
+        for setting in (*sorted({key[0] for key in found[name]}), "all of them"):
+            row(name, setting, *(agreement([m for key, m in found[name].items() if setting in (key[0], "all of them")], what)
+                                 for _, what in columns))
+    families = sorted({r["family"] for r in rows})
+    for which, part in (("looked at", families[::2]), ("not looked at", families[1::2])):
+        row(f"{MODELS[-1][0]}: families {which}", "all of them",
+            *(agreement([m for key, m in found[MODELS[-1][0]].items() if key[1].rsplit("-", 1)[0] in part], what)
+              for _, what in columns))
+
+
+def agreement(jobs, what):
+    ratio = [m[what][1] / m[what][0] for m in jobs if what in m and m[what][0] > 0]
+    return f"{median(ratio):.2f}; {percent(median([abs(x - 1) for x in ratio]))}" if ratio else "-"
 
 
 if __name__ == "__main__":
-    {"data": data, "train": train, "cases": cases, "ablation": ablation, "simulated": simulated}[sys.argv[1]](*sys.argv[2:])
+    {"data": data, "train": train, "cases": cases, "ablation": ablation, "simulated": simulated, "fitted": fitted}[sys.argv[1]](*sys.argv[2:])

@@ -155,6 +155,12 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
             r.derate = model->derate[i].factor;
         }
     }
+    for (size_t i = 0; fp32 && i < model->n_rates; i++) {
+        if (strcasecmp(model->rates[i].gpu, gpu->name) == 0) {
+            r.op = &model->rates[i];
+            r.launch_s = r.op->run_s;
+        }
+    }
     if (model->measured) {
         r.measured = dls_op_times_of(model->measured, gpu->name, as, &r.n_measured);
     }
@@ -258,12 +264,27 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
             return k->repeats * seconds;
         }
     }
+    if (rates->op) {
+        return k->repeats *
+                   (rates->op->run_s + rates->op->flop_s[k->op_family] * batch * k->flops) +
+               rates->op->byte_s[k->op_family] * dls_kernel_bytes(k, rates, batch);
+    }
     const double memory = dls_kernel_bytes(k, rates, batch) / rates->mem_bps;
     double compute = k->repeats * sized_s(k, rates, batch);
     if (!(compute > 0) && k->family != DLS_KERNEL_MEMORY) {
         compute = k->repeats * batch * k->flops / rates->flops[k->family];
     }
     return rates->derate * (fmax(compute, memory) + k->repeats * rates->launch_s);
+}
+
+double dls_update_bytes(const dls_workload *w)
+{
+    return WORD_BYTES * dls_optimiser_moved(w->optimiser) * w->params;
+}
+
+double dls_update_runs(const dls_workload *w)
+{
+    return LAUNCH_PER_TENSOR * (double)w->n_tensors;
 }
 
 dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch)
@@ -273,9 +294,9 @@ dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double bat
         const double s = dls_kernel_s(&w->kernel[i], rates, batch);
         *(w->kernel[i].backward ? &step.backward_s : &step.forward_s) += s;
     }
-    step.update_s = rates->derate *
-                    (WORD_BYTES * dls_optimiser_moved(w->optimiser) * w->params / rates->mem_bps +
-                     LAUNCH_PER_TENSOR * rates->launch_s * (double)w->n_tensors);
+    const double byte_s = rates->op ? rates->op->byte_s[DLS_FAMILY_OPTIMISER] : 1 / rates->mem_bps;
+    step.update_s =
+        rates->derate * (dls_update_bytes(w) * byte_s + dls_update_runs(w) * rates->launch_s);
     step.gpu_s = step.forward_s + step.backward_s + step.update_s;
     return step;
 }

@@ -45,6 +45,14 @@ typedef struct dls_host {
     double floor_per_op_s; /* more floor for each forward operation */
 } dls_host;
 
+/* What operations of a processor cost, by the family of the operation, fitted to whole steps
+ * (op_rates.h): each run, each flop, each byte read or written. They add up: a core that computes
+ * moves nothing else meanwhile. */
+typedef struct dls_op_rates {
+    char gpu[DLS_HW_NAME];
+    double run_s, flop_s[DLS_FAMILY_COUNT], byte_s[DLS_FAMILY_COUNT];
+} dls_op_rates;
+
 typedef struct dls_fabric_row {
     char name[DLS_HW_NAME];
     dls_fabric fabric;
@@ -57,7 +65,8 @@ typedef struct dls_opmodel {
     dls_gpu_derate derate[DLS_OPMODEL_ROWS];
     dls_host host[DLS_OPMODEL_ROWS];
     dls_fabric_row fabric[DLS_OPMODEL_ROWS];
-    size_t n_factors, n_derates, n_hosts, n_fabrics;
+    dls_op_rates rates[DLS_OPMODEL_ROWS]; /* fp32; a GPU in it needs no other constants */
+    size_t n_factors, n_derates, n_hosts, n_fabrics, n_rates;
     const dls_op_times *measured; /* borrowed; NULL: the formula for every kernel */
     /* Borrowed; products and convolutions in fp32 as their sizes make them (sized.h), eta then
      * being what a step makes of that; NULL: one efficiency for all sizes. */
@@ -101,6 +110,7 @@ typedef struct dls_rates {
     double eta[DLS_KERNEL_FAMILIES];          /* of what the sized model says a rate is */
     double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
     dls_sized_pair sized[DLS_SIZED_FAMILIES]; /* borrowed; no row: the formula */
+    const dls_op_rates *op;                   /* of the model; NULL: the formula */
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU
@@ -115,6 +125,10 @@ bool dls_kernel_work(const dls_kernel *k, double element_bytes, double batch, dl
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch);
 /* Memory traffic of the same. */
 double dls_kernel_bytes(const dls_kernel *k, const dls_rates *rates, double batch);
+
+/* What the optimiser moves, and its launches, in a step. */
+double dls_update_bytes(const dls_workload *w);
+double dls_update_runs(const dls_workload *w);
 
 typedef struct dls_step {
     double forward_s, backward_s, update_s;

@@ -94,6 +94,31 @@ static dls_status read_gpus(const config_t *cfg, const char *path, dls_opmodel *
     return DLS_OK;
 }
 
+static const char *rate_key(const char *family, const char *per, char key[64])
+{
+    snprintf(key, 64, "%s_%s_s", family, per);
+    return key;
+}
+
+static dls_status read_rates(const config_t *cfg, const char *path, dls_opmodel *m, dls_error *err)
+{
+    const config_setting_t *list = NULL;
+    char key[64];
+    DLS_TRY(rows_of(cfg, path, "rates", &list, &m->n_rates, err));
+    for (size_t i = 0; i < m->n_rates; i++) {
+        const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
+        dls_op_rates *r = &m->rates[i];
+        DLS_TRY(dls_cfg_name(at, path, "gpu", false, r->gpu, sizeof r->gpu, err));
+        DLS_TRY(dls_cfg_number(at, path, "run_s", 0, &r->run_s, err));
+        for (int f = 0; f < DLS_FAMILY_COUNT; f++) {
+            const char *name = dls_op_family_name(f);
+            DLS_TRY(dls_cfg_number(at, path, rate_key(name, "flop", key), 0, &r->flop_s[f], err));
+            DLS_TRY(dls_cfg_number(at, path, rate_key(name, "byte", key), 0, &r->byte_s[f], err));
+        }
+    }
+    return DLS_OK;
+}
+
 static dls_status read_cluster(const config_t *cfg, const char *path, dls_opmodel *m,
                                dls_error *err)
 {
@@ -134,6 +159,7 @@ dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err
     if (status == DLS_OK) {
         status = read_gpus(&cfg, path, model, err);
     }
+    DLS_THEN(status, read_rates(&cfg, path, model, err));
     if (status == DLS_OK) {
         status = read_cluster(&cfg, path, model, err);
     }
@@ -222,6 +248,26 @@ static void write_cluster(FILE *to, const dls_opmodel *m)
     fputs(");\n", to);
 }
 
+static void write_rates(FILE *to, const dls_opmodel *m)
+{
+    char key[64];
+    if (m->n_rates == 0) {
+        return;
+    }
+    fputs("\n# What operations of a processor cost, fitted to whole steps.\nrates = (\n", to);
+    for (size_t i = 0; i < m->n_rates; i++) {
+        const dls_op_rates *r = &m->rates[i];
+        fprintf(to, "  { gpu = \"%s\"; ", r->gpu);
+        number(to, "run_s", r->run_s);
+        for (int f = 0; f < DLS_FAMILY_COUNT; f++) {
+            number(to, rate_key(dls_op_family_name(f), "flop", key), r->flop_s[f]);
+            number(to, rate_key(dls_op_family_name(f), "byte", key), r->byte_s[f]);
+        }
+        fputs(i + 1 < m->n_rates ? "},\n" : "}\n", to);
+    }
+    fputs(");\n", to);
+}
+
 static dls_status put_model(FILE *to, void *what, dls_error *err)
 {
     (void)err;
@@ -229,6 +275,7 @@ static dls_status put_model(FILE *to, void *what, dls_error *err)
     fputs("# Constants of the operator model, written by: dlsim operators calibrate\n\n", to);
     write_kernels(to, model);
     write_gpus(to, model);
+    write_rates(to, model);
     write_cluster(to, model);
     return DLS_OK;
 }

@@ -51,6 +51,19 @@ static void advance(clock_hand *c, double t_s, double integral[DLS_TRACKS])
     }
 }
 
+/* What a counter has counted of an integral: whole packets, and the rest when nothing more follows.
+ */
+static double counted(const clock_hand *c, int track, double t_s, double integral, double before)
+{
+    const double packet = c->opts->packet_bytes, at_s = (t_s - c->began_s) / c->stretch;
+    const dls_track *of = &c->timeline->track[track];
+    if (!(packet > 0) || !is_network(track) ||
+        dls_track_integral(of, at_s) <= dls_track_integral(of, fmax(0, at_s - 1e-7))) {
+        return integral;
+    }
+    return fmax(before, packet * floor(integral / packet));
+}
+
 static dls_status check(const dls_series_options *o, dls_error *err)
 {
     if (!(o->interval_s > 0) || !isfinite(o->interval_s) || o->n_samples == 0) {
@@ -58,7 +71,7 @@ static dls_status check(const dls_series_options *o, dls_error *err)
     }
     if (!(o->step_spread >= 0 && o->step_spread < 1) ||
         !(o->jitter_frac >= 0 && o->jitter_frac < 0.5) ||
-        !(o->noise_frac >= 0 && o->noise_frac < 1)) {
+        !(o->noise_frac >= 0 && o->noise_frac < 1) || !(o->packet_bytes >= 0)) {
         return dls_fail(err, DLS_EINPUT, "series", "noise out of range");
     }
     return DLS_OK;
@@ -81,6 +94,7 @@ dls_status dls_series_sample(const dls_timeline *timeline, const dls_series_opti
         const double to_s = start_s + ((double)(i + 1) + off) * opts->interval_s;
         advance(&c, to_s, now);
         for (int r = 0; r < DLS_TRACKS; r++) {
+            now[r] = counted(&c, r, to_s, now[r], before[r]);
             const double mean = (now[r] - before[r]) / (to_s - from_s);
             const double value = fmax(0, mean * (1 + draw(&c.rng, opts->noise_frac)));
             x[r][i] = is_network(r) ? value : fmin(1, value);

@@ -15,6 +15,7 @@ typedef struct dls_series_options {
     double step_spread;    /* standard deviation of log step length, e.g. 0.02 */
     double jitter_frac;    /* the end of an interval is off by up to this part of it, < 0.5 */
     double noise_frac;     /* standard deviation of a value's factor */
+    double packet_bytes;   /* what a link counts at once while it sends; 0: any amount */
     uint64_t seed, entity; /* of the stream */
 } dls_series_options;
 

@@ -3,7 +3,7 @@
  * Step time of a workload on several workers: checks the setting, then all-reduce or parameter
  * servers, synchronous or not, over the given fabric.
  */
-#include "workload/operator/timeline.h"
+#include "workload/operator/schedule.h"
 
 #include <math.h>
 
@@ -44,6 +44,14 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
         out->step_s =
             dls_fabric_async_s(s->fabric, s->n_workers, out->one_s, bytes, hot, w->n_tensors);
         out->exchange_s = out->step_s - out->one_s;
+        return DLS_OK;
+    }
+    if (dls_setting_is_scheduled(s)) {
+        double begin_s, end_s, backward_end_s;
+        DLS_TRY(dls_timeline_messages(model, w, s, out, &begin_s, &end_s, &backward_end_s, err));
+        const double update_s = (s->host ? s->host->slowdown : 1) * out->gpu.update_s;
+        out->exchange_s = end_s - begin_s;
+        out->step_s = fmax(end_s, backward_end_s) + update_s;
         return DLS_OK;
     }
     out->exchange_s = s->n_servers > 0

@@ -3,7 +3,7 @@
  * Builds the timeline of one training step as pieces of constant rate on tracks for GPU, GPU memory
  * and network.
  */
-#include "workload/operator/timeline.h"
+#include "workload/operator/schedule.h"
 
 #include "base/alloc.h"
 
@@ -67,8 +67,8 @@ typedef struct builder {
     const dls_workload *w;
     const dls_work_setting *s;
     const dls_rates *rates;
-    dls_timeline *out;
-    double stretch; /* slowdown of the host */
+    dls_timeline *out; /* NULL: only moments are asked for */
+    double stretch;    /* slowdown of the host */
     double now_s;
     double sent_until_s; /* when the last gradient so far has left, were the network free */
     double exchange_s;   /* of all gradients */
@@ -78,6 +78,9 @@ typedef struct builder {
 static dls_status gpu_piece(builder *b, double seconds, double busy, double memory)
 {
     b->now_s += seconds;
+    if (!b->out) {
+        return DLS_OK;
+    }
     DLS_TRY(piece(&b->out->track[DLS_TRACK_GPU], b->now_s, busy, b->err));
     return piece(&b->out->track[DLS_TRACK_GPU_MEM], b->now_s, memory, b->err);
 }
@@ -169,10 +172,41 @@ static dls_status fetch_weights(builder *b, double seconds, double bytes)
     return seconds > 0 ? travel(b, DLS_TRACK_RX, 0, fmin(seconds, b->out->step_s), bytes) : DLS_OK;
 }
 
+/* *n messages each way; tx and rx: [n_tensors], one array that the caller frees. */
+static dls_status messages(const builder *b, const double *ready_s, dls_transfer **tx,
+                           dls_transfer **rx, size_t *n)
+{
+    DLS_TRY(dls_alloc_array(tx, 2 * b->w->n_tensors + 1, sizeof **tx, "messages", b->err));
+    *rx = *tx + b->w->n_tensors;
+    const dls_status status = dls_schedule(b->w, b->s, ready_s, *tx, *rx, n, b->err);
+    if (status != DLS_OK) {
+        dls_free(*tx);
+        *tx = NULL;
+    }
+    return status;
+}
+
+static dls_status send_messages(builder *b, const double *ready_s)
+{
+    dls_transfer *tx, *rx;
+    size_t n;
+    DLS_TRY(messages(b, ready_s, &tx, &rx, &n));
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+        status = travel(b, DLS_TRACK_TX, tx[i].from_s, tx[i].to_s, tx[i].bytes);
+        DLS_THEN(status, travel(b, DLS_TRACK_RX, rx[i].from_s, rx[i].to_s, rx[i].bytes));
+    }
+    dls_free(tx);
+    return status;
+}
+
 static dls_status network(builder *b, const double *ready_s, double backward_at_s,
                           double update_at_s, double exchange_s)
 {
     const dls_work_setting *s = b->s;
+    if (dls_setting_is_scheduled(s)) {
+        return send_messages(b, ready_s);
+    }
     const bool servers = s->n_servers > 0;
     const double words = WORD_BYTES * b->w->params, n = s->n_workers;
     const double bytes = servers ? (s->async ? 1 : dls_ps_remote_frac(s->n_workers)) * words
@@ -189,12 +223,19 @@ static dls_status network(builder *b, const double *ready_s, double backward_at_
     return servers ? fetch_weights(b, exchange_s / 2, bytes) : DLS_OK;
 }
 
+/* The host's time, then forward and backward pass. */
+static dls_status passes(builder *b, const dls_step_in_setting *step, double *ready_s,
+                         double *backward_at_s)
+{
+    DLS_TRY(gpu_piece(b, fmax(0, step->one_s - b->stretch * step->gpu.gpu_s), 0, 0));
+    return compute(b, ready_s, backward_at_s);
+}
+
 static dls_status build(builder *b, const dls_step_in_setting *step, double *ready_s)
 {
     double backward_at_s = 0;
     const double update_s = b->stretch * step->gpu.update_s;
-    DLS_TRY(gpu_piece(b, fmax(0, step->one_s - b->stretch * step->gpu.gpu_s), 0, 0));
-    DLS_TRY(compute(b, ready_s, &backward_at_s));
+    DLS_TRY(passes(b, step, ready_s, &backward_at_s));
     const double update_at_s = b->out->step_s - update_s;
     DLS_TRY(gpu_piece(b, fmax(0, update_at_s - b->now_s), 0, 0));
     if (update_s > 0) {
@@ -211,6 +252,38 @@ static dls_status build(builder *b, const dls_step_in_setting *step, double *rea
     return DLS_OK;
 }
 
+static builder builder_of(const dls_workload *w, const dls_work_setting *s, const dls_rates *rates,
+                          dls_timeline *out, dls_error *err)
+{
+    return (builder){.w = w,
+                     .s = s,
+                     .rates = rates,
+                     .out = out,
+                     .stretch = s->host ? s->host->slowdown : 1,
+                     .err = err};
+}
+
+dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w,
+                                 const dls_work_setting *s, const dls_step_in_setting *step,
+                                 double *begin_s, double *end_s, double *backward_end_s,
+                                 dls_error *err)
+{
+    const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
+    dls_transfer *tx = NULL, *rx = NULL;
+    double *ready_s, backward_at_s;
+    size_t n = 0;
+    DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
+    builder b = builder_of(w, s, &rates, NULL, err);
+    dls_status status = passes(&b, step, ready_s, &backward_at_s);
+    DLS_THEN(status, messages(&b, ready_s, &tx, &rx, &n));
+    *backward_end_s = b.now_s;
+    *begin_s = n > 0 ? tx[0].from_s : b.now_s;
+    *end_s = n > 0 ? rx[n - 1].to_s : b.now_s;
+    dls_free(tx);
+    dls_free(ready_s);
+    return status;
+}
+
 dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
                               const dls_work_setting *s, dls_timeline *out, dls_error *err)
 {
@@ -220,12 +293,7 @@ dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
     double *ready_s;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     *out = (dls_timeline){.step_s = step.step_s};
-    builder b = {.w = w,
-                 .s = s,
-                 .rates = &rates,
-                 .out = out,
-                 .stretch = s->host ? s->host->slowdown : 1,
-                 .err = err};
+    builder b = builder_of(w, s, &rates, out, err);
     const dls_status status = build(&b, &step, ready_s);
     dls_free(ready_s);
     if (status != DLS_OK) {

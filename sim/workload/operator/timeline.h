@@ -7,10 +7,13 @@
  *      ring                                 |.... tx and rx gradients ..|
  *      GPU                 |host| forward   | backward          | wait  |update|
  *
+ *      buckets              |                      |....||..........|  | tx and rx of a bucket
+ *
  * The GPU runs the kernels of the model, longer by the host's slowdown, with a pause for the host
  * before them and one for the network behind them; pauses are what the model's step has more than
  * its kernels. Gradients travel when their kernel is done, one after the other; a network that
  * would be late is as fast as the model's step says, so the bytes are always those of the exchange.
+ * Where messages are scheduled (schedule.h) the step is as long as they make it.
  */
 #ifndef DLS_OPERATOR_TIMELINE_H
 #define DLS_OPERATOR_TIMELINE_H
@@ -39,6 +42,7 @@ typedef struct dls_work_setting {
     int n_workers;            /* >= 1 */
     int n_servers;            /* 0: all-reduce */
     bool async;               /* with servers: workers do not wait for each other */
+    bool buckets, apart;      /* how gradients travel, message by message: schedule.h */
     const dls_fabric *fabric; /* NULL only for one worker without servers */
     const dls_host *host;     /* NULL: none */
 } dls_work_setting;
@@ -59,6 +63,13 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
 dls_status dls_setting_step_mixed(const dls_opmodel *model, const dls_workload *w,
                                   const dls_work_setting *s, const dls_hw_gpu *const *gpus,
                                   double *step_s, dls_error *err) DLS_MUST_CHECK;
+
+/* When the messages of a scheduled exchange begin and all have come, and the backward pass ends;
+ * step: of one GPU. Errors: ENOMEM. */
+dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w,
+                                 const dls_work_setting *s, const dls_step_in_setting *step,
+                                 double *begin_s, double *end_s, double *backward_end_s,
+                                 dls_error *err) DLS_MUST_CHECK;
 
 /* Build the timeline of a step; *out needs dls_timeline_fini only on success. O(kernels). Errors:
  * as above, ENOMEM. */
