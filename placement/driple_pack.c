@@ -5,11 +5,12 @@
  * predicted slow-down stays below a limit.
  *
  *      U         sum over both of the part of an iteration in which the GPU is used, times how much
- *      speed     1 - slope * max(0, U - knee)          of each of the two
+ *      M         the same of the bandwidth of the GPU's memory
+ *      speed     min(1 - slope * max(0, U - knee), 1 / M)      of each of the two
  *      worth     2 * speed - 1                         throughput won over running one
  *
  * slope and knee: a fit to 1,388 pairs measured on one GPU model (Hu et al., "Lucid", ASPLOS 2023);
- * memory use adds nothing to the fit once U is in. Jobs on several nodes are not packed: their
+ * memory use adds nothing to the fit once U is in, but no two have more of it than there is. Jobs on several nodes are not packed: their
  * bursts wait for each other. A job whose memory or GPU use is unknown is never packed.
  */
 #include "dlsim/predictor.h"
@@ -55,6 +56,15 @@ static double gpu_use(const dls_prediction *f)
     return f->metric[DLS_GPU_ACTIVE] * f->metric[DLS_GPU_PEAK] / f->iteration_s;
 }
 
+/* Mean use of the memory's bandwidth; 0: unknown. */
+static double memory_use(const dls_prediction *f)
+{
+    const double busy_s = f->metric[DLS_GPU_MEM_ACTIVE];
+    const double use =
+        busy_s * f->metric[DLS_GPU_MEM_PEAK] / (busy_s + f->metric[DLS_GPU_MEM_IDLE]);
+    return use > 0 ? use : 0;
+}
+
 static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
                     const dls_shape *host_shape)
 {
@@ -69,7 +79,8 @@ static double share(void *state, const dls_place_index *index, const dls_request
     if (!(mine.mem_bytes + its.mem_bytes <= room) || isnan(use)) {
         return 0;
     }
-    const double speed = 1 - p->slope * fmax(0, use - p->knee);
+    const double memory = memory_use(&mine) + memory_use(&its);
+    const double speed = fmin(1 - p->slope * fmax(0, use - p->knee), 1 / fmax(1, memory));
     return speed * p->max_slowdown >= 1 ? 2 * speed - 1 : 0;
 }
 

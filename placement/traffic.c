@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+#define SEVERAL 0.6 /* of an iteration, between two bursts */
+
 size_t dls_traffic_link_count(const dls_place_index *index)
 {
     return (size_t)dls_place_nodes(index) + (size_t)dls_place_racks(index);
@@ -76,7 +78,11 @@ dls_pulse dls_pulse_of(const dls_prediction *f)
     const double tx = f->metric[DLS_NET_TX_ACTIVE], rx = f->metric[DLS_NET_RX_ACTIVE];
     const double burst_s = fmin(fmax(tx, rx), f->iteration_s); /* fmax ignores a NAN */
     const bool known = f->iteration_s > 0 && burst_s > 0 && f->link_bps > 0;
-    return known ? (dls_pulse){.period_s = f->iteration_s, .burst_s = burst_s, .bps = f->link_bps}
+    /* Who exchanges several times in an iteration bursts as often. */
+    const double idle_s = tx >= rx ? f->metric[DLS_NET_TX_IDLE] : f->metric[DLS_NET_RX_IDLE];
+    const bool several = idle_s > 0 && burst_s + idle_s < SEVERAL * f->iteration_s;
+    const double period_s = several ? burst_s + idle_s : f->iteration_s;
+    return known ? (dls_pulse){.period_s = period_s, .burst_s = burst_s, .bps = f->link_bps}
                  : (dls_pulse){0};
 }
 

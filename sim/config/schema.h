@@ -199,6 +199,9 @@ typedef struct dls_key {
        TO(world.interference_knee))                                                               \
     XX(PERF_SLOPE, "perf.interference_slope", F64, "0.31", 0, 2, NULL,                            \
        "Speed lost for each unit of utilisation beyond the knee.", TO(world.interference_slope))  \
+    XX(PERF_MEMORY_BANDWIDTH, "perf.memory_bandwidth", BOOL, "false", 0, 0, NULL,                 \
+       "Jobs on a GPU share the bandwidth of its memory, too: none is faster than one over the "  \
+       "sum of their use of it alone.", TO(world.memory_bandwidth))                               \
     XX(PERF_YIELD, "perf.guests_yield", BOOL, "false", 0, 0, NULL,                                \
        "Of jobs that share a GPU the eldest is not slowed down and the others have what the "     \
        "elder ones leave; else all are slowed down alike.", TO(world.guests_yield))               \

@@ -85,6 +85,7 @@ typedef struct dls_world_params {
     double interference_knee, interference_slope; /* of GPUs that jobs share: speed = 1 - slope *
                                    max(0, U - knee), U the sum of their solo GPU utilisations, at least
                                    1 / jobs; fit to 1,388 measured pairs: 0.80, 0.310 */
+    bool memory_bandwidth; /* GPUs that are shared have one memory: no job is faster than 1 / sum of use */
     bool guests_yield; /* of jobs that share a GPU the eldest is not slowed down, the others have what the
                           elder ones leave */
     const char *variability_path, *variability_classes; /* how GPUs of a type differ (variability.h);

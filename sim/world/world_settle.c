@@ -47,7 +47,7 @@ static double speed_behind(const dls_world *w, int32_t node, uint64_t gpu, int32
 /* Speed of a job on one GPU of a node under all that run on it. */
 static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t slot)
 {
-    int64_t sum = 0, own = 0;
+    int64_t sum = 0, memory = 0, own = 0;
     int32_t jobs = 0;
     const dls_crossing *crossing = w->shares.crossing;
     if (w->p.guests_yield) {
@@ -57,6 +57,7 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t 
         if (crossing[c].mask & gpu) {
             const int32_t shape = w->slot[crossing[c].flow].shape;
             sum += shape < 0 ? 0 : llround(w->shapes.entry[shape].solo.gpu_util * UTIL_ONE);
+            memory += shape < 0 ? 0 : llround(w->shapes.entry[shape].solo.mem_util * UTIL_ONE);
             jobs++;
             if (w->p.interference_sigma > 0 && crossing[c].flow != slot) {
                 own += llround(beside(w, slot, crossing[c].flow) * OWN_ONE);
@@ -67,7 +68,8 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t 
         return 1;
     }
     const double over = fmax(0, (double)sum / UTIL_ONE - w->p.interference_knee);
-    const double law = fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
+    const double wide = w->p.memory_bandwidth ? fmax(1, (double)memory / UTIL_ONE) : 1;
+    const double law = fmin(1 / wide, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
     return own == 0 ? law : fmin(1, fmax(law + (double)own / OWN_ONE, LEAST_SPEED / jobs));
 }
 

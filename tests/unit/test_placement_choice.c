@@ -4,6 +4,7 @@
  */
 #include "cluster/index.h"
 #include "dlsim/predictor.h"
+#include "placement/traffic.h"
 #include "engine/pace.h"
 #include "placement/choose.h"
 #include "placement/skew_limit.h"
@@ -22,7 +23,7 @@
 /* Iteration time by number of nodes (index 0: one) of a type; jobs above 99 know nothing. */
 typedef struct telling {
     double iteration_s[2][5]; /* [type][log2 of nodes] */
-    double burst_s, link_bps, mem_bytes, gpu_use;
+    double burst_s, link_bps, mem_bytes, gpu_use, mem_use;
     double iterations;
     dls_shape shape[10];
     size_t n_shapes;
@@ -53,6 +54,9 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
     out->metric[DLS_NET_TX_ACTIVE] = t->burst_s;
     out->metric[DLS_GPU_ACTIVE] = t->gpu_use * out->iteration_s;
     out->metric[DLS_GPU_PEAK] = 1;
+    out->metric[DLS_GPU_MEM_ACTIVE] = t->gpu_use * out->iteration_s;
+    out->metric[DLS_GPU_MEM_IDLE] = (1 - t->gpu_use) * out->iteration_s;
+    out->metric[DLS_GPU_MEM_PEAK] = t->gpu_use > 0 ? t->mem_use / t->gpu_use : 0;
     return true;
 }
 
@@ -490,6 +494,10 @@ static void test_pack(void **unused)
     f.t.gpu_use = 0.4;
     f.t.mem_bytes = 0x1p30 * 7.7; /* 15.4 of 15.2 GiB */
     assert_true(!(f.ops->share(f.state, f.x, &r, 2, &one) > 0));
+    f.t.mem_bytes = 0x1p30 * 7;
+    f.t.mem_use = 0.55; /* of the memory's bandwidth: 1.1 together */
+    assert_true(fabs(f.ops->share(f.state, f.x, &r, 2, &one) - (2 / 1.1 - 1)) < 1e-6);
+    f.t.mem_use = 0;
     f.t.mem_bytes = (double)NAN;
     assert_true(!(f.ops->share(f.state, f.x, &r, 2, &one) > 0));
     f.t.mem_bytes = 1e9;
@@ -497,6 +505,22 @@ static void test_pack(void **unused)
     assert_true(!(f.ops->share(f.state, f.x, &r, 100, &one) > 0)); /* an unknown host */
     assert_true(f.ops->share(f.state, f.x, &r, 2, &one) > 0);
     end(&f);
+}
+
+/* Who exchanges twice in an iteration bursts twice. */
+static void test_period(void **unused)
+{
+    (void)unused;
+    dls_prediction f = {.iteration_s = 1, .link_bps = 1e9};
+    f.metric[DLS_NET_TX_ACTIVE] = f.metric[DLS_NET_RX_ACTIVE] = 0.2;
+    f.metric[DLS_NET_TX_IDLE] = f.metric[DLS_NET_RX_IDLE] = 0.8;
+    assert_true(dls_pulse_of(&f).period_s == 1);
+    f.metric[DLS_NET_TX_IDLE] = 0.3;
+    assert_true(dls_pulse_of(&f).period_s == 0.5);
+    f.metric[DLS_NET_RX_ACTIVE] = 0.25; /* the longer burst's own pause */
+    assert_true(dls_pulse_of(&f).period_s == 1);
+    f.metric[DLS_NET_RX_IDLE] = (double)NAN;
+    assert_true(dls_pulse_of(&f).period_s == 1);
 }
 
 /* ---- interleaving --------------------------------------------------------------------------- */
@@ -587,7 +611,7 @@ int main(void)
                                        cmocka_unit_test(test_driple_unknown_rates),
                                        cmocka_unit_test(test_driple_waits),
                                        cmocka_unit_test(test_driple_waits_for_type),
-                                       cmocka_unit_test(test_pack),
+                                       cmocka_unit_test(test_pack), cmocka_unit_test(test_period),
                                        cmocka_unit_test(test_net),
                                        cmocka_unit_test(test_net_score)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -249,6 +249,33 @@ static void test_shared_gpus(void **state)
     world_fini(&s);
 }
 
+/* Three that use more of the memory's bandwidth than there is are slowed down to what there is, where the law of
+ * utilisations leaves them more. */
+static void test_memory_bandwidth(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {
+        {"resnet50", 1, 32, 1, 0}, {"resnet50", 1, 32, 1, 0}, {"resnet50", 1, 32, 1, 0}};
+    double seconds[2];
+    for (int k = 0; k < 2; k++) {
+        world_setup s;
+        const dls_rate_change *changed;
+        world_init(&s, "operator", two_racks, 1, jobs, 3);
+        s.p.memory_bandwidth = k;
+        s.p.interference_slope = 0;
+        world_open(&s);
+        const dls_solo solo = world_solo(&s, 0, 0, 1, 1, 1);
+        for (int32_t j = 0; j < 3; j++) {
+            world_start(&s, j, 0, 0, 1, 1, 0);
+        }
+        assert_int_equal(world_settle(&s, &changed), 3);
+        seconds[k] = world_seconds(&s, &changed[0]) / solo.iteration_s;
+        assert_true(3 * solo.mem_util > 1.05);
+        NEAR(seconds[k], k ? 3 * solo.mem_util : 1, 1e-4);
+        world_fini(&s);
+    }
+}
+
 static void test_memory(void **state)
 {
     (void)state;
@@ -378,7 +405,7 @@ int main(void)
         cmocka_unit_test(test_trace),       cmocka_unit_test(test_work),
         cmocka_unit_test(test_residual),    cmocka_unit_test(test_shared_residual),
         cmocka_unit_test(test_who_suffers), cmocka_unit_test(test_interference),
-        cmocka_unit_test(test_shared_gpus), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_shared_gpus), cmocka_unit_test(test_memory), cmocka_unit_test(test_memory_bandwidth),
         cmocka_unit_test(test_refusals),    cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_hot_path),
     };
