@@ -17,7 +17,7 @@ const char *dls_inspector_weights(const char *given, char *buf, size_t size)
 {
     return given && *given
                ? given
-               : dls_data_path("predictor/inspectors/dlsim.h5", "inspectors/dlsim.h5", buf, size);
+               : dls_data_path("predictor/inspectors/relative.h5", "inspectors/relative.h5", buf, size);
 }
 
 static dls_status load_weights(dls_inspector_session *a, const dls_inspector_session_params *p,

@@ -28,7 +28,7 @@ typedef struct dls_inspector_session {
 
 typedef struct dls_inspector_session_params {
     const char
-        *weights; /* NULL or "": predictor/inspectors/dlsim.h5 here, else where it is installed */
+        *weights; /* NULL or "": predictor/inspectors/relative.h5 here, else where it is installed */
     const char *backend;                     /* "auto", "cpu", "cuda"; NULL: auto */
     const char *hardware_dir, *settings_map; /* may be NULL */
     int32_t threads;                         /* 0: all cores */

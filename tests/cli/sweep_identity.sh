@@ -118,7 +118,7 @@ cp "$dlsim" copy
 # ---- tables and weights that nobody names ------------------------------------------------------------
 mkdir -p configs predictor/inspectors
 cp -r "$source/configs/hardware" configs
-cp "$source/predictor/inspectors/dlsim.h5" predictor/inspectors
+cp "$source/predictor/inspectors/relative.h5" predictor/inspectors
 base 'perf: { model = "operator"; };'
 expect 0 sweep run sweep.cfg -q
 ids >before.txt
@@ -137,9 +137,9 @@ for file in links.cfg operator.cfg; do
 done
 base 'predictor: { source = "driple"; };'
 ids >before.txt
-printf 'x' >>predictor/inspectors/dlsim.h5
+printf 'x' >>predictor/inspectors/relative.h5
 changed "other shipped weights"
-cp "$source/predictor/inspectors/dlsim.h5" mine.h5
+cp "$source/predictor/inspectors/relative.h5" mine.h5
 base 'predictor: { source = "driple"; weights = "mine.h5"; };'
 ids >before.txt
 printf 'x' >>mine.h5
@@ -191,7 +191,7 @@ cp "$(file 0)" whole.h5
 for wrong in empty foreign copied cut; do
     case $wrong in
     empty) : >"$(file 0)" ;;
-    foreign) cp "$source/predictor/inspectors/dlsim.h5" "$(file 0)" ;;
+    foreign) cp "$source/predictor/inspectors/relative.h5" "$(file 0)" ;;
     copied) cp "$(file 1)" "$(file 0)" ;;
     cut) head -c 3000 whole.h5 >"$(file 0)" ;;
     esac

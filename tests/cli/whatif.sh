@@ -82,10 +82,13 @@ done
 # What is printed is what --json has, and no time is negative.
 expect 0 predict --whatif --model=resnet50 --source=driple --json
 grep -q '": -[0-9]' out.txt && fail "negative numbers"
-# A precision that the inspector does not know is refused, in a run as well.
-expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32
+# The shipped inspector is told the step in every precision; one that is not refuses tf32, in a run as well.
+for who in driple operator; do
+    expect 0 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32 --source=$who
+done
+absolute=$source/predictor/inspectors/dlsim.h5
+expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32 --weights="$absolute"
 says err.txt "the inspector does not know tf32"
-expect 0 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32 --source=operator
 # Paleo is calibrated per precision, but to nothing in bf16; Habitat's step of a V100 cannot be one in bf16.
 expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=bf16 --source=paleo
 says err.txt "paleo was calibrated to no step in bf16"
@@ -103,7 +106,7 @@ for who in operator paleo habitat; do
     cmp -s fp32.txt tf32.txt || fail "$who: tf32 on a V100"
 done
 expect 4 run --config="$source/configs/placement-study.cfg" --placement=driple --predictor=driple \
-    --set perf.numeric=tf32 --set trace.max_jobs=20
+    --set perf.numeric=tf32 --set trace.max_jobs=20 --set predictor.weights="$absolute"
 says err.txt "the inspector does not know tf32"
 
 # The commands of the documentation, as they are printed.

@@ -282,7 +282,7 @@ static void inspectors(void **state)
     snprintf(keys, sizeof keys,
              "%s predictor: { source = \"driple\"; backend = \"cpu\"; cache = \"answers\"; };",
              scheduler);
-    check(keys, "/inspectors/dlsim.h5");
+    check(keys, "/inspectors/relative.h5");
     check(keys, "/answers"); /* they are kept now */
     snprintf(keys, sizeof keys,
              "%s predictor: { source = \"operator\"; predictions = \"record:said\"; };", scheduler);
