@@ -88,8 +88,8 @@ def draw(paths, folder):
                     mean, half = of.jct_ratio.mean(skipna=False), interval(of.jct_ratio)
                     ax.errorbar(mean, i + 0.22 * (k - 1), xerr=[[min(half, 0.95 * mean)], [half]], fmt="o", markersize=2.5,
                                 linewidth=0.7, color=style.COLOURS[k], label=trace if i == 0 else None)
-        ax.set(title=cluster, xlabel=f"mean completion time / that of {BASE}", xscale="log", xlim=(0.2, 6))
-        ax.set_xticks([0.2, 0.5, 1, 2, 5], ["0.2", "0.5", "1", "2", "5"])
+        ax.set(title=cluster, xlabel=f"mean completion time / that of {BASE}", xscale="log", xlim=(0.2, 20))
+        ax.set_xticks([0.2, 0.5, 1, 2, 5, 10, 20], ["0.2", "0.5", "1", "2", "5", "10", "20"])
         ax.minorticks_off()
         ax.axvline(1, color="black", linewidth=0.6)
     axes[0].set_yticks(range(len(schedulers)), schedulers)
