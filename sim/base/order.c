@@ -297,6 +297,23 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
     }
 }
 
+void dls_order_fetch(const dls_order *t, dls_order_set s, int32_t x)
+{
+    const int64_t lead = leading(&t->member[x].rank);
+    int32_t at = s.root;
+    for (int32_t h = s.height; h > 0; h--) {
+        const dls_order_node *p = &t->node[at];
+        int32_t i = 0;
+        for (int32_t step = 8; step > 0; step /= 2) {
+            i += p->lead[i + step - 1] <= lead ? step : 0;
+        }
+        at = p->entry[i - (i > 0)].at;
+    }
+    for (size_t byte = 0; byte < sizeof *t->node; byte += 64) {
+        __builtin_prefetch((const char *)&t->node[at] + byte);
+    }
+}
+
 /* ---- searches ------------------------------------------------------------------------------- */
 
 int64_t dls_order_sum(const dls_order *t, dls_order_set s)

@@ -108,6 +108,9 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
 /* x must be in s. */
 void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x);
 
+/* Ask the caches for the end of the way to member x of s: it is about to be removed. */
+void dls_order_fetch(const dls_order *t, dls_order_set s, int32_t x);
+
 static inline bool dls_order_has(const dls_order *t, int32_t x)
 {
     return t->member[x].in_set;

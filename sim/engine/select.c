@@ -189,6 +189,16 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     }
 }
 
+void dls_select_fetch(const dls_select *s, int32_t job)
+{
+    const int32_t type = s->type[job];
+    if (type >= 0 && s->ranked) {
+        const dls_class *c = &s->cls[s->class_of[job]];
+        const dls_pool *p = &s->pool[c->pool];
+        dls_order_fetch(&s->order, p->running[running_set(p, c, type)], job);
+    }
+}
+
 void dls_select_deselect(dls_select *s, int32_t job, int64_t now_us, int64_t estimate_us)
 {
     const dls_rank rank = dls_select_rank(s, job, now_us);

@@ -144,6 +144,8 @@ void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank,
                             int64_t now_us);
 void dls_select_remove_running(dls_select *s, int32_t job);
+/* Ask the caches for what taking a selected job out of its set will touch. */
+void dls_select_fetch(const dls_select *s, int32_t job);
 /* A selected job is one of the waiting, at the rank that it has now. */
 void dls_select_deselect(dls_select *s, int32_t job, int64_t now_us, int64_t estimate_us);
 /* Give a waiting or selected job another rank, as of now. O(1) if it is the one it has. */

@@ -97,25 +97,17 @@ static bool is_due(const dls_engine *e, const dls_evq *q)
     return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us;
 }
 
-/* At a million jobs each column of a job is a miss, and so is what it holds. Of the jobs that are
- * due after the next the columns are fetched while this event and the next are handled, and of the
- * next what it holds. */
+/* At a million jobs each column of a job is a miss, and so is what it leads to. The queue knows who is
+ * due next: the columns of a job are fetched some events before its own, what they lead to a few events
+ * later, when they have come. */
 static void fetch_ahead(const dls_engine *e)
 {
-    const dls_event *next = dls_evq_soon(&e->clock.events, 0);
     const uint32_t n = DLS_SLOT_SHARE(e);
+    const dls_event *next = dls_evq_soon(&e->clock.events, DLS_EVQ_SOON - 1);
     if (next && dls_event_slot(*next) < n) {
-        const int32_t parts = e->hold.parts[dls_event_slot(*next) / 2];
-        if (parts >= 0) {
-            __builtin_prefetch(&e->hold.part[parts]);
-        }
-    }
-    for (size_t k = 1; k < 5 && (next = dls_evq_soon(&e->clock.events, k)); k++) {
         const uint32_t job = dls_event_slot(*next) / 2;
-        if (2 * job >= n) {
-            continue;
-        }
         const void *const at[] = {&e->select.order.member[job],
+                                  (const char *)(&e->select.order.member[job] + 1) - 1,
                                   &e->select.class_of[job],
                                   &e->select.type[job],
                                   &e->hold.parts[job],
@@ -130,12 +122,29 @@ static void fetch_ahead(const dls_engine *e)
                                   &e->rec->state[job],
                                   &e->rec->executed_us[job],
                                   &e->rec->overhead_us[job],
-                                  &e->clock.events.pos[2 * job],
+                                  &e->rec->end_us[job],
+                                  &e->rec->promotes[job],
+                                  &e->view.duration_us[job],
                                   &e->col->gpus[job],
                                   e->jobs.policy_bytes +
                                       (size_t)job * e->params->sched->job_state_bytes};
         for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
             __builtin_prefetch(at[i]);
+        }
+    }
+    next = dls_evq_soon(&e->clock.events, DLS_EVQ_SOON / 2 - 1);
+    if (next && dls_event_slot(*next) < n) {
+        const int32_t job = (int32_t)(dls_event_slot(*next) / 2);
+        if (e->hold.parts[job] >= 0) {
+            __builtin_prefetch(&e->hold.part[e->hold.parts[job]]);
+        }
+        dls_select_fetch(&e->select, job);
+    }
+    next = dls_evq_soon(&e->clock.events, 0);
+    if (next && dls_event_slot(*next) < n) {
+        const int32_t parts = e->hold.parts[dls_event_slot(*next) / 2];
+        if (parts >= 0 && e->hold.part[parts].node >= 0) {
+            __builtin_prefetch(&e->index->node[e->hold.part[parts].node]);
         }
     }
 }

@@ -183,25 +183,16 @@ void dls_tir_finish(dls_tir *s, int32_t j)
     s->changes++;
 }
 
-int32_t dls_tir_due(const dls_tir *s, int64_t t_s, int32_t *out)
+int32_t dls_tir_due(dls_tir *s, int64_t t_s, int32_t *out)
 {
-    const dls_event *heap = s->ends.heap;
     int32_t n = 0;
-    if (dls_tir_next_end(s) == t_s) {
-        out[n++] = 0; /* they are the connected top of the heap */
+    while (!dls_evq_empty(&s->ends) && dls_tir_next_end(s) == t_s) {
+        out[n++] = (int32_t)dls_event_slot(dls_evq_pop(&s->ends)); /* by index */
     }
     for (int32_t i = 0; i < n; i++) {
-        const size_t first = 4 * (size_t)out[i] + 1;
-        for (size_t c = first; c < first + 4 && c < s->ends.n; c++) {
-            if (heap[c].time_us == t_s) {
-                out[n++] = (int32_t)c;
-            }
-        }
+        const dls_status status = dls_evq_set(&s->ends, (uint32_t)out[i], t_s, DLS_EV_FINISH, NULL);
+        DLS_ASSERT(status == DLS_OK); /* there was room for them */
     }
-    for (int32_t i = 0; i < n; i++) {
-        out[i] = (int32_t)dls_event_slot(heap[out[i]]);
-    }
-    qsort(out, (size_t)n, sizeof *out, dls_tir_compare_i32);
     return n;
 }
 

@@ -103,7 +103,7 @@ dls_status dls_tir_clock(dls_tir *s, int64_t now_s, dls_error *err) DLS_MUST_CHE
 dls_status dls_tir_advance(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
 /* Which running jobs are to end at t_s, no other being due before: out [n] by index, returns how
  * many. They stay in s->ends until they finish. */
-int32_t dls_tir_due(const dls_tir *s, int64_t t_s, int32_t *out);
+int32_t dls_tir_due(dls_tir *s, int64_t t_s, int32_t *out);
 
 /* Changes of status at now_s; s->ends follows. arrive takes job s->next. */
 int32_t dls_tir_arrive(dls_tir *s);

@@ -97,6 +97,88 @@ static void test_random(void **unused)
     }
 }
 
+/* As an engine uses it: time goes on, events are set ahead of it at distances from none to days, some
+ * at one instant in hundreds, most are moved or cancelled before they are due, and half way the queue is
+ * replaced by a copy of it. */
+static void clock_case(uint64_t seed)
+{
+    enum { N = 700 };
+    static naive_event ev[N];
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 3);
+    int64_t now_us = 0;
+    size_t there = 0;
+    dls_evq q, other;
+    memset(ev, 0, sizeof ev);
+    assert_int_equal(dls_evq_init(&q, N, NULL), DLS_OK);
+    for (int step = 0; step < 6000; step++) {
+        const uint32_t slot = (uint32_t)dls_rng_below(&rng, N);
+        const uint64_t what = dls_rng_below(&rng, 16), far = dls_rng_below(&rng, 38);
+        if (what < 11) {
+            const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 4);
+            const uint64_t ahead = dls_rng_below(&rng, UINT64_C(1) << far);
+            const int64_t time_us = what < 4 ? (now_us >> 20 << 20) + (1 << 20)
+                                             : now_us + (int64_t)ahead;
+            assert_int_equal(dls_evq_set(&q, slot, time_us, cls, NULL), DLS_OK);
+            there += !ev[slot].there;
+            ev[slot] = (naive_event){true, time_us, cls};
+        } else if (what < 13) {
+            dls_evq_cancel(&q, slot);
+            there -= ev[slot].there;
+            ev[slot].there = false;
+        } else if (there > 0) {
+            const int64_t first = naive_first(ev, N);
+            now_us = dls_evq_pop(&q).time_us;
+            assert_int_equal(now_us, ev[first].time_us);
+            ev[first].there = false;
+            there--;
+        }
+        if (step == 3000) {
+            assert_int_equal(dls_evq_copy(&other, &q, NULL), DLS_OK);
+            dls_evq_fini(&q);
+            q = other;
+        }
+        assert_int_equal(q.n, there);
+        check_first(&q, ev, N);
+        assert_true(q.filed <= q.cap && q.cap <= 4 * N);
+    }
+    while (there-- > 0) {
+        check_first(&q, ev, N);
+        ev[dls_event_slot(dls_evq_pop(&q))].there = false;
+    }
+    assert_true(dls_evq_empty(&q));
+    dls_evq_fini(&q);
+}
+
+/* An event that is moved to and fro leaves equal entries. */
+static void test_to_and_fro(void **unused)
+{
+    (void)unused;
+    dls_evq q;
+    assert_int_equal(dls_evq_init(&q, 3, NULL), DLS_OK);
+    assert_int_equal(dls_evq_set(&q, 0, 5, DLS_EV_TICK, NULL), DLS_OK);
+    for (int64_t i = 0; i < 100000; i++) {
+        for (uint32_t slot = 1; slot < 3; slot++) {
+            const int64_t time_us = slot * 1000000 * (1 + i % 2);
+            assert_int_equal(dls_evq_set(&q, slot, time_us, DLS_EV_FINISH, NULL), DLS_OK);
+        }
+        assert_true(q.filed <= q.cap && q.cap <= 1024);
+    }
+    assert_int_equal(q.n, 3);
+    for (uint32_t slot = 0; slot < 3; slot++) {
+        assert_int_equal(dls_event_slot(dls_evq_pop(&q)), slot);
+    }
+    assert_true(dls_evq_empty(&q));
+    dls_evq_fini(&q);
+}
+
+static void test_clock(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        clock_case(seed);
+    }
+}
+
 static int event_cmp(const void *a, const void *b)
 {
     const dls_event *x = a, *y = b;
@@ -137,7 +219,7 @@ static void test_growth(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_clock), cmocka_unit_test(test_to_and_fro),
                                        cmocka_unit_test(test_growth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
