@@ -47,8 +47,7 @@ typedef struct work {
     const dls_trace_columns *cols;
     const dls_record *rec;
     part_of_job *parts;       /* [n_jobs] */
-    dls_keyed *pairs, *spare; /* [n_jobs] values and their jobs, for sorting */
-    double *values;           /* [n_jobs] */
+    dls_keyed *pairs, *spare; /* [n_jobs] values and their jobs, for sorting; one of them is free then */
     uint32_t *counted;        /* [n_counted] jobs that the statistics are over */
     size_t n_counted;
 } work;
@@ -162,6 +161,7 @@ static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t jo
         w->pairs[i] = (dls_keyed){(uint64_t)value_us, job};
     }
     const dls_keyed *sorted = dls_radix_sort(w->pairs, w->spare, w->n_counted);
+    double *values = sorted == w->pairs ? (void *)w->spare : (void *)w->pairs;
     for (int k = 0; k < KINDS; k++) {
         size_t size[DLS_SUMMARY_PARTS] = {0}, at[DLS_SUMMARY_PARTS];
         for (size_t i = 0; i < w->n_counted; i++) {
@@ -173,11 +173,11 @@ static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t jo
             next += size[p];
         }
         for (size_t i = 0; i < w->n_counted; i++) {
-            w->values[at[w->parts[sorted[i].value].part[k]]++] = (double)sorted[i].key;
+            values[at[w->parts[sorted[i].value].part[k]]++] = (double)sorted[i].key;
         }
         for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
             if (size[p] > 0) {
-                *target[p] = stats_of(w->values + at[p] - size[p], size[p]);
+                *target[p] = stats_of(values + at[p] - size[p], size[p]);
             }
         }
     }
@@ -341,11 +341,10 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
               .parts = dls_alloc(n * sizeof *w.parts),
               .pairs = dls_alloc(n * sizeof *w.pairs),
               .spare = dls_alloc(n * sizeof *w.spare),
-              .values = dls_alloc(n * sizeof *w.values),
               .counted = dls_alloc(n * sizeof *w.counted)};
     dls_status status;
-    if (!w.parts || !w.pairs || !w.spare || !w.values || !w.counted) {
-        status = dls_nomem(err, "summary", n * 48);
+    if (!w.parts || !w.pairs || !w.spare || !w.counted) {
+        status = dls_nomem(err, "summary", n * 40);
     } else {
         count_jobs(&w, out);
         choose_counted(&w, warmup_us, cooldown_us);
@@ -358,7 +357,6 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
     dls_free(w.parts);
     dls_free(w.pairs);
     dls_free(w.spare);
-    dls_free(w.values);
     dls_free(w.counted);
     return status;
 }

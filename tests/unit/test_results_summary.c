@@ -416,7 +416,7 @@ static void failed_allocations(void **state)
         dls_alloc_set_hook(NULL, NULL);
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
     }
-    assert_int_equal(n, 6); /* five buffers, then success */
+    assert_int_equal(n, 5); /* four buffers, then success */
     dls_record_destroy(rec);
     dls_trace_destroy(trace);
 }
