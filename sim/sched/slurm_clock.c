@@ -44,12 +44,6 @@ static dls_status read_log(dls_slurm_clock *c, const char *path, dls_error *err)
 /* ---- rules -------------------------------------------------------------------------------------
  */
 
-static int64_t whole_s(int64_t us)
-{
-    const int64_t s = us / 1000000;
-    return (s - (us < s * 1000000)) * 1000000;
-}
-
 /* When slurmctld's loop looks first at that time or later. */
 static int64_t look(const dls_slurm_clock *c, int64_t at_us)
 {
@@ -59,21 +53,22 @@ static int64_t look(const dls_slurm_clock *c, int64_t at_us)
 
 static int64_t full_due(const dls_slurm_clock *c)
 {
-    return look(c, whole_s(c->last_full_us) + c->interval_us);
+    return look(c, dls_slurm_whole_s(c->last_full_us) + c->interval_us);
 }
 
 static int64_t main_due(const dls_slurm_clock *c)
 {
-    const int64_t ready_us = whole_s(c->last_main_us) + c->delay_us;
+    const int64_t ready_us = dls_slurm_whole_s(c->last_main_us) + c->delay_us;
     return c->event_us == DLS_NEVER ? DLS_NEVER
                                     : look(c, ready_us > c->event_us ? ready_us : c->event_us);
 }
 
 dls_status dls_slurm_clock_init(dls_slurm_clock *c, bool backfill, int64_t boot_us,
-                                const char *path, dls_error *err)
+                                int64_t first_us, const char *path, dls_error *err)
 {
+    first_us -= c->delay_us;
     c->last_full_us = boot_us;
-    c->last_main_us = boot_us < -c->delay_us ? -c->delay_us : boot_us;
+    c->last_main_us = boot_us < first_us ? first_us : boot_us;
     c->event_us = DLS_NEVER;
     c->changed_us = DLS_NEVER;
     c->backfill_us = backfill ? boot_us + c->bf_interval_us : DLS_NEVER;
@@ -136,7 +131,7 @@ void dls_slurm_clock_advance(dls_slurm_clock *c, int64_t now_us, bool events)
 int dls_slurm_clock_due(dls_slurm_clock *c, int64_t now_us)
 {
     int what = 0;
-    if (c->log) {
+    if (c->next_log < c->n_log) { /* behind the log's end the rules hold */
         for (; c->next_log < c->n_log && c->log[c->next_log].at_us == now_us; c->next_log++) {
             what |= c->log[c->next_log].what;
         }
@@ -161,8 +156,8 @@ int dls_slurm_clock_due(dls_slurm_clock *c, int64_t now_us)
 
 int64_t dls_slurm_clock_next(const dls_slurm_clock *c)
 {
-    if (c->log) {
-        return c->next_log < c->n_log ? c->log[c->next_log].at_us : DLS_NEVER;
+    if (c->next_log < c->n_log) {
+        return c->log[c->next_log].at_us;
     }
     const int64_t due_us = main_due(c), full_us = full_due(c);
     const int64_t main_us = due_us < full_us ? due_us : full_us;

@@ -12,6 +12,13 @@
 
 #include "dlsim/policy.h"
 
+/* Slurm's clock has whole seconds. */
+static inline int64_t dls_slurm_whole_s(int64_t us)
+{
+    const int64_t s = us / 1000000;
+    return (s - (us < s * 1000000)) * 1000000;
+}
+
 /* What runs at an instant. */
 enum { DLS_SLURM_MAIN = 1, DLS_SLURM_FULL = 2, DLS_SLURM_BACKFILL = 4 };
 
@@ -33,11 +40,12 @@ typedef struct dls_slurm_clock {
     size_t n_log, log_cap, next_log;
 } dls_slurm_clock;
 
-/* Fill in the intervals first. boot_us: when backfill began to sleep. path: a table
- * `time,scheduler`, seconds and main, full or backfill; "": by the rules. Errors: EINPUT with file
+/* Fill in the intervals first. boot_us: when backfill began to sleep; first_us: when the
+ * first job comes. path: a table `time,scheduler`, seconds and main, full or backfill; "": by the rules. Errors: EINPUT with file
  * and line, ENOMEM. */
 dls_status dls_slurm_clock_init(dls_slurm_clock *c, bool backfill, int64_t boot_us,
-                                const char *path, dls_error *err) DLS_MUST_CHECK;
+                                int64_t first_us, const char *path,
+                                dls_error *err) DLS_MUST_CHECK;
 void dls_slurm_clock_fini(dls_slurm_clock *c);
 dls_status dls_slurm_clock_clone(dls_slurm_clock *c, const dls_slurm_clock *from,
                                  dls_error *err) DLS_MUST_CHECK;

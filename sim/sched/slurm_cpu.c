@@ -24,7 +24,8 @@ static bool fits(const dls_place_index *index, const dls_slurm_cpu_job *job, con
 {
     int32_t left = job->nodes;
     for (int32_t n = 0; n < dls_place_nodes(index) && left > 0; n++) {
-        left -= dls_place_free_cpu(index, n) >= job->cpus && (!only || only[n / 64] >> n % 64 & 1);
+        left -= dls_place_free_cpu(index, n) >= job->cpus &&
+                dls_place_free_mem(index, n) >= job->mem && (!only || only[n / 64] >> n % 64 & 1);
     }
     return left <= 0;
 }
@@ -34,7 +35,7 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     const reading *r = user;
     dls_slurm_cpu *c = r->to;
     dls_slurm_cpu_job j = {.limit_us = -1, .share = -1};
-    double nodes, cpus;
+    double nodes, cpus, mem;
     if (!dls_slurm_table_time(cell[0], &j.submit_us) ||
         !dls_slurm_table_time(cell[1], &j.duration_us) || j.duration_us < 0 ||
         (cell[2][0] && (!dls_slurm_table_time(cell[2], &j.limit_us) || j.limit_us <= 0))) {
@@ -42,21 +43,23 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
                         "expected seconds: submit, duration, limit or nothing");
     }
     if (!dls_slurm_table_number(cell[3], 1, 1e9, &nodes) ||
-        !dls_slurm_table_number(cell[4], 0, 1e9, &cpus)) {
-        return dls_fail(err, DLS_EINPUT, where, "expected numbers of nodes and processors");
+        !dls_slurm_table_number(cell[4], 0, 1e9, &cpus) ||
+        !dls_slurm_table_number(cell[5][0] ? cell[5] : "0", 0, 1e12, &mem)) {
+        return dls_fail(err, DLS_EINPUT, where, "expected numbers of nodes, processors and MiB");
     }
     j.nodes = (int32_t)nodes;
     j.cpus = (int64_t)(1e3 * cpus + 0.5);
+    j.mem = dls_place_free_mem(dls_view_index(r->view), 0) > 0 ? (int64_t)mem : 0;
     if (c->n > 0 && j.submit_us < c->job[c->n - 1].submit_us) {
         return dls_fail(err, DLS_EINPUT, where, "is earlier than the row before");
     }
-    j.partition = dls_slurm_partition_find(r->partitions, cell[7]);
+    j.partition = dls_slurm_partition_find(r->partitions, cell[8]);
     if (!fits(dls_view_index(r->view), &j, dls_slurm_partition_nodes(r->partitions, j.partition))) {
         dls_policy_fallback(r->view); /* it would block the queue for ever */
         return DLS_OK;
     }
     if (r->priority->multifactor) {
-        DLS_TRY(dls_slurm_priority_share(r->priority, cell[6], cell[5], &j.share, err));
+        DLS_TRY(dls_slurm_priority_share(r->priority, cell[7], cell[6], &j.share, err));
     }
     DLS_TRY(dls_grow(&c->job, &c->cap, c->n + 1, sizeof *c->job, err));
     c->job[c->n++] = j;
@@ -69,7 +72,7 @@ dls_status dls_slurm_cpu_init(dls_slurm_cpu *c, const dls_view *view, dls_slurm_
 {
     reading r = {c, view, priority, partitions};
     return path[0] ? dls_slurm_table_read(path,
-                                          "submit,duration,limit,nodes,cpus,user,account,partition",
+                                          "submit,duration,limit,nodes,cpus,mem_mib,user,account,partition",
                                           read_row, &r, err)
                    : DLS_OK;
 }

@@ -12,7 +12,7 @@
 typedef struct dls_slurm_cpu_job {
     int64_t submit_us, duration_us, limit_us; /* limit_us < 0: none */
     int64_t since_us;                         /* it runs */
-    int64_t cpus;                             /* 1/1000, on each of .. */
+    int64_t cpus, mem;                        /* 1/1000, MiB, on each of .. */
     int32_t nodes;                            /* .. so many nodes, of any type */
     int32_t share;                            /* in dls_slurm_priority; -1 */
     int32_t partition;                        /* in dls_slurm_partitions; -1 */
@@ -27,10 +27,18 @@ typedef struct dls_slurm_cpu {
     size_t n_waiting, waiting_cap, n_running, running_cap;
 } dls_slurm_cpu;
 
+/* The first job of the view that waits at its time; -1. Jobs without GPUs may have come, waited and
+ * run before any of it did, at times before 0. */
+static inline int32_t dls_slurm_first_waiting(const dls_view *view)
+{
+    const int32_t job = dls_view_first_waiting(view);
+    return job >= 0 && view->submit_us[job] <= view->now_us ? job : -1;
+}
+
 struct dls_slurm_priority;
 
-/* Reads a table `submit,duration,limit,nodes,cpus,user,account,partition` in order of submission;
- * seconds, limit empty: none; cpus of each node. path "": there are none. Jobs that the idle
+/* Reads a table `submit,duration,limit,nodes,cpus,mem_mib,user,account,partition` in order of submission;
+ * seconds, limit empty: none; cpus and memory of each node. path "": there are none. Jobs that the idle
  * cluster could not hold are left out and counted as fallbacks of the policy. Errors: EINPUT with
  * file and line, ENOMEM. */
 dls_status dls_slurm_cpu_init(dls_slurm_cpu *c, const dls_view *view,

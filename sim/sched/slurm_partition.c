@@ -25,13 +25,12 @@ int32_t dls_slurm_partition_find(const dls_slurm_partitions *p, const char *name
     return -1;
 }
 
-static dls_status add(dls_slurm_partitions *p, const char *name, int32_t tier, dls_error *err)
+static dls_status add(dls_slurm_partitions *p, const dls_slurm_partition *made, dls_error *err)
 {
     const size_t words = (size_t)p->words;
     DLS_TRY(dls_grow(&p->at, &p->cap, p->n + 1, sizeof *p->at, err));
     DLS_TRY(dls_grow(&p->nodes, &p->nodes_cap, (p->n + 1) * words, sizeof *p->nodes, err));
-    snprintf(p->at[p->n].name, sizeof p->at[p->n].name, "%s", name);
-    p->at[p->n].tier = tier;
+    p->at[p->n] = *made;
     memset(p->nodes + p->n * words, 0, words * sizeof *p->nodes);
     p->n++;
     return DLS_OK;
@@ -48,19 +47,26 @@ static void set(dls_slurm_partitions *p, int32_t which, int32_t first, int32_t l
 static dls_status read_row(void *user, char *const *cell, const char *where, dls_error *err)
 {
     reading *r = user;
+    dls_slurm_partition made = {.limit_us = -1};
     double tier, first, last;
-    if (!cell[0][0] || strlen(cell[0]) >= sizeof r->to->at->name) {
+    if (!cell[0][0] || strlen(cell[0]) >= sizeof made.name) {
         return dls_fail(err, DLS_EINPUT, where, "no partition, or a name longer than 63 bytes");
     }
     if (!dls_slurm_table_number(cell[1], 0, 65533, &tier) ||
-        !dls_slurm_table_number(cell[2], 0, r->n_nodes - 1, &first) ||
-        !dls_slurm_table_number(cell[3], first, r->n_nodes - 1, &last)) {
+        !dls_slurm_table_number(cell[2], 0, 1, &made.factor) ||
+        (cell[3][0] && (!dls_slurm_table_time(cell[3], &made.limit_us) || made.limit_us <= 0))) {
         return dls_fail(err, DLS_EINPUT, where,
-                        "expected a tier and the first and last of the cluster's %d nodes",
-                        (int)r->n_nodes);
+                        "expected a tier, a factor of 0 to 1, and a limit in seconds or nothing");
     }
+    if (!dls_slurm_table_number(cell[4], 0, r->n_nodes - 1, &first) ||
+        !dls_slurm_table_number(cell[5], first, r->n_nodes - 1, &last)) {
+        return dls_fail(err, DLS_EINPUT, where,
+                        "expected the first and last of the cluster's %d nodes", (int)r->n_nodes);
+    }
+    snprintf(made.name, sizeof made.name, "%s", cell[0]);
+    made.tier = (int32_t)tier;
     if (dls_slurm_partition_find(r->to, cell[0]) < 0) {
-        DLS_TRY(add(r->to, cell[0], (int32_t)tier, err));
+        DLS_TRY(add(r->to, &made, err));
     }
     set(r->to, dls_slurm_partition_find(r->to, cell[0]), (int32_t)first, (int32_t)last);
     r->last = (int32_t)last > r->last ? (int32_t)last : r->last;
@@ -76,7 +82,7 @@ dls_status dls_slurm_partitions_init(dls_slurm_partitions *p, const dls_view *vi
     }
     p->words = (r.n_nodes + 63) / 64;
     p->n_of = (size_t)view->n_jobs;
-    DLS_TRY(dls_slurm_table_read(path, "partition,tier,first,last", read_row, &r, err));
+    DLS_TRY(dls_slurm_table_read(path, "partition,tier,factor,limit,first,last", read_row, &r, err));
     for (size_t i = 0; i < p->n; i++) {
         set(p, (int32_t)i, r.last + 1, r.n_nodes - 1);
     }

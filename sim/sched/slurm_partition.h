@@ -12,6 +12,8 @@
 typedef struct dls_slurm_partition {
     char name[64];
     int32_t tier;
+    double factor;    /* of the priority of its jobs, 0 .. 1 */
+    int64_t limit_us; /* of jobs without one; -1: none */
 } dls_slurm_partition;
 
 typedef struct dls_slurm_partitions {
@@ -23,7 +25,7 @@ typedef struct dls_slurm_partitions {
     size_t n_of;
 } dls_slurm_partitions;
 
-/* Reads a table `partition,tier,first,last`, nodes by number from 0, of which a partition may have
+/* Reads a table `partition,tier,factor,limit,first,last`, nodes by number from 0, of which a partition may have
  * several rows; nodes behind the last that any row names are in all. path "": there are none.
  * Errors: EINPUT with file and line, ENOMEM. */
 dls_status dls_slurm_partitions_init(dls_slurm_partitions *p, const dls_view *view,
@@ -44,6 +46,10 @@ static inline const uint64_t *dls_slurm_partition_nodes(const dls_slurm_partitio
                                                         int32_t which)
 {
     return which < 0 ? NULL : p->nodes + (size_t)which * (size_t)p->words;
+}
+static inline double dls_slurm_partition_factor(const dls_slurm_partitions *p, int32_t which)
+{
+    return which < 0 ? 0 : p->at[which].factor;
 }
 /* 1, as Slurm has it where nothing is said. */
 static inline int32_t dls_slurm_partition_tier(const dls_slurm_partitions *p, int32_t which)

@@ -5,6 +5,7 @@
 #include "sched/slurm_plan.h"
 
 #include "dlsim/memory.h"
+#include "sched/slurm_clock.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -41,30 +42,28 @@ static int by_end(const void *a, const void *b)
     return x->job < y->job ? -1 : 1;
 }
 
-/* Slurm's clock has whole seconds. */
-static int64_t whole_s(int64_t us)
-{
-    return us / 1000000 * 1000000;
-}
-
 /* Processors of a part: numbers of whole ones, divided by GPUs and cut to thousandths before. */
 static int64_t cpus_of(int64_t per_gpu, int64_t gpus)
 {
     return (per_gpu * gpus + gpus) / 10 * 10;
 }
 
-/* What a part gives back. */
-static int64_t part_cpus(const dls_slurm_run *r, const dls_place_part *part)
+/* A part gives back what it holds. */
+static void give_back(dls_slurm_room *room, const dls_slurm_run *r, const dls_place_part *part)
 {
-    return part->gpus > 0 ? cpus_of(r->cpus_per_gpu, part->gpus) : r->cpus;
+    room->gpus += part->gpus;
+    room->cpus += part->gpus > 0 ? cpus_of(r->cpus_per_gpu, part->gpus) : r->cpus;
+    room->mem += part->gpus > 0 ? r->mem_per_gpu * part->gpus : r->mem;
 }
 
 /* What a node has free now. Processors as cpus_of has them: the index is short of less than ten
  * thousandths of one, by what is cut off. */
 static void look(dls_slurm_plan *p, const dls_place_index *index, int32_t node)
 {
-    p->room[node].gpus = dls_place_free(index, node);
-    p->room[node].cpus = p->unaccounted + dls_place_free_cpu(index, node) / 10 * 10 - p->held[node];
+    p->room[node] = (dls_slurm_room){
+        .gpus = dls_place_free(index, node),
+        .cpus = p->unaccounted.cpus + dls_place_free_cpu(index, node) / 10 * 10 - p->held[node].cpus,
+        .mem = p->unaccounted.mem + dls_place_free_mem(index, node) - p->held[node].mem};
 }
 
 /* Unsorted, at the end of the list. */
@@ -75,11 +74,13 @@ static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job,
     const int32_t held = gpus ? view->held_gpus[job] : ask->nodes;
     const size_t most = (size_t)(held < p->n_nodes ? held : p->n_nodes);
     const dls_place_part *chosen = NULL;
-    dls_slurm_run r = {.end_us = whole_s(view->now_us) + ask->limit_us,
+    dls_slurm_run r = {.end_us = dls_slurm_whole_s(view->now_us) + ask->limit_us,
                        .job = job,
                        .first_part = (int32_t)p->n_parts,
                        .cpus_per_gpu = gpus ? dls_view_cpu_per_gpu(view, job) : 0,
-                       .cpus = gpus ? 0 : ask->cpus};
+                       .mem_per_gpu = gpus ? dls_view_mem_per_gpu(view, job) : 0,
+                       .cpus = gpus ? 0 : ask->cpus,
+                       .mem = gpus ? 0 : ask->mem};
     DLS_TRY(dls_grow(&p->run, &p->run_cap, p->n_run + 1, sizeof *p->run, err));
     DLS_TRY(dls_grow(&p->parts, &p->parts_cap, p->n_parts + most, sizeof *p->parts, err));
     if (gpus) {
@@ -188,7 +189,9 @@ static dls_status drop_ended(dls_slurm_plan *p, const dls_view *view, dls_error 
             continue;
         }
         for (int32_t k = 0; k < r->n_parts; k++) {
-            p->held[p->parts[r->first_part + k].node] -= r->cpus;
+            dls_slurm_room *held = &p->held[p->parts[r->first_part + k].node];
+            held->cpus -= r->cpus;
+            held->mem -= r->mem;
         }
     }
     p->n_run = n;
@@ -202,6 +205,7 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, dls_err
     DLS_TRY(make_room(p, index, err));
     DLS_TRY(drop_ended(p, view, err));
     p->n_span = p->n_sets = 0;
+    p->now_us = view->now_us;
     memset(p->closed, 0, (size_t)p->words * sizeof *p->closed);
     for (int32_t n = 0; n < p->n_nodes; n++) {
         look(p, index, n);
@@ -224,7 +228,8 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
     made.until_us = until_us;
     for (int32_t k = 0; k < made.n_parts; k++) {
         const int32_t node = p->parts[made.first_part + k].node;
-        p->held[node] += made.cpus;
+        p->held[node].cpus += made.cpus;
+        p->held[node].mem += made.mem;
         look(p, dls_view_index(view), node);
     }
     size_t at = p->n_run - 1;
@@ -252,108 +257,33 @@ static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
     return false;
 }
 
-static bool is_avail(const dls_slurm_plan *p, int32_t node)
-{
-    return p->avail[node / 64] >> node % 64 & 1;
-}
-
-/* A run of consecutive nodes that have room for a job. */
-typedef struct block {
-    int32_t first, nodes;
-    int64_t cpus;
-} block;
-
-static bool has_room(const dls_slurm_room *room, const dls_slurm_ask *ask)
-{
-    return room->gpus >= ask->gpus && room->cpus >= ask->cpus;
-}
-
-/* The next block behind *node; false: there is none. */
-static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
-                       const dls_slurm_ask *ask, int32_t *node, block *out)
-{
-    *out = (block){-1, 0, 0};
-    for (; *node < p->n_nodes; (*node)++) {
-        const int32_t n = *node;
-        const bool usable =
-            (p->avail[n / 64] & ~p->chosen[n / 64]) >> n % 64 & 1 && has_room(&room[n], ask);
-        if (usable) {
-            out->first = out->nodes == 0 ? n : out->first;
-            out->nodes++;
-            out->cpus += room[n].cpus;
-        } else if (out->nodes > 0) {
-            return true;
-        }
-    }
-    return out->nodes > 0;
-}
-
-static void take(dls_slurm_plan *p, int32_t node)
-{
-    p->chosen[node / 64] |= UINT64_C(1) << node % 64;
-}
-
-/* A job that wants one more node takes that of a block with the fewest free processors. */
-static void take_one(dls_slurm_plan *p, const dls_slurm_room *room, const block *b)
-{
-    int32_t best = b->first;
-    for (int32_t n = b->first + 1; n < b->first + b->nodes; n++) {
-        best = room[n].cpus < room[best].cpus ? n : best;
-    }
-    take(p, best);
-}
-
-/* All nodes of p->avail that have anything, if that is enough. */
-static bool choose_any(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
-{
-    int64_t gpus = 0;
-    for (int32_t n = 0; n < p->n_nodes; n++) {
-        if (is_avail(p, n) && room[n].gpus > 0) {
-            take(p, n);
-            gpus += room[n].gpus;
-        }
-    }
-    return gpus >= ask->gang;
-}
-
-/* Nodes of p->avail with room, into p->chosen. */
-static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
-{
-    memset(p->chosen, 0, (size_t)p->words * sizeof *p->chosen);
-    if (ask->nodes == 0) {
-        return choose_any(p, room, ask);
-    }
-    for (int32_t left = ask->nodes; left > 0;) {
-        block best = {-1, 0, 0}, b;
-        for (int32_t node = 0; next_block(p, room, ask, &node, &b);) {
-            const bool enough = b.nodes >= left, was = best.nodes >= left;
-            if (best.nodes == 0 || (enough && (!was || b.cpus < best.cpus)) ||
-                (!enough && !was && b.cpus > best.cpus)) {
-                best = b;
-            }
-        }
-        if (best.nodes == 0) {
-            return false;
-        }
-        if (left == 1) {
-            take_one(p, room, &best);
-            return true;
-        }
-        for (int32_t n = best.first; n < best.first + best.nodes && left > 0; n++, left--) {
-            take(p, n);
-        }
-    }
-    return true;
-}
-
-/* The nodes that a job may be on: good until the next call. */
-static const uint64_t *nodes_for(dls_slurm_plan *p, const dls_slurm_ask *ask)
+/* The nodes that a job may be on that starts then: good until the next call. *later_us: when the first
+ * reservation of others behind that is over. */
+static const uint64_t *nodes_for(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t start_us,
+                                 int64_t *later_us)
 {
     const uint64_t *all = p->of_type + (ask->type < 0 ? p->n_types : ask->type) * p->words;
-    for (int32_t w = 0; ask->only && w < p->words; w++) {
-        p->may[w] = all[w] & ask->only[w];
+    *later_us = DLS_NEVER;
+    if (!ask->only && p->outages->n == 0) {
+        return all;
     }
-    return ask->only ? p->may : all;
+    for (int32_t w = 0; w < p->words; w++) {
+        p->may[w] = all[w] & (ask->only ? ask->only[w] : UINT64_MAX);
+    }
+    if (p->outages->n > 0) {
+        *later_us = dls_slurm_outages_apply(p->outages, ask->reservation, start_us,
+                                            start_us + ask->limit_us, p->may);
+    }
+    return p->may;
+}
+
+/* When it may start at the earliest, where it waits for its reservation. */
+static int64_t allowed(const dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us)
+{
+    const int64_t begin_us = ask->reservation < 0
+                                 ? now_us
+                                 : dls_slurm_reservation_begin(p->outages, ask->reservation, now_us);
+    return begin_us > now_us ? begin_us : now_us;
 }
 
 void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes)
@@ -368,13 +298,70 @@ bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)
     return ask->type < 0 || p->with[ask->type * SIZES + ask->gpus] >= ask->nodes;
 }
 
-bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
+/* Does a running job hold something on these nodes? */
+static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r, const uint64_t *nodes)
 {
-    const uint64_t *may = nodes_for(p, ask);
+    for (int32_t k = 0; k < r->n_parts; k++) {
+        const int32_t node = p->parts[r->first_part + k].node;
+        if (nodes[node / 64] >> node % 64 & 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* p->avail: the nodes that a job may have now. */
+static void open_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    int64_t later_us;
+    const uint64_t *may = nodes_for(p, ask, p->now_us, &later_us);
     for (int32_t w = 0; w < p->words; w++) {
         p->avail[w] = may[w] & ~p->closed[w];
     }
-    return dls_slurm_plan_has_room(p, ask) && choose(p, p->room, ask);
+}
+
+bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    open_now(p, ask);
+    return dls_slurm_plan_has_room(p, ask) && allowed(p, ask, p->now_us) <= p->now_us &&
+           dls_slurm_choose(p, p->room, ask);
+}
+
+/* The run of a job of the view; NULL: it has none. O(running). */
+static const dls_slurm_run *run_of(const dls_slurm_plan *p, int32_t job)
+{
+    for (size_t i = 0; i < p->n_run; i++) {
+        if (p->run[i].job == job) {
+            return &p->run[i];
+        }
+    }
+    return NULL;
+}
+
+int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int32_t *victim, int32_t n)
+{
+    int32_t tried = 0, needed = 0;
+    bool fits = false;
+    open_now(p, ask);
+    if (allowed(p, ask, p->now_us) > p->now_us) {
+        return -1;
+    }
+    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
+    for (; tried < n && !fits; tried++) {
+        const dls_slurm_run *r = run_of(p, victim[tried]);
+        for (int32_t k = 0; r && k < r->n_parts; k++) {
+            const dls_place_part *part = &p->parts[r->first_part + k];
+            give_back(&p->later[part->node], r, part);
+        }
+        fits = r && touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
+    }
+    for (int32_t i = 0; fits && i < tried; i++) {
+        const dls_slurm_run *r = run_of(p, victim[i]);
+        if (r && touches(p, r, p->chosen)) {
+            victim[needed++] = victim[i];
+        }
+    }
+    return fits ? needed : -1;
 }
 
 int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
@@ -392,25 +379,13 @@ int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
     return n;
 }
 
-/* Does a running job hold something on p->avail? */
-static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r)
-{
-    for (int32_t k = 0; k < r->n_parts; k++) {
-        const int32_t node = p->parts[r->first_part + k].node;
-        if (is_avail(p, node)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* How many nodes of p->avail have room for one of the job's parts. */
 static int32_t fitting(const dls_slurm_plan *p, const dls_slurm_room *room,
                        const dls_slurm_ask *ask)
 {
     int32_t fits = 0;
     for (int32_t n = 0; n < p->n_nodes; n++) {
-        fits += is_avail(p, n) && has_room(&room[n], ask);
+        fits += dls_slurm_is_avail(p, n) && dls_slurm_holds(&room[n], ask);
     }
     return fits;
 }
@@ -422,10 +397,9 @@ static int32_t release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slur
     for (int32_t k = 0; k < r->n_parts; k++) {
         const dls_place_part *part = &p->parts[r->first_part + k];
         dls_slurm_room *room = &p->later[part->node];
-        const bool had = has_room(room, ask);
-        room->gpus += part->gpus;
-        room->cpus += part_cpus(r, part);
-        more += !had && has_room(room, ask) && is_avail(p, part->node);
+        const bool had = dls_slurm_holds(room, ask);
+        give_back(room, r, part);
+        more += !had && dls_slurm_holds(room, ask) && dls_slurm_is_avail(p, part->node);
     }
     return more;
 }
@@ -438,7 +412,7 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
 {
     int64_t from_us = DLS_NEVER, window_us = WINDOW_US;
     int32_t fits = fitting(p, p->room, ask);
-    if (fits >= ask->nodes && choose(p, p->room, ask)) {
+    if (fits >= ask->nodes && dls_slurm_choose(p, p->room, ask)) {
         return now_us;
     }
     memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
@@ -447,7 +421,7 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
         bool more = true;
         for (int n = 0; n < WINDOW_JOBS && more && i < p->n_run; i++) {
             const dls_slurm_run *r = &p->run[i];
-            if (!touches(p, r)) {
+            if (!touches(p, r, p->avail)) {
                 continue;
             }
             if (from_us == DLS_NEVER) {
@@ -462,7 +436,7 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
             window_us *= 2;
         } while (i < p->n_run && window_us < INT64_MAX / 4 && from_us != DLS_NEVER &&
                  p->run[i].end_us > from_us + window_us);
-        if (last_us != DLS_NEVER && fits >= ask->nodes && choose(p, p->later, ask)) {
+        if (last_us != DLS_NEVER && fits >= ask->nodes && dls_slurm_choose(p, p->later, ask)) {
             return last_us > now_us ? last_us : now_us + 1000000;
         }
     }
@@ -488,13 +462,13 @@ static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t star
                        int64_t *later_us)
 {
     const int64_t end_us = start_us + ask->limit_us;
-    const uint64_t *all = nodes_for(p, ask);
+    const uint64_t *all = nodes_for(p, ask, start_us, later_us);
+    int64_t found_us = DLS_NEVER;
     memcpy(p->avail, all, (size_t)p->words * sizeof *p->avail);
-    *later_us = DLS_NEVER;
     for (size_t i = 0; i < p->n_span; i++) {
         const int64_t end = p->span[i].end_us;
-        if (end > start_us && *later_us == DLS_NEVER && i + 1 < p->n_span && gains(p, all, i)) {
-            *later_us = end;
+        if (end > start_us && found_us == DLS_NEVER && i + 1 < p->n_span && gains(p, all, i)) {
+            found_us = end;
         }
         if (p->span[i].begin_us > end_us && end > start_us) {
             break;
@@ -503,12 +477,13 @@ static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t star
             p->avail[w] &= p->sets[p->span[i].nodes + (size_t)w];
         }
     }
+    *later_us = found_us < *later_us ? found_us : *later_us;
 }
 
 int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)
 {
-    const int64_t now_us = whole_s(view->now_us);
-    int64_t from_us = now_us;
+    const int64_t now_us = dls_slurm_whole_s(view->now_us);
+    int64_t from_us = allowed(p, ask, now_us);
     while (from_us != DLS_NEVER) {
         int64_t later_us;
         unreserved(p, ask, from_us, &later_us);

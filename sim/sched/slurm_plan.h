@@ -10,7 +10,7 @@
 #ifndef DLS_SCHED_SLURM_PLAN_H
 #define DLS_SCHED_SLURM_PLAN_H
 
-#include "dlsim/policy.h"
+#include "sched/slurm_outage.h"
 
 /* A running job, by its end as the time limit has it. */
 typedef struct dls_slurm_run {
@@ -18,7 +18,8 @@ typedef struct dls_slurm_run {
     int32_t job;
     int32_t first_part, n_parts; /* in parts[] */
     int64_t cpus_per_gpu;        /* 1/1000 */
-    int64_t cpus;                /* 1/1000, on each node, of one without GPUs */
+    int64_t mem_per_gpu;         /* MiB */
+    int64_t cpus, mem;           /* 1/1000, MiB, on each node, of one without GPUs */
     int64_t until_us;            /* when that one ends; of others DLS_NEVER: the view says it */
 } dls_slurm_run;
 
@@ -31,7 +32,7 @@ typedef struct dls_slurm_span {
 /* What is free on a node. */
 typedef struct dls_slurm_room {
     int32_t gpus;
-    int64_t cpus; /* 1/1000 */
+    int64_t cpus, mem; /* 1/1000, MiB */
 } dls_slurm_room;
 
 typedef struct dls_slurm_plan {
@@ -44,9 +45,10 @@ typedef struct dls_slurm_plan {
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
-    int64_t *held; /* [n_nodes] 1/1000 processors that jobs without GPUs hold */
-    int64_t
-        unaccounted; /* 1/1000 processors that a node counts for where none are accounted; else 0 */
+    dls_slurm_room *held; /* [n_nodes] by jobs without GPUs */
+    dls_slurm_room unaccounted; /* what a node counts for where nothing is accounted; else 0 */
+    const dls_slurm_outages *outages; /* borrowed */
+    int64_t now_us;                   /* as the plan began */
     int64_t clock_us;                 /* that a clock shows at time 0 */
     int64_t resolution_us, window_us; /* of the table of reservations */
     uint64_t *avail, *chosen, *may;   /* may: of a job, scratch */
@@ -64,8 +66,9 @@ typedef struct dls_slurm_ask {
     int32_t nodes;        /* 0: on any that together have the gang's GPUs */
     int32_t gpus; /* free on each; of a gang that does not divide evenly what the first nodes get */
     int32_t gang;
-    int64_t cpus; /* 1/1000, free on each */
+    int64_t cpus, mem; /* 1/1000, MiB, free on each */
     int64_t limit_us;
+    int32_t reservation; /* in the outages; -1: none */
 } dls_slurm_ask;
 
 /* Nodes are taken as select/cons_tres does: of the runs of consecutive nodes that have room for the
@@ -77,7 +80,7 @@ typedef struct dls_slurm_ask {
  * what was started goes when it runs no more. O(running + nodes). Errors: ENOMEM. */
 dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view,
                                 dls_error *err) DLS_MUST_CHECK;
-/* What points to memory of `from` is copied. Errors: ENOMEM. */
+/* What points to memory of `from` is copied; its outages are the caller's. Errors: ENOMEM. */
 dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, const dls_view *view,
                                 dls_error *err) DLS_MUST_CHECK;
 /* The plan keeps its memory between turns. */
@@ -87,6 +90,9 @@ void dls_slurm_plan_fini(dls_slurm_plan *p);
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask);
+/* The same were the running jobs `victim` gone, which give way in that order; those that are needed stand
+ * first then. Returns how many; -1: it cannot. */
+int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int32_t *victim, int32_t n);
 /* From now to the end of the turn no job starts `now` on these nodes. */
 void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes);
 /* The parts that a gang gets on p->chosen: borrowed until the next call. Returns how many. */
@@ -114,5 +120,19 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
 int64_t dls_slurm_plan_cut(const dls_slurm_plan *p, int64_t us);
 /* A set of nodes behind the others; *at is its offset. Errors: ENOMEM. */
 dls_status dls_slurm_plan_new_set(dls_slurm_plan *p, size_t *at, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- slurm_choose.c, for slurm_plan.c ---- */
+
+static inline bool dls_slurm_is_avail(const dls_slurm_plan *p, int32_t node)
+{
+    return p->avail[node / 64] >> node % 64 & 1;
+}
+/* Has a node room for one of the job's parts? */
+static inline bool dls_slurm_holds(const dls_slurm_room *room, const dls_slurm_ask *ask)
+{
+    return room->gpus >= ask->gpus && room->cpus >= ask->cpus && room->mem >= ask->mem;
+}
+/* Nodes of p->avail with room, into p->chosen; false: there are too few. */
+bool dls_slurm_choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask);
 
 #endif

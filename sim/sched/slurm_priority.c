@@ -6,6 +6,7 @@
 #include "sched/slurm_priority.h"
 
 #include "dlsim/memory.h"
+#include "sched/slurm_clock.h"
 #include "sched/slurm_table.h"
 
 #include <math.h>
@@ -206,47 +207,58 @@ static double size_of(const dls_slurm_priority *p, const dls_view *view, int32_t
                      : view->gpus[job];
 }
 
-/* Slurm's clock has whole seconds. */
-static int64_t whole_s(int64_t us)
-{
-    return us / 1000000 * 1000000;
-}
 
 /* What a running job has used since the last calculation. Slurm 22.05 counts those that run when it
  * calculates: what jobs that ended since have used is lost. */
 static void count_usage(dls_slurm_priority *p, int64_t now_us, int64_t since_us, double size,
                         int32_t share, double decay)
 {
-    const int64_t start_us = whole_s(since_us);
+    const int64_t start_us = dls_slurm_whole_s(since_us);
     const double run_s =
-        1e-6 * (double)(whole_s(now_us) - (start_us > p->last_us ? start_us : p->last_us));
+        1e-6 * (double)(dls_slurm_whole_s(now_us) - (start_us > p->last_us ? start_us : p->last_us));
     const double used = run_s * size * pow(decay, run_s);
     for (int32_t i = share; i >= 0; i = p->share[i].parent) {
         p->share[i].usage += used;
     }
 }
 
+/* What a priority is made of beside the time. */
+typedef struct asked {
+    int64_t submit_us;
+    double nodes, cpus; /* that it asked for, which may be fewer than it gets */
+    int32_t share, partition;
+    double qos; /* its factor */
+} asked;
+
 /* As of the last calculation; a job that came since has waited for nothing. */
-static double value_of(const dls_slurm_priority *p, const dls_view *view, int64_t submit_us,
-                       double nodes, double size, int32_t share)
+static double value_of(const dls_slurm_priority *p, const dls_view *view,
+                       const dls_slurm_partitions *partitions, const asked *a)
 {
-    const int64_t waited_us = p->last_us - whole_s(submit_us);
+    const int64_t waited_us = p->last_us - dls_slurm_whole_s(a->submit_us);
     const double waited = fmax(0, (double)waited_us / (double)p->max_age_us);
-    double part = nodes / dls_place_nodes(dls_view_index(view));
+    double part = a->nodes / dls_place_nodes(dls_view_index(view));
     if (p->cluster_cpus > 0) {
-        part = (part + size / p->cluster_cpus) / 2;
+        part = (part + a->cpus / p->cluster_cpus) / 2;
     }
     return floor(p->weight_age * fmin(1, waited) + p->weight_size * part +
-                 p->weight_fair * p->share[share].factor);
+                 p->weight_fair * p->share[a->share].factor + p->weight_qos * a->qos +
+                 p->weight_partition * dls_slurm_partition_factor(partitions, a->partition));
 }
 
-static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t job)
+static void set_priority(dls_slurm_priority *p, const dls_view *view, const dls_slurm_jobs *jobs,
+                         const dls_slurm_partitions *partitions, int32_t job)
 {
     const double most = dls_place_max_gpus(dls_view_index(view), 0);
-    const int64_t asked = view->nodes ? view->nodes[job] : DLS_ABSENT;
-    const double nodes = asked > 0 ? (double)asked : ceil(view->gpus[job] / most);
-    p->value[job] =
-        value_of(p, view, view->submit_us[job], nodes, size_of(p, view, job), p->share_of[job]);
+    const int64_t nodes = view->nodes ? view->nodes[job] : DLS_ABSENT;
+    const dls_slurm_named *known = dls_slurm_job(jobs, job);
+    const asked a = {.submit_us = view->submit_us[job],
+                     .nodes = nodes > 0 ? (double)nodes : ceil(view->gpus[job] / most),
+                     .cpus = known && known->cpus >= 0 && !known->tested ? 1e-3 * (double)known->cpus
+                                                       : size_of(p, view, job),
+                     .share = p->share_of[job],
+                     .partition = dls_slurm_partition_of(partitions, job),
+                     .qos = dls_slurm_qos_factor(jobs, job)};
+    p->value[job] = value_of(p, view, partitions, &a);
 }
 
 static double cpu_size_of(const dls_slurm_priority *p, const dls_slurm_cpu_job *job)
@@ -255,20 +267,23 @@ static double cpu_size_of(const dls_slurm_priority *p, const dls_slurm_cpu_job *
 }
 
 static void set_cpu_priorities(const dls_slurm_priority *p, const dls_view *view,
-                               dls_slurm_cpu *cpu)
+                               dls_slurm_cpu *cpu, const dls_slurm_partitions *partitions)
 {
     for (size_t i = 0; i < cpu->n_waiting; i++) {
         dls_slurm_cpu_job *j = &cpu->job[cpu->waiting[i]];
-        j->value = value_of(p, view, j->submit_us, j->nodes, cpu_size_of(p, j), j->share);
+        const asked a = {j->submit_us, j->nodes, cpu_size_of(p, j), j->share, j->partition, 0};
+        j->value = value_of(p, view, partitions, &a);
     }
 }
 
-void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu)
+void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu,
+                                  const dls_slurm_jobs *jobs,
+                                  const dls_slurm_partitions *partitions)
 {
     if (view->now_us < p->next_us) {
         return;
     }
-    const int64_t now_us = whole_s(view->now_us);
+    const int64_t now_us = dls_slurm_whole_s(view->now_us);
     const double half_life_s = 1e-6 * (double)p->half_life_us;
     const double decay =
         half_life_s > 0 ? 1 - 0.693 / half_life_s : 1; /* a second, as Slurm has it */
@@ -287,21 +302,22 @@ void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, d
     rank_below(p, 0, p->room, &ranks, false);
     p->last_us = now_us;
     p->next_us += (view->now_us - p->next_us) / p->calc_us * p->calc_us + p->calc_us;
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        set_priority(p, view, j);
+    for (int32_t j = dls_slurm_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        set_priority(p, view, jobs, partitions, j);
     }
-    set_cpu_priorities(p, view, cpu);
+    set_cpu_priorities(p, view, cpu, partitions);
 }
 
-void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu)
+void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu,
+                             const dls_slurm_jobs *jobs, const dls_slurm_partitions *partitions)
 {
-    int32_t j = p->multifactor ? dls_view_first_waiting(view) : -1;
+    int32_t j = p->multifactor ? dls_slurm_first_waiting(view) : -1;
     if (p->multifactor) {
-        set_cpu_priorities(p, view, cpu);
+        set_cpu_priorities(p, view, cpu, partitions);
     }
     for (; j >= 0; j = dls_view_next_waiting(view, j)) {
         if (p->value[j] < 0) {
-            set_priority(p, view, j);
+            set_priority(p, view, jobs, partitions, j);
         }
     }
 }

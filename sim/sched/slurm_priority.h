@@ -10,6 +10,7 @@
 #define DLS_SCHED_SLURM_PRIORITY_H
 
 #include "sched/slurm_cpu.h"
+#include "sched/slurm_jobs.h"
 
 /* An account, or a user of one, with shares among its siblings. */
 typedef struct dls_slurm_share {
@@ -32,7 +33,7 @@ typedef struct dls_slurm_ranked {
 
 typedef struct dls_slurm_priority {
     bool multifactor, by_cpu; /* usage and size by processors, else by GPUs */
-    double weight_age, weight_fair, weight_size, cluster_cpus;
+    double weight_age, weight_fair, weight_size, weight_partition, weight_qos, cluster_cpus;
     int64_t max_age_us, half_life_us, calc_us; /* half_life 0: usage never decays */
     int64_t next_us;        /* of the next calculation; before the first nobody has a fair share;
                                DLS_NEVER unless `multifactor` */
@@ -63,9 +64,12 @@ dls_status dls_slurm_priority_share(dls_slurm_priority *p, const char *account, 
 
 /* A period has passed (now >= next_us): usage decays, and priorities of jobs that wait are new.
  * Nothing to do unless `multifactor`. O(running + waiting + shares log shares) then. */
-void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu);
+void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu,
+                                  const dls_slurm_jobs *jobs,
+                                  const dls_slurm_partitions *partitions);
 /* Jobs that are new get their first priority. O(waiting). */
-void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu);
+void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu,
+                             const dls_slurm_jobs *jobs, const dls_slurm_partitions *partitions);
 /* Highest tier and then priority first, equal ones as they stand; numbers from n_jobs on are of
  * those without GPUs. O(n log n). Errors: ENOMEM. */
 dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu,

@@ -12,7 +12,8 @@
 /* Cut to whole multiples of the resolution on the clock. */
 int64_t dls_slurm_plan_cut(const dls_slurm_plan *p, int64_t us)
 {
-    return (us + p->clock_us) / p->resolution_us * p->resolution_us - p->clock_us;
+    const int64_t shown_us = us + p->clock_us, over_us = shown_us % p->resolution_us;
+    return shown_us - over_us - (over_us < 0 ? p->resolution_us : 0) - p->clock_us;
 }
 
 /* A set of nodes behind the others; *at is its offset. */

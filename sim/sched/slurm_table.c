@@ -48,7 +48,7 @@ static dls_status read_line(char *line, int number, const char *header, const ch
 dls_status dls_slurm_table_read(const char *path, const char *header, dls_slurm_row row, void *user,
                                 dls_error *err)
 {
-    char line[512], where[512];
+    char line[8192], where[512];
     dls_status status = DLS_OK;
     FILE *f = fopen(path, "r");
     if (!f) {

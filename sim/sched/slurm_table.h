@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DLS_SLURM_CELLS 8
+#define DLS_SLURM_CELLS 9
 
 /* where: "FILE:LINE"; cells are texts without quotes and may be changed. */
 typedef dls_status (*dls_slurm_row)(void *user, char *const *cell, const char *where,

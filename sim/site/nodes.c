@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, dls_error *err)
@@ -20,6 +21,7 @@ dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, d
     all->total_gpus += node->gpus;
     dls_site_group *last = all->n > 0 ? &all->group[all->n - 1] : NULL;
     if (last && last->gpus == node->gpus && last->cpus == node->cpus &&
+        last->mem_mib == node->mem_mib &&
         strcmp(last->type, node->type) == 0) {
         last->count++;
         return DLS_OK;
@@ -33,6 +35,18 @@ void dls_site_nodes_fini(dls_site_nodes *all)
 {
     dls_free(all->group);
     *all = (dls_site_nodes){0};
+}
+
+void dls_site_value_of(const char *line, const char *key, char *out, size_t size)
+{
+    const size_t len = strlen(key);
+    out[0] = '\0';
+    for (const char *p = strstr(line, key); p; p = strstr(p + 1, key)) {
+        if ((p == line || p[-1] == ' ') && p[len] == '=') {
+            snprintf(out, size, "%.*s", (int)strcspn(p + len + 1, " \r\n"), p + len + 1);
+            return;
+        }
+    }
 }
 
 static const char *type_of(const dls_site_group *g)
@@ -58,11 +72,14 @@ void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
     fputs(");\n    nodes = (\n", cfg);
     for (size_t i = 0; i < all->n; i++) {
         const dls_site_group *g = &all->group[i];
-        fprintf(
-            cfg,
-            "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld; }%s\n",
-            g->name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus,
-            i + 1 < all->n ? "," : "");
+        char memory[48] = "";
+        if (g->mem_mib > 0) {
+            snprintf(memory, sizeof memory, " memory = \"%lld MiB\";", (long long)g->mem_mib);
+        }
+        fprintf(cfg,
+                "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld;%s }%s\n",
+                g->name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus, memory,
+                i + 1 < all->n ? "," : "");
     }
     fputs("    );\n};\n\ntrace: { path = \"trace.csv\"; };\n", cfg);
 }

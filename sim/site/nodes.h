@@ -14,7 +14,7 @@
 typedef struct dls_site_group {
     char name[64], type[64]; /* of the first; type "": not named */
     int32_t count, gpus;
-    int64_t cpus; /* of each */
+    int64_t cpus, mem_mib; /* of each; mem_mib 0: not accounted */
 } dls_site_group;
 
 typedef struct dls_site_nodes {
@@ -32,5 +32,9 @@ dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node,
 void dls_site_nodes_fini(dls_site_nodes *all);
 /* All of a configuration up to the scheduler: `from` made it, the trace is trace.csv. */
 void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg);
+
+/* The value behind " key=" in a line that `scontrol show .. -o` prints, cut at a blank; "" if there is
+ * none. */
+void dls_site_value_of(const char *line, const char *key, char *out, size_t size);
 
 #endif

@@ -9,6 +9,9 @@
  *      slurmctld's log     --> runs.csv        when the schedulers ran (option `runs`)
  *      scontrol show nodes, partitions
  *                          --> partitions.csv  their nodes and tiers (option `partitions`)
+ *      sacct -P            --> jobs.csv        what else is known of jobs (option `jobs`)
+ *      sacctmgr show qos, event, scontrol show reservations
+ *                          --> qos.csv, outages.csv  (options `qos`, `outages`)
  *      sacct -P            --> cpu_jobs.csv    jobs without GPUs on nodes with GPUs (option
  * `cpu_jobs`)
  *
@@ -26,6 +29,7 @@
 #include "site/nodes.h"
 #include "site/slurm_conf.h"
 #include "site/slurm_held.h"
+#include "site/slurm_jobs.h"
 #include "traces/date.h"
 
 #include <stdbool.h>
@@ -35,20 +39,6 @@
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
-
-/* The value behind " key=" in a line of `scontrol show nodes -o`, cut at a blank; "" if there is
- * none. */
-static void value_of(const char *line, const char *key, char *out, size_t size)
-{
-    const size_t len = strlen(key);
-    out[0] = '\0';
-    for (const char *p = strstr(line, key); p; p = strstr(p + 1, key)) {
-        if ((p == line || p[-1] == ' ') && p[len] == '=') {
-            snprintf(out, size, "%.*s", (int)strcspn(p + len + 1, " \r\n"), p + len + 1);
-            return;
-        }
-    }
-}
 
 /* "gpu:a100:8(S:0-1),shard:..." or "gpu:8": how many, and the type. */
 static int32_t gpus_of(const char *gres, char type[64])
@@ -69,29 +59,31 @@ static int32_t gpus_of(const char *gres, char type[64])
     return n > 0 && n <= 64 ? (int32_t)n : 0;
 }
 
-static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char *line,
+static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char *line, bool memory,
                            dls_error *err)
 {
     dls_site_group g = {.count = 1};
-    char gres[256], cpus[32], state[64], partitions[4096];
+    char gres[256], cpus[32], mem[32], state[64], partitions[4096];
     bool again;
-    value_of(line, "NodeName", g.name, sizeof g.name);
-    value_of(line, "Gres", gres, sizeof gres);
-    value_of(line, "CPUTot", cpus, sizeof cpus);
+    dls_site_value_of(line, "NodeName", g.name, sizeof g.name);
+    dls_site_value_of(line, "Gres", gres, sizeof gres);
+    dls_site_value_of(line, "CPUTot", cpus, sizeof cpus);
     if (!g.name[0]) {
         all->odd++;
         return DLS_OK;
     }
     g.cpus = strtoll(cpus, NULL, 10);
     g.gpus = gpus_of(gres, g.type);
-    value_of(line, "State", state, sizeof state);
-    value_of(line, "Partitions", partitions, sizeof partitions);
+    dls_site_value_of(line, "RealMemory", mem, sizeof mem);
+    g.mem_mib = memory ? strtoll(mem, NULL, 10) : 0;
+    dls_site_value_of(line, "State", state, sizeof state);
+    dls_site_value_of(line, "Partitions", partitions, sizeof partitions);
     DLS_TRY(dls_site_held_node(held, &g, state, partitions, &again, err));
     return again ? DLS_OK : dls_site_nodes_add(all, &g, err);
 }
 
 static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_held *held,
-                             dls_error *err)
+                             bool memory, dls_error *err)
 {
     char *text, *rest = NULL;
     size_t len;
@@ -100,7 +92,7 @@ static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_hel
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     for (char *line = strtok_r(text + mark, "\n", &rest); status == DLS_OK && line;
          line = strtok_r(NULL, "\n", &rest)) {
-        status = add_node(all, held, line, err);
+        status = add_node(all, held, line, memory, err);
     }
     dls_free(text);
     if (status == DLS_OK && all->total_gpus == 0) {
@@ -119,6 +111,7 @@ typedef struct making {
     const dls_site_nodes *nodes;
     const dls_trace *trace;
     dls_site_held *held;
+    const dls_site_jobs *jobs;
     const dls_site_log *log; /* NULL: none */
     FILE *to;
 } making;
@@ -129,12 +122,18 @@ static bool has_partitions(const making *m)
            (m->site->partitions && m->held->partitions.names.n > 1);
 }
 
+static bool has_outages(const making *m)
+{
+    return m->site->events || m->site->reservations;
+}
+
 static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 {
     const making *m = what;
     dls_site_nodes_put(m->nodes, "slurm", cfg);
     fputs("placement: { name = \"first-fit\"; };\n", cfg);
-    const dls_site_tables tables = {m->held->n_jobs > 0, has_partitions(m)};
+    const dls_site_tables tables = {m->held->n_jobs > 0, has_partitions(m),
+                                    dls_site_jobs_any(m->jobs, m->site), has_outages(m)};
     return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, tables,
                                   dls_trace_about(m->trace)->epoch, m->log, m->to, err);
 }
@@ -162,6 +161,26 @@ static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)
     (void)err;
     dls_site_held_put_jobs(m->held, out);
     return DLS_OK;
+}
+
+static dls_status put_jobs(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    (void)err;
+    dls_site_jobs_put(m->jobs, m->site, out);
+    return DLS_OK;
+}
+
+static dls_status put_qos(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    return dls_site_qos_put(m->site->qos, out, err);
+}
+
+static dls_status put_outages(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    return dls_site_outages_put(m->site, m->held, m->log, out, err);
 }
 
 /* sshare's columns Account, User, RawShares, accounts before their users as it prints them. */
@@ -202,28 +221,29 @@ static dls_status path_in(const making *m, const char *name, char *out, size_t s
 
 static dls_status write_all(making *m, dls_error *err)
 {
+    const struct {
+        const char *name;
+        bool there;
+        dls_status (*put)(FILE *, void *, dls_error *);
+    } files[] = {{"shares.csv", m->site->shares != NULL, put_shares},
+                 {"partitions.csv", has_partitions(m), put_partitions},
+                 {"cpu_jobs.csv", m->held->n_jobs > 0, put_cpu_jobs},
+                 {"jobs.csv", dls_site_jobs_any(m->jobs, m->site), put_jobs},
+                 {"qos.csv", m->site->qos != NULL, put_qos},
+                 {"outages.csv", has_outages(m), put_outages},
+                 {"runs.csv", m->log != NULL, put_runs},
+                 {"cluster.cfg", true, put_cluster}};
     char path[4096];
     DLS_TRY(dls_folder_make(m->site->folder, err));
     DLS_TRY(path_in(m, "trace.csv", path, sizeof path, err));
     DLS_TRY(dls_trace_save_csv(m->trace, path, err));
-    if (m->site->shares) {
-        DLS_TRY(path_in(m, "shares.csv", path, sizeof path, err));
-        DLS_TRY(dls_atomicfile_write(path, put_shares, m, err));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        DLS_TRY(path_in(m, files[i].name, path, sizeof path, err));
+        if (files[i].there) {
+            DLS_TRY(dls_atomicfile_write(path, files[i].put, m, err));
+        }
     }
-    if (has_partitions(m)) {
-        DLS_TRY(path_in(m, "partitions.csv", path, sizeof path, err));
-        DLS_TRY(dls_atomicfile_write(path, put_partitions, m, err));
-    }
-    if (m->held->n_jobs > 0) {
-        DLS_TRY(path_in(m, "cpu_jobs.csv", path, sizeof path, err));
-        DLS_TRY(dls_atomicfile_write(path, put_cpu_jobs, m, err));
-    }
-    if (m->log) {
-        DLS_TRY(path_in(m, "runs.csv", path, sizeof path, err));
-        DLS_TRY(dls_atomicfile_write(path, put_runs, m, err));
-    }
-    DLS_TRY(path_in(m, "cluster.cfg", path, sizeof path, err));
-    return dls_atomicfile_write(path, put_cluster, m, err);
+    return DLS_OK;
 }
 
 /* ---- report ------------------------------------------------------------------------------------
@@ -255,6 +275,7 @@ static void report(const making *m)
         fprintf(m->to, "  %.*s\n", (int)strcspn(line, "\n"), line);
     }
     dls_site_held_put(m->held, m->to);
+    dls_site_jobs_report(m->jobs, m->to);
     if (has_partitions(m)) {
         fprintf(m->to, "  partitions: %d%s\n", (int)m->held->partitions.names.n,
                 m->site->partitions ? "" : "; their tiers are not known (--partitions)");
@@ -271,29 +292,44 @@ static dls_status read_held(dls_site_held *held, const char *sacct, const dls_tr
                : dls_fail(err, DLS_EINPUT, sacct, "has no dates");
 }
 
+/* The accounting, and what the log says of it. */
+static dls_status read_all(making *m, dls_trace **trace, dls_site_nodes *nodes, dls_site_jobs *jobs,
+                           dls_site_log *log, dls_error *err)
+{
+    const dls_site_slurm *site = m->site;
+    dls_site_rules rules;
+    DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
+    DLS_TRY(dls_trace_load(site->sacct, "sacct", NULL, trace, err));
+    DLS_TRY(read_nodes(site->nodes, nodes, m->held, rules.memory, err));
+    DLS_TRY(read_held(m->held, site->sacct, *trace, err));
+    DLS_TRY(dls_site_jobs_read(jobs, site->sacct, err));
+    if (rules.preempt && site->qos) {
+        DLS_TRY(dls_site_jobs_merge(jobs, trace, err));
+    }
+    if (site->log) {
+        DLS_TRY(dls_site_log_apply(site->log, trace, m->held, log, err));
+        m->log = log;
+    }
+    m->trace = *trace;
+    report(m);
+    return write_all(m, err);
+}
+
 dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
 {
     dls_site_nodes all = {0};
     dls_trace *trace = NULL;
     dls_site_log log = {0};
     dls_site_held held;
-    making m = {.site = site, .nodes = &all, .held = &held, .to = to};
+    dls_site_jobs jobs;
+    making m = {.site = site, .nodes = &all, .held = &held, .jobs = &jobs, .to = to};
     dls_site_held_init(&held);
-    dls_status status = dls_trace_load(site->sacct, "sacct", NULL, &trace, err);
-    DLS_THEN(status, read_nodes(site->nodes, &all, &held, err));
-    DLS_THEN(status, read_held(&held, site->sacct, trace, err));
-    if (status == DLS_OK && site->log) {
-        status = dls_site_log_apply(site->log, &trace, &held, &log, err);
-        m.log = &log;
-    }
-    if (status == DLS_OK) {
-        m.trace = trace;
-        report(&m);
-        status = write_all(&m, err);
-    }
+    dls_site_jobs_init(&jobs);
+    const dls_status status = read_all(&m, &trace, &all, &jobs, &log, err);
     dls_trace_destroy(trace);
     dls_site_log_fini(&log);
     dls_site_nodes_fini(&all);
     dls_site_held_fini(&held);
+    dls_site_jobs_fini(&jobs);
     return status;
 }

@@ -39,6 +39,8 @@ static const struct known {
     {NULL, "PriorityWeightFairshare", "weight_fairshare", NUMBER},
     {NULL, "PriorityWeightFairShare", "weight_fairshare", NUMBER},
     {NULL, "PriorityWeightJobSize", "weight_size", NUMBER},
+    {NULL, "PriorityWeightPartition", "weight_partition", NUMBER},
+    {NULL, "PriorityWeightQOS", "weight_qos", NUMBER},
     {NULL, "PriorityMaxAge", "max_age", DURATION},
     {NULL, "PriorityDecayHalfLife", "half_life", DURATION},
     {NULL, "PriorityCalcPeriod", "calc_period", DURATION},
@@ -47,7 +49,7 @@ static const struct known {
 typedef struct making {
     FILE *cfg, *to;
     const char *epoch;
-    bool weights, backfill;
+    bool weights, backfill, preempt;
     double bf_interval_s, calc_period_s;
     double boot_s; /* NAN: unknown */
 } making;
@@ -150,8 +152,9 @@ static void put_line(making *m, char *line)
                 strstr(value, "multifactor") ? "multifactor" : "basic");
     } else if (strcmp(key, "BOOT_TIME") == 0) {
         read_boot(m, value);
-    } else if (strcasecmp(key, "PreemptType") == 0 && !strstr(value, "none")) {
-        fprintf(m->to, "  PreemptType=%s is not modelled\n", value);
+    } else if (strcasecmp(key, "PreemptType") == 0 && !strstr(value, "none") && !m->preempt) {
+        fprintf(m->to, "  PreemptType=%s is not modelled%s\n", value,
+                strstr(value, "qos") ? " without PreemptMode=REQUEUE and --qos" : "");
     } else {
         put_known(m, NULL, key, value);
     }
@@ -191,7 +194,10 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double 
     char *text = NULL, *rest = NULL;
     size_t len;
     int64_t zero_us;
-    making m = {cfg, to, epoch, false, true, 30, 300, (double)NAN};
+    making m = {cfg, to, epoch, false, true, false, 30, 300, (double)NAN};
+    dls_site_rules rules;
+    DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
+    m.preempt = rules.preempt && site->qos;
     if (site->conf) {
         DLS_TRY(dls_file_read_text(site->conf, DLS_FILE_CONFIG, &text, &len, err));
     }
@@ -208,8 +214,38 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double 
             cluster_cpus);
     fputs(site->shares ? "    shares = \"shares.csv\";\n" : "", cfg);
     fputs(tables.partitions ? "    partitions = \"partitions.csv\";\n" : "", cfg);
+    fputs(tables.jobs ? "    jobs = \"jobs.csv\";\n" : "", cfg);
+    fputs(site->qos ? "    qos = \"qos.csv\";\n" : "", cfg);
+    fputs(tables.outages ? "    outages = \"outages.csv\";\n" : "", cfg);
+    fputs(m.preempt ? "    preempt = true;\n" : "", cfg);
     fputs(tables.cpu_jobs ? "    cpu_jobs = \"cpu_jobs.csv\";\n" : "", cfg);
     const dls_status status = put_clocks(&m, site, log, err);
-    fputs("};\n", cfg);
+    fputs(m.preempt ? "    restore_cost = \"0 s\";\n};\n" : "};\n", cfg);
     return status;
+}
+
+dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_error *err)
+{
+    char *text, *rest = NULL;
+    size_t len;
+    bool qos = false, requeue = false;
+    *rules = (dls_site_rules){.memory = false};
+    if (!path) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_CONFIG, &text, &len, err));
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const char *equal = strchr(line, '=');
+        line += strspn(line, " \t");
+        if (!equal) {
+            continue;
+        }
+        rules->memory = rules->memory || (strncasecmp(line, "SelectTypeParameters", 20) == 0 &&
+                                          strcasestr(equal, "_MEMORY"));
+        qos = qos || (strncasecmp(line, "PreemptType", 11) == 0 && strcasestr(equal, "/qos"));
+        requeue = requeue || (strncasecmp(line, "PreemptMode", 11) == 0 && strcasestr(equal, "REQUEUE"));
+    }
+    dls_free(text);
+    rules->preempt = qos && requeue;
+    return DLS_OK;
 }

@@ -13,8 +13,16 @@
 #include <stdio.h>
 
 typedef struct dls_site_tables {
-    bool cpu_jobs, partitions; /* .csv */
+    bool cpu_jobs, partitions, jobs, outages; /* .csv */
 } dls_site_tables;
+
+/* What decides how other files are read: `memory` is what jobs are given by node, running jobs of a lower
+ * QoS give way and are requeued. path NULL: Slurm's defaults. Errors: EINPUT, ENOMEM. */
+typedef struct dls_site_rules {
+    bool memory, preempt;
+} dls_site_rules;
+dls_status dls_site_rules_read(const char *path, dls_site_rules *rules,
+                               dls_error *err) DLS_MUST_CHECK;
 
 /* Write "scheduler: {...};" for a slurm.conf, or what `scontrol show config` prints; site->conf
  * NULL: Slurm's defaults. epoch: date of the trace's time 0. log: NULL, or what runs.csv was made

@@ -10,6 +10,7 @@
 #include "site/node_list.h"
 #include "traces/date.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,7 @@ dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, c
     DLS_TRY(dls_grow(&held->node, &held->cap, known + 1, sizeof *held->node, err));
     held->node[code].cpus = node->cpus;
     held->node[code].gpus = node->gpus;
+    held->node[code].at = (int32_t)held->partitions.n;
     held->node[code].used = false;
     held->down += node->gpus > 0 && !in_service(state);
     held->overlapping += node->gpus > 0 && strchr(partitions, ',');
@@ -131,6 +133,19 @@ static bool time_of(dls_csv *csv, int col, double *s)
     return end != text && *end == '\0' && *s > 0;
 }
 
+/* MiB behind "mem=" of AllocTRES; 0. */
+static double mem_in(const char *tres)
+{
+    const char *p = strstr(tres, "mem=");
+    char *end;
+    const double value = p ? strtod(p + 4, &end) : 0;
+    return !p || !(value > 0) ? 0
+           : *end == 'K'      ? value / 1024
+           : *end == 'G'      ? value * 1024
+           : *end == 'T'      ? value * 1048576
+                              : value;
+}
+
 static dls_status name_of(dls_site_held *held, const char *text, int32_t *code, dls_error *err)
 {
     char name[64];
@@ -141,7 +156,8 @@ static dls_status name_of(dls_site_held *held, const char *text, int32_t *code, 
     return dls_strdict_put(&held->people, name, strlen(name), code, err);
 }
 
-/* As the reader of the trace has it: submitted when it became eligible, and not before time 0. */
+/* As the reader of the trace has it: submitted when it became eligible; before time 0 if it came before the
+ * first job with GPUs. */
 static dls_status add_cpu_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS],
                               dls_site_cpu_job *job, const char *id, double start_s, double end_s,
                               dls_error *err)
@@ -155,13 +171,10 @@ static dls_status add_cpu_job(dls_site_held *held, dls_csv *csv, const int col[N
         job->submit_s = at_s;
     }
     job->line = csv->line;
-    job->duration_s = end_s - (start_s > held->zero_s ? start_s : held->zero_s);
-    job->submit_s = job->submit_s > held->zero_s ? job->submit_s - held->zero_s : 0;
+    job->duration_s = end_s - start_s;
+    job->submit_s -= held->zero_s;
     if (!dls_date_span(dls_csv_text(csv, col[LIMIT]), &job->limit_s)) {
         job->limit_s = 0;
-    }
-    if (!(job->duration_s > 0)) {
-        return DLS_OK; /* it was over */
     }
     DLS_TRY(name_of(held, id, &job->id, err));
     DLS_TRY(name_of(held, dls_csv_text(csv, col[USER]), &job->user, err));
@@ -181,7 +194,8 @@ static dls_status add_job(dls_site_held *held, dls_csv *csv, const int col[N_COL
         !time_of(csv, col[END], &end_s)) {
         return DLS_OK;
     }
-    const bool gpus = strstr(dls_csv_text(csv, col[TRES]), "gres/gpu") != NULL;
+    const char *tres = dls_csv_text(csv, col[TRES]);
+    const bool gpus = strstr(tres, "gres/gpu") != NULL;
     const char *list = dls_csv_text(csv, col[LIST]);
     finding to = {held, {0, 0, 0, 0}};
     DLS_TRY(dls_site_node_list(strcmp(list, "None assigned") == 0 ? "" : list, one_node, &to, err));
@@ -211,6 +225,7 @@ static dls_status add_job(dls_site_held *held, dls_csv *csv, const int col[N_COL
     count(&held->on_gpus, csv->line);
     held->cpu_only_h += node_h;
     dls_site_cpu_job job = {.cpus = here < f.cpus ? cpus / f.nodes : f.cpus / f.with_gpus,
+                            .mem_mib = mem_in(tres) / f.nodes,
                             .nodes = f.with_gpus};
     return add_cpu_job(held, csv, col, &job, id, start_s, end_s, err);
 }
@@ -322,15 +337,19 @@ void dls_site_held_put_jobs(dls_site_held *held, FILE *out)
     if (held->n_jobs > 0) {
         qsort(held->job, held->n_jobs, sizeof *held->job, by_submission);
     }
-    fputs("submit,duration,limit,nodes,cpus,user,account,partition\n", out);
+    fputs("submit,duration,limit,nodes,cpus,mem_mib,user,account,partition\n", out);
     for (size_t i = 0; i < held->n_jobs; i++) {
         const dls_site_cpu_job *j = &held->job[i];
         char limit[32] = "";
         if (j->limit_s > 0) {
             snprintf(limit, sizeof limit, "%.15g", j->limit_s);
         }
-        fprintf(out, "%.15g,%.15g,%s,%d,%.6g,%s,%s,%s\n", j->submit_s, j->duration_s, limit,
-                (int)j->nodes, j->cpus, dls_strdict_get(&held->people, j->user),
+        char mem[32] = "";
+        if (j->mem_mib > 0) {
+            snprintf(mem, sizeof mem, "%.15g", floor(j->mem_mib));
+        }
+        fprintf(out, "%.15g,%.15g,%s,%d,%.6g,%s,%s,%s,%s\n", j->submit_s, j->duration_s, limit,
+                (int)j->nodes, j->cpus, mem, dls_strdict_get(&held->people, j->user),
                 dls_strdict_get(&held->people, j->account),
                 dls_strdict_get(&held->people, j->partition));
     }

@@ -22,7 +22,7 @@ typedef struct dls_site_count {
 /* A job without GPUs that ran on nodes with GPUs alone. */
 typedef struct dls_site_cpu_job {
     double submit_s, duration_s, limit_s; /* submit: of the trace; limit 0: none */
-    double cpus;                          /* of each node */
+    double cpus, mem_mib;                 /* of each node */
     int32_t nodes;
     int32_t id, user, account, partition; /* codes in people */
     size_t line;
@@ -32,8 +32,8 @@ typedef struct dls_site_held {
     dls_strdict names; /* of nodes */
     struct {
         int64_t cpus;
-        int32_t gpus;
-        bool used; /* by a job of the accounting */
+        int32_t gpus, at; /* at: its number among the nodes with GPUs */
+        bool used;        /* by a job of the accounting */
     } * node;      /* [names.n] */
     size_t cap;
     int32_t again, down,

@@ -7,6 +7,7 @@
 #ifndef DLS_SITE_SLURM_LOG_H
 #define DLS_SITE_SLURM_LOG_H
 
+#include "base/strdict.h"
 #include "dlsim/trace.h"
 #include "site/slurm_held.h"
 
@@ -22,6 +23,9 @@ typedef struct dls_site_log {
     size_t n_runs, run_cap;
     int64_t decay_us; /* when priorities were first about to be calculated; DLS_ABSENT */
     size_t timed;     /* jobs whose submission, start and end it has */
+    dls_strdict reservations;
+    int64_t *made_us; /* [reservations.n] */
+    size_t made_cap;
 } dls_site_log;
 
 /* Replace *trace by one with the log's times, and those of jobs without GPUs; times count from the

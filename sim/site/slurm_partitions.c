@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "traces/date.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,24 +53,58 @@ static bool has(const char *list, const char *name)
     return false;
 }
 
-/* "PartitionName=gpu ... PriorityTier=10 ..." */
-static long tier_of(const char *text, const char *name)
+/* What scontrol prints of a partition: "PartitionName=gpu ... PriorityTier=10 ..."; the value behind
+ * " key=", `none` where it is not there. */
+static void value_in(const char *text, const char *name, const char *key, const char *none, char *out,
+                     size_t size)
 {
     char want[160];
     snprintf(want, sizeof want, "PartitionName=%.100s ", name);
     const char *line = text ? strstr(text, want) : NULL;
-    const char *tier = line ? strstr(line, " PriorityTier=") : NULL;
-    return tier && tier < line + strcspn(line, "\n") ? strtol(tier + 14, NULL, 10) : 1;
+    snprintf(want, sizeof want, " %s=", key);
+    const char *value = line ? strstr(line, want) : NULL;
+    if (!value || value > line + strcspn(line, "\n")) {
+        snprintf(out, size, "%s", none);
+        return;
+    }
+    value += strlen(want);
+    snprintf(out, size, "%.*s", (int)strcspn(value, " \r\n"), value);
 }
 
-static void put_one(const dls_site_partitions *p, const char *name, long tier, FILE *out)
+/* Of jobs that give none: DefaultTime, else MaxTime; 0: none. */
+static double limit_in(const char *text, const char *name)
 {
+    char value[64];
+    double seconds;
+    value_in(text, name, "DefaultTime", "NONE", value, sizeof value);
+    if (!dls_date_span(value, &seconds)) {
+        value_in(text, name, "MaxTime", "UNLIMITED", value, sizeof value);
+    }
+    return dls_date_span(value, &seconds) ? seconds : 0;
+}
+
+static double factor_in(const char *text, const char *name)
+{
+    char value[64];
+    value_in(text, name, "PriorityJobFactor", "1", value, sizeof value);
+    return strtod(value, NULL);
+}
+
+static void put_one(const dls_site_partitions *p, const char *text, const char *name, double highest,
+                    FILE *out)
+{
+    char tier[64], limit[32] = "";
+    value_in(text, name, "PriorityTier", "1", tier, sizeof tier);
+    if (limit_in(text, name) > 0) {
+        snprintf(limit, sizeof limit, "%.15g", limit_in(text, name));
+    }
     for (size_t first = 0, last; first < p->n; first = last + 1) {
         for (last = first; last < p->n && has(dls_strdict_get(&p->lists, p->list[last]), name);) {
             last++;
         }
         if (last > first) {
-            fprintf(out, "%s,%ld,%zu,%zu\n", name, tier, first, last - 1);
+            fprintf(out, "%s,%ld,%.6g,%s,%zu,%zu\n", name, strtol(tier, NULL, 10),
+                    highest > 0 ? factor_in(text, name) / highest : 0, limit, first, last - 1);
         }
     }
 }
@@ -88,10 +123,14 @@ dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *sco
                 "no partition in it: is it the output of `scontrol show partitions -o`?");
         }
     }
-    fputs("partition,tier,first,last\n", out);
+    fputs("partition,tier,factor,limit,first,last\n", out);
+    double highest = 0;
     for (int32_t i = 0; i < (int32_t)p->names.n; i++) {
-        const char *name = dls_strdict_get(&p->names, i);
-        put_one(p, name, tier_of(text, name), out);
+        const double factor = factor_in(text, dls_strdict_get(&p->names, i));
+        highest = factor > highest ? factor : highest;
+    }
+    for (int32_t i = 0; i < (int32_t)p->names.n; i++) {
+        put_one(p, text, dls_strdict_get(&p->names, i), highest, out);
     }
     dls_free(text);
     return DLS_OK;

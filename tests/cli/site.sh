@@ -70,17 +70,17 @@ END
     checks=$((checks + 1))
 done
 bad_jobs() {
-    printf 'submit,duration,limit,nodes,cpus,user,account,partition\n%b\n' "$1" >bad_jobs.csv
+    printf 'submit,duration,limit,nodes,cpus,mem_mib,user,account,partition\n%b\n' "$1" >bad_jobs.csv
     expect "$3" fidelity mixed --set=scheduler.cpu_jobs=bad_jobs.csv
     test -z "$2" || says err.txt "$2"
 }
-bad_jobs '0,10,60,1,8,a,b' "bad_jobs.csv:2: expected submit" 4
-bad_jobs '0,10,60,1,8,a,b,\n\n-1,10,60,1,8,a,b,c' "bad_jobs.csv:4: is earlier" 4
-bad_jobs '0,-1,60,1,8,a,b,' "expected seconds" 4
-bad_jobs '0,10,0,1,8,a,b,' "expected seconds" 4
-bad_jobs '0,10,,0,8,a,b,' "numbers of nodes and processors" 4
-bad_jobs '0,10,,1,many,a,b,' "numbers of nodes and processors" 4
-bad_jobs '0,1000000,,1,65,a,b,\n0,1000000,,5,1,a,b,' "" 0 # more than the cluster has: left out
+bad_jobs '0,10,60,1,8,,a,b' "bad_jobs.csv:2: expected submit" 4
+bad_jobs '0,10,60,1,8,,a,b,\n\n-1,10,60,1,8,,a,b,c' "bad_jobs.csv:4: is earlier" 4
+bad_jobs '0,-1,60,1,8,,a,b,' "expected seconds" 4
+bad_jobs '0,10,0,1,8,,a,b,' "expected seconds" 4
+bad_jobs '0,10,,0,8,,a,b,' "numbers of nodes, processors" 4
+bad_jobs '0,10,,1,many,,a,b,' "numbers of nodes, processors" 4
+bad_jobs '0,1000000,,1,65,,a,b,\n0,1000000,,5,1,,a,b,' "" 0 # more than the cluster has: left out
 expect 0 --config=mixed/cluster.cfg --set=scheduler.cpu_jobs=bad_jobs.csv --json -q
 says out.txt '"policy_fallbacks": 2'
 
@@ -89,7 +89,7 @@ for log in "" --log="$source/tests/slurm/partitions/slurmctld.log.gz"; do
     # shellcheck disable=SC2086
     site_of partitions --partitions="$source/tests/slurm/partitions/partitions.txt" $log
     says err.txt "partitions: 3"
-    says partitions/partitions.csv "high,10,2,5"
+    says partitions/partitions.csv "high,10,1,,2,5"
     expect 0 fidelity partitions --json --least=C
     mv out.txt with.txt
     expect 0 fidelity partitions --json --set=scheduler.partitions=
@@ -104,20 +104,86 @@ assert one["tau"] < 0.8 and one["groups"][0]["replayed_wait_s"] < 0.8 * every["r
 END
     checks=$((checks + 1))
 done
+# What jobs ask for decides their priority until a scheduler has looked at them, and jobs without GPUs that ran before the
+# first with GPUs hold nodes: with both every job starts when it did.
+site_of mixed_fair --log="$source/tests/slurm/mixed_fair/slurmctld.log.gz"
+says err.txt "jobs without GPUs: 77, first in line 2; on nodes with GPUs 77"
+grep -q '^-1.915,' mixed_fair/cpu_jobs.csv || fail "a job before the first with GPUs: $(head -3 mixed_fair/cpu_jobs.csv)"
+grep -qx '3,1,normal,,' mixed_fair/jobs.csv || fail "processors asked for: $(head -3 mixed_fair/jobs.csv)"
+for table in jobs cpu_jobs; do
+    expect 0 fidelity mixed_fair --json --set=scheduler.$table=
+    mv out.txt without_$table.txt
+done
+expect 0 fidelity mixed_fair --json --least=A
+python3 - <<'END' || fail "mixed_fair: $(head -c 1500 out.txt)"
+import json
+f = json.load(open("out.txt"))
+every = f["groups"][0]
+assert f["jobs"] == 103 and f["left_out"] == 0 and f["tau"] > 0.99999 and every["start_off_p95_s"] < 0.001, (f["tau"], every)
+for other in ("jobs", "cpu_jobs"):
+    assert json.load(open(f"without_{other}.txt"))["tau"] < 0.93, other
+END
+checks=$((checks + 1))
+
+# QoS that preempts, a reservation, a drained node, dependencies, memory, priorities of partitions.
+from=$source/tests/slurm/policies
+policies() {
+    site_of policies --partitions="$from/partitions.txt" --qos="$from/qos.txt" --events="$from/events.txt" \
+        --reservations="$from/reservations.txt" "$@"
+}
+policies
+for text in "80 jobs of GPUs" "waited for others to end (SubmitLine): 6" "runs that were preempted, left to the replay: 3"; do
+    says err.txt "$text"
+done
+grep -qx '35,,normal,,32' policies/jobs.csv || fail "a dependency: $(grep '^35,' policies/jobs.csv)"
+grep -qx 'high,100,normal' policies/qos.csv || fail "QoS: $(cat policies/qos.csv)"
+printf 'reservation,known,start,end,first,last\n,,182,193,3,3\nservice,,98,158,0,0\n' | diff - policies/outages.csv || fail "outages"
+printf 'partition,tier,factor,limit,first,last\nmain,1,0.1,,0,3\nshort,1,1,540,0,3\n' | diff - policies/partitions.csv || fail "partitions"
+says policies/cluster.cfg 'memory = "512000 MiB"'
+for text in "preempt = true" "weight_qos = 1000" "weight_partition = 500" 'restore_cost = "0 s"'; do
+    says policies/cluster.cfg "$text"
+done
+expect 0 fidelity policies --json --least=C
+mv out.txt all.txt
+for key in qos= jobs= outages= partitions=; do
+    expect 0 fidelity policies --json --set=scheduler.$key
+    mv out.txt "$key.txt"
+done
+site_of policies
+expect 0 fidelity policies --json
+python3 - <<'END' || fail "policies: $(head -c 1500 all.txt)"
+import json
+tau = {k: json.load(open(k + ".txt"))["tau"] for k in ("all", "qos=", "jobs=", "outages=", "partitions=")}
+assert tau["all"] > 0.915, tau
+assert json.load(open("out.txt"))["tau"] < 0.8, "nothing of it read"
+assert all(tau["all"] != tau[k] for k in tau if k != "all"), tau
+END
+policies --log="$from/slurmctld.log.gz"
+says policies/outages.csv "service,23.254"
+expect 0 fidelity policies --json
+python3 - <<'END' || fail "policies by the log: $(head -c 1500 out.txt)"
+import json
+f = json.load(open("out.txt"))
+assert f["tau"] > 0.88 and f["groups"][0]["start_off_median_s"] < 0.001, f
+END
+checks=$((checks + 3))
+
 expect 0 whatif partitions --add 'V100: 1 x 8' --speed V100=1
 expect 2 whatif partitions --remove 'n01: 1'
 says err.txt "partitions"
 expect 2 whatif partitions --target 'mean wait < 1h'
 bad_partitions() {
-    printf 'partition,tier,first,last\n%b\n' "$1" >bad_partitions.csv
+    printf 'partition,tier,factor,limit,first,last\n%b\n' "$1" >bad_partitions.csv
     expect 4 fidelity partitions --set=scheduler.partitions=bad_partitions.csv
     says err.txt "$2"
 }
-bad_partitions 'low,1,0,6' "the cluster's 6 nodes"
-bad_partitions 'low,1,3,2' "bad_partitions.csv:2: expected a tier"
-bad_partitions 'low,high,0,5' "expected a tier"
-bad_partitions ',1,0,5' "no partition"
-bad_partitions 'low,1,0' "expected partition,tier,first,last"
+bad_partitions 'low,1,1,,0,6' "the cluster's 6 nodes"
+bad_partitions 'low,1,1,,3,2' "bad_partitions.csv:2: expected the first"
+bad_partitions 'low,1,2,,0,5' "a factor of 0 to 1"
+bad_partitions 'low,1,1,never,0,5' "a limit in seconds"
+bad_partitions 'low,high,1,,0,5' "expected a tier"
+bad_partitions ',1,1,,0,5' "no partition"
+bad_partitions 'low,1,0' "expected partition,tier,factor"
 expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes="$source/tests/slurm/partitions/nodes.txt" \
     --partitions="$source/tests/slurm/partitions/config.txt" -o none
 says err.txt "scontrol show partitions"

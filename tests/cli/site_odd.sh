@@ -93,7 +93,7 @@ for text in "2 nodes with 8 GPUs; 1 nodes without" "nodes named again: 1" "not i
     "jobs without GPUs: 2, first in line 3; on nodes with GPUs 1, which held 0.5 node-hours of their processors, 66.7 % of what all jobs held there; replayed: 1"; do
     says err.txt "$text"
 done
-# As the table of the scheduler: from time 0 of the trace on, the processors of each node, those that ran on other nodes left out.
+# As the table of the scheduler: those that came before the first job with GPUs at negative times, the processors of each node, those that ran on other nodes left out.
 {
     job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 16
     job 2 2026-10-25T00:05:00 2026-10-25T00:20:00 900 1 8 g1 cpu=8
@@ -103,15 +103,16 @@ done
     job 6 2026-10-25T00:30:00 2026-10-25T01:00:00 1800 1 8 c1 cpu=8
 } | import
 says err.txt "jobs without GPUs: 5, first in line 3; on nodes with GPUs 4"
-says err.txt "replayed: 3"
+says err.txt "replayed: 4"
 says site/cluster.cfg 'cpu_jobs = "cpu_jobs.csv"'
 cat >cpu_jobs.txt <<'END'
-submit,duration,limit,nodes,cpus,user,account,partition
-0,600,86400,1,8,ann,ml,main
-0,2400,86400,2,24,ann,ml,main
-0,1800,,1,64,a_n,ml,main
+submit,duration,limit,nodes,cpus,mem_mib,user,account,partition
+-600,600,86400,1,8,,ann,ml,main
+-300,900,86400,1,8,,ann,ml,main
+0,2400,86400,2,24,,ann,ml,main
+0,1800,,1,64,,a_n,ml,main
 END
-printf 'partition,tier,first,last\nmain,1,0,1\ngpu,1,0,0\n' >partitions.txt
+printf 'partition,tier,factor,limit,first,last\nmain,1,1,,0,1\ngpu,1,1,,0,0\n' >partitions.txt
 diff partitions.txt site/partitions.csv || fail "partitions"
 says err.txt "partitions: 2; their tiers are not known (--partitions)"
 diff cpu_jobs.txt site/cpu_jobs.csv || fail "jobs without GPUs"

@@ -23,7 +23,7 @@ slurm_accounting
 mkdir dev
 for i in 0 1 2 3 4 5 6 7; do mknod "dev/gpu$i" c 1 3; done
 printf 'Name=gpu File=%s/dev/gpu[0-7]\n' "$work" >gres.conf
-[ -z "${KEEP_LOG-}" ] || set -- "$@" SlurmctldDebug=debug DebugFlags=Backfill
+[ -z "${KEEP_LOG-}" ] || set -- "$@" "SlurmctldDebug=${LOG_LEVEL:-debug}" DebugFlags=Backfill
 slurm_nodes=$nodes slurm_start accounting_storage/slurmdbd AccountingStorageHost=127.0.0.1 \
     "AccountingStoragePort=$((slurm_port + 3))" AccountingStorageTRES=gres/gpu "$@"
 if [ "$users" -gt 0 ]; then
@@ -43,7 +43,7 @@ eval "${SETUP-:}" >setup.log 2>&1
 python3 "$here/submit.py" "$seed" "$jobs" "$seconds" "$nodes" "$users"
 while [ -n "$(squeue -h)" ]; do sleep 2; done
 sleep 5
-lines='Running job scheduler|_attempt_backfill: beginning|_read_last_decay|_slurm_rpc_submit_batch_job: JobId|sched: Allocate|Started JobId|_job_complete: JobId=.*done'
+lines='Running job scheduler|_attempt_backfill: beginning|_read_last_decay|_slurm_rpc_submit_batch_job: JobId|sched: Allocate|Started JobId|_job_complete: JobId=.*done|Created reservation|_slurm_rpc_epilog_complete: JobId'
 [ "${KEEP_LOG-}" != all ] || lines=.
 [ -z "${KEEP_LOG-}" ] || grep -E "$lines" slurmctld.log | sed "s|$work||g" | gzip -9n >"$folder/slurmctld.log.gz"
 sacct -X -a -P -S 2020-01-01 -o "JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\
@@ -51,7 +51,6 @@ TimelimitRaw,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Priority,Flags,Reservation$
 if [ -n "${SETUP-}${DURING-}" ]; then
     sacctmgr -P show qos >"$folder/qos.txt"
     sacctmgr -P show event Start=2020-01-01 >"$folder/events.txt"
-    sacctmgr -P show reservation Start=2020-01-01 format=Name,Start,End,Flags,Nodes >"$folder/reservations.txt"
 fi
 [ "$users" = 0 ] || sshare -a -P >"$folder/sshare.txt"
 if zcat "$folder/sacct.txt.gz" | cut -d'|' -f6 | tail -n +2 | grep -qvx 'COMPLETED\|TIMEOUT'; then

@@ -314,24 +314,31 @@ static void no_memory(void **unused)
     check_no_memory(SERVING, "fjf", "driple-net");
 }
 
-/* Slurm with all its tables: jobs without GPUs, shares, partitions. */
+/* Slurm with all its tables: jobs without GPUs, shares, partitions, jobs, QoS that preempts, outages. */
 static void slurm_tables(void **unused)
 {
     (void)unused;
-    char name[] = "/tmp/dlsim-clone-XXXXXX", file[3][64], text[1024];
+    char name[] = "/tmp/dlsim-clone-XXXXXX", file[6][64], text[1024];
     assert_non_null(mkdtemp(name));
     static const char *const tables[] = {
-        "submit,duration,limit,nodes,cpus,user,account,partition\n",
+        "submit,duration,limit,nodes,cpus,mem_mib,user,account,partition\n",
         "account,user,shares\nml,,10\nml,ann,1\nml,bob,3\n",
-        "partition,tier,first,last\nlow,1,0,3\nhigh,9,2,5\n"};
-    for (int k = 0; k < 3; k++) {
+        "partition,tier,factor,limit,first,last\nlow,1,0.5,,0,3\nhigh,9,1,7200,2,5\n",
+        "job,cpus,qos,reservation,after\n",
+        "qos,priority,preempts\nlow,0,\nhigh,10,low\n",
+        "reservation,known,start,end,first,last\nmaint,100,1000,2000,0,1\n,,3000,4000,4,5\n"};
+    for (int k = 0; k < 6; k++) {
         snprintf(file[k], sizeof file[k], "%s/%d.csv", name, k);
         FILE *f = fopen(file[k], "w");
         assert_non_null(f);
         fputs(tables[k], f);
         for (int i = 0; k == 0 && i < 100; i++) {
-            fprintf(f, "%d,%d,,%d,%d,%s,ml,%s\n", 60 * i, 300 + 37 * i % 900, 1 + i % 3,
+            fprintf(f, "%d,%d,,%d,%d,,%s,ml,%s\n", 60 * i, 300 + 37 * i % 900, 1 + i % 3,
                     16 + i % 40, i % 2 ? "ann" : "bob", i % 5 ? "low" : "high");
+        }
+        for (int i = 0; k == 3 && i < 150; i++) {
+            fprintf(f, "%d,%d,%s,%s,%d\n", i, 1 + i % 7, i % 4 ? "low" : "high",
+                    i % 50 == 7 ? "maint" : "", i > 20 ? i - 15 : 0);
         }
         fclose(f);
     }
@@ -339,13 +346,14 @@ static void slurm_tables(void **unused)
         text, sizeof text,
         "schema_version = 1; cluster: { nodes = ({ name = \"a\"; count = 6; gpus = 8; gpu_type = "
         "\"V100\"; cpus = 64; }); }; scheduler: { name = \"slurm\"; priority = \"multifactor\"; "
-        "weight_fairshare = 1000; cpu_jobs = \"%s\"; shares = \"%s\"; partitions = \"%s\"; };",
-        file[0], file[1], file[2]);
+        "weight_fairshare = 1000; cpu_jobs = \"%s\"; shares = \"%s\"; partitions = \"%s\"; "
+        "jobs = \"%s\"; qos = \"%s\"; outages = \"%s\"; preempt = true; weight_qos = 100; };",
+        file[0], file[1], file[2], file[3], file[4], file[5]);
     dls_trace *trace = trace_of_models(6, 150);
     check(text, "slurm", "first-fit", trace);
     check_no_memory(text, "slurm", "first-fit");
     dls_trace_destroy(trace);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 6; k++) {
         assert_int_equal(remove(file[k]), 0);
     }
     assert_int_equal(remove(name), 0);

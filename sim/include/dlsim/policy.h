@@ -160,8 +160,8 @@ DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
 /* When the checkpoint that a running job is taking will be written; now if it is taking none. */
 DLS_API int64_t dls_view_saved_us(const dls_view *view, int32_t job);
-/* What a code of a column means, as in the trace; "" for -1. */
-typedef enum dls_name { DLS_NAME_USER, DLS_NAME_VC, DLS_NAME_MODEL, DLS_NAME_CLASS } dls_name;
+/* What a code of a column means, as in the trace; "" for -1. DLS_NAME_ID: of a job, its id. */
+typedef enum dls_name { DLS_NAME_USER, DLS_NAME_VC, DLS_NAME_MODEL, DLS_NAME_CLASS, DLS_NAME_ID } dls_name;
 DLS_API const char *dls_view_name(const dls_view *view, dls_name what, int32_t code);
 /* GPU types by index; GPUs of a type that are free, and in all. */
 DLS_API const char *dls_view_type_name(const dls_view *view, int32_t type);

@@ -35,6 +35,9 @@ typedef struct dls_site_slurm {
     const char *sacct, *nodes; /* files; needed */
     const char *conf;          /* slurm.conf or `scontrol show config`; NULL: Slurm's defaults */
     const char *partitions;    /* `scontrol show partitions -o`; NULL: all are of one tier */
+    const char *qos;           /* `sacctmgr -P show qos`; NULL: of no account */
+    const char *events;        /* `sacctmgr -P show event`: nodes out of service; NULL */
+    const char *reservations;  /* `scontrol show reservations -o`; NULL */
     const char *shares;        /* `sshare -a -P`; NULL: every user has the same share */
     const char *log;           /* slurmctld's, for what is between seconds; NULL: there is none */
     const char *folder;        /* made if it is not there; files in it are replaced */
@@ -42,7 +45,8 @@ typedef struct dls_site_slurm {
 
 /* Write folder/trace.csv, folder/cluster.cfg, with shares and log folder/shares.csv and
  * folder/runs.csv, with jobs without GPUs folder/cpu_jobs.csv, with
- * partitions of other nodes than others folder/partitions.csv, and report to `to` what was read, left
+ * partitions of other nodes than others folder/partitions.csv, with what is known of single jobs
+ * folder/jobs.csv, with qos folder/qos.csv, with events and reservations folder/outages.csv, and report to `to` what was read, left
  * out and changed. O(bytes); the trace is in memory. Errors: EINPUT with file
  * and line, EOUTPUT, ENOMEM. */
 DLS_API dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to,

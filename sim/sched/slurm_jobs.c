@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The tables of jobs and of QoS.
+ */
+#include "sched/slurm_jobs.h"
+
+#include "dlsim/memory.h"
+#include "sched/slurm_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct known {
+    const char *id;
+    int32_t job;
+} known;
+
+typedef struct reading {
+    dls_slurm_jobs *to;
+    const dls_view *view;
+    known *known; /* [n_jobs] of the view, by their ids */
+    dls_slurm_reservation_fn find;
+    const void *reservations;
+    double highest; /* of the priorities of QoS */
+} reading;
+
+/* ---- QoS ------------------------------------------------------------------------------------- */
+
+static int32_t find_qos(const dls_slurm_jobs *s, const char *name)
+{
+    for (size_t i = 0; i < s->n_qos; i++) {
+        if (strcmp(s->qos[i].name, name) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+/* The QoS of that name, with no priority if it had no row yet. */
+static dls_status qos_of(dls_slurm_jobs *s, const char *name, const char *where, int32_t *out,
+                         dls_error *err)
+{
+    *out = find_qos(s, name);
+    if (*out >= 0) {
+        return DLS_OK;
+    }
+    if (s->n_qos == DLS_SLURM_QOS_MAX || !name[0] || strlen(name) >= sizeof s->qos->name) {
+        return dls_fail(err, DLS_EINPUT, where,
+                        "no name, one longer than 63 bytes, or more than %d", DLS_SLURM_QOS_MAX);
+    }
+    DLS_TRY(dls_grow(&s->qos, &s->qos_cap, s->n_qos + 1, sizeof *s->qos, err));
+    dls_slurm_qos *q = &s->qos[s->n_qos];
+    *q = (dls_slurm_qos){.factor = 0};
+    snprintf(q->name, sizeof q->name, "%s", name);
+    *out = (int32_t)s->n_qos++;
+    return DLS_OK;
+}
+
+/* The next of names joined by '+'; NULL: none is left. */
+static char *next_name(char **rest)
+{
+    char *name = *rest;
+    if (!name || !*name) {
+        return NULL;
+    }
+    *rest = strchr(name, '+');
+    if (*rest) {
+        *(*rest)++ = '\0';
+    }
+    return name;
+}
+
+static dls_status qos_row(void *user, char *const *cell, const char *where, dls_error *err)
+{
+    reading *r = user;
+    int32_t which, other;
+    double priority;
+    DLS_TRY(qos_of(r->to, cell[0], where, &which, err));
+    if (!dls_slurm_table_number(cell[1], 0, 1e10, &priority)) {
+        return dls_fail(err, DLS_EINPUT, where, "expected a priority, not '%s'", cell[1]);
+    }
+    char *rest = cell[2], *name;
+    while ((name = next_name(&rest))) {
+        DLS_TRY(qos_of(r->to, name, where, &other, err));
+        r->to->qos[which].preempts |= UINT64_C(1) << other;
+    }
+    r->to->qos[which].factor = priority;
+    r->highest = priority > r->highest ? priority : r->highest;
+    return DLS_OK;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static int by_id(const void *a, const void *b)
+{
+    return strcmp(((const known *)a)->id, ((const known *)b)->id);
+}
+
+/* -1: the trace has none of that id. */
+static int32_t job_of(const reading *r, const char *id)
+{
+    const known want = {id, -1},
+                *found = bsearch(&want, r->known, r->to->n_jobs, sizeof want, by_id);
+    return found ? found->job : -1;
+}
+
+static dls_status add_after(const reading *r, dls_slurm_named *j, char *ids, dls_error *err)
+{
+    dls_slurm_jobs *s = r->to;
+    char *id;
+    j->first = (int32_t)s->n_after;
+    while ((id = next_name(&ids))) {
+        const int32_t other = job_of(r, id);
+        if (other >= 0 && other != j->job) {
+            DLS_TRY(dls_grow(&s->after, &s->after_cap, s->n_after + 1, sizeof *s->after, err));
+            s->after[s->n_after++] = other;
+            j->n++;
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status job_row(void *user, char *const *cell, const char *where, dls_error *err)
+{
+    const reading *r = user;
+    dls_slurm_jobs *s = r->to;
+    dls_slurm_named j = {.job = job_of(r, cell[0]), .qos = -1, .reservation = -1, .cpus = -1};
+    double cpus;
+    if (cell[1][0]) {
+        if (!dls_slurm_table_number(cell[1], 0, 1e9, &cpus)) {
+            return dls_fail(err, DLS_EINPUT, where, "expected processors, not '%s'", cell[1]);
+        }
+        j.cpus = (int64_t)(1e3 * cpus + 0.5);
+    }
+    if (j.job < 0) {
+        return DLS_OK;
+    }
+    if (s->of[j.job] >= 0) {
+        return dls_fail(err, DLS_EINPUT, where, "job '%s' stands there twice", cell[0]);
+    }
+    j.qos = find_qos(s, cell[2]);
+    j.reservation = cell[3][0] ? r->find(r->reservations, cell[3]) : -1;
+    DLS_TRY(add_after(r, &j, cell[4], err));
+    DLS_TRY(dls_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at, err));
+    s->of[j.job] = (int32_t)s->n;
+    s->at[s->n++] = j;
+    return DLS_OK;
+}
+
+static dls_status read_jobs(reading *r, const char *path, dls_error *err)
+{
+    dls_slurm_jobs *s = r->to;
+    s->n_jobs = (size_t)r->view->n_jobs;
+    DLS_TRY(dls_alloc_array(&s->of, s->n_jobs + 1, sizeof *s->of, "jobs", err));
+    DLS_TRY(dls_alloc_array(&s->waits, s->n_jobs + 1, sizeof *s->waits, "jobs", err));
+    DLS_TRY(dls_alloc_array(&r->known, s->n_jobs + 1, sizeof *r->known, "jobs", err));
+    for (int32_t j = 0; j < r->view->n_jobs; j++) {
+        s->of[j] = -1;
+        r->known[j] = (known){dls_view_name(r->view, DLS_NAME_ID, j), j};
+    }
+    qsort(r->known, s->n_jobs, sizeof *r->known, by_id);
+    return dls_slurm_table_read(path, "job,cpus,qos,reservation,after", job_row, r, err);
+}
+
+dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const char *qos_path,
+                               const char *path, dls_slurm_reservation_fn find,
+                               const void *reservations, dls_error *err)
+{
+    reading r = {.to = s, .view = view, .find = find, .reservations = reservations};
+    if (qos_path[0]) {
+        DLS_TRY(dls_slurm_table_read(qos_path, "qos,priority,preempts", qos_row, &r, err));
+    }
+    for (size_t i = 0; i < s->n_qos && r.highest > 0; i++) {
+        s->qos[i].factor /= r.highest;
+    }
+    const dls_status status = path[0] ? read_jobs(&r, path, err) : DLS_OK;
+    dls_free(r.known);
+    return status;
+}
+
+void dls_slurm_jobs_fini(dls_slurm_jobs *s)
+{
+    dls_free(s->qos);
+    dls_free(s->at);
+    dls_free(s->after);
+    dls_free(s->of);
+    dls_free(s->waits);
+}
+
+dls_status dls_slurm_jobs_clone(dls_slurm_jobs *s, const dls_slurm_jobs *from, dls_error *err)
+{
+    *s = *from;
+    s->qos = NULL;
+    s->at = NULL;
+    s->after = s->of = NULL;
+    s->waits = NULL;
+    DLS_TRY(dls_duplicate(&s->qos, from->qos, from->n_qos, from->qos_cap, sizeof *s->qos, err));
+    DLS_TRY(dls_duplicate(&s->at, from->at, from->n, from->cap, sizeof *s->at, err));
+    DLS_TRY(dls_duplicate(&s->after, from->after, from->n_after, from->after_cap, sizeof *s->after,
+                          err));
+    DLS_TRY(from->waits ? dls_duplicate(&s->waits, from->waits, from->n_jobs, from->n_jobs + 1,
+                                        sizeof *s->waits, err)
+                        : DLS_OK);
+    return from->of
+               ? dls_duplicate(&s->of, from->of, from->n_jobs, from->n_jobs + 1, sizeof *s->of, err)
+               : DLS_OK;
+}
+
+void dls_slurm_jobs_look(dls_slurm_jobs *s, const dls_view *view)
+{
+    if (s->n_after == 0) {
+        return;
+    }
+    s->looks++;
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        s->waits[j] = s->looks;
+    }
+}
+
+bool dls_slurm_job_depends(const dls_slurm_jobs *s, const dls_view *view, int32_t job)
+{
+    const dls_slurm_named *j = dls_slurm_job(s, job);
+    for (int32_t k = 0; j && k < j->n; k++) {
+        const int32_t other = s->after[j->first + k];
+        if (view->submit_us[other] > view->now_us || view->running[other] ||
+            s->waits[other] == s->looks) {
+            return true;
+        }
+    }
+    return false;
+}

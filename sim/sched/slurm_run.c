@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A turn of the scheduler `slurm`: the queue, the main scheduler with preemption, and backfill.
+ */
+#include "sched/slurm_state.h"
+
+#include "dlsim/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what a job asks for -----------------------------------------------------------------------
+ */
+
+/* How many nodes of the type have so many GPUs, free or not. */
+static int32_t nodes_with(const dls_place_index *index, int32_t type, int32_t gpus)
+{
+    int32_t n = 0;
+    for (int32_t size = gpus; size <= dls_place_max_gpus(index, type); size++) {
+        n += dls_place_sizes(index, type, size);
+    }
+    return n;
+}
+
+static int32_t partition_of(const struct slurm *s, const dls_view *view, int32_t job)
+{
+    return job < view->n_jobs ? dls_slurm_partition_of(&s->partitions, job)
+                              : s->cpu.job[job - view->n_jobs].partition;
+}
+
+/* -1: none, or it is over: nobody waits for ever. */
+static int32_t reservation_of(const struct slurm *s, const dls_view *view, int32_t job)
+{
+    const dls_slurm_named *known = dls_slurm_job(&s->jobs, job);
+    const int32_t which = known ? known->reservation : -1;
+    return which >= 0 && dls_slurm_reservation_begin(&s->outages, which, view->now_us) != DLS_NEVER
+               ? which
+               : -1;
+}
+
+/* GPUs by node: as the trace says, or on as few nodes as hold them. */
+static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t job, int32_t type)
+{
+    const dls_place_index *index = dls_view_index(view);
+    if (job >= view->n_jobs) {
+        const dls_slurm_cpu_job *j = &s->cpu.job[job - view->n_jobs];
+        return (dls_slurm_ask){.type = -1,
+                               .only = dls_slurm_partition_nodes(&s->partitions, j->partition),
+                               .nodes = j->nodes,
+                               .cpus = j->cpus,
+                               .mem = j->mem,
+                               .limit_us = dls_slurm_limit(s, j->limit_us),
+                               .reservation = -1};
+    }
+    const int32_t gang = view->gpus[job], most = dls_place_max_gpus(index, type);
+    const int64_t named = view->nodes ? view->nodes[job] : DLS_ABSENT;
+    const int32_t least = (gang + most - 1) / most;
+    dls_slurm_ask ask = {.type = type,
+                         .gang = gang,
+                         .limit_us = s->limit_us[job],
+                         .reservation = reservation_of(s, view, job)};
+    ask.only =
+        dls_slurm_partition_nodes(&s->partitions, dls_slurm_partition_of(&s->partitions, job));
+    ask.nodes = named >= least && named <= gang ? (int32_t)named : least;
+    ask.gpus = s->exclusive ? most : (gang + ask.nodes - 1) / ask.nodes;
+    ask.cpus = dls_view_cpu_per_gpu(view, job) * gang / ask.nodes;
+    ask.mem = dls_view_mem_per_gpu(view, job) * gang / ask.nodes;
+    if (nodes_with(index, type, ask.gpus) < ask.nodes) {
+        ask.nodes = 0; /* nodes of several sizes, or fewer than it names: any that there are */
+    }
+    return ask;
+}
+
+/* May a job have its gang on that type now, as far as quotas go? What it may not have blocks
+ * nobody. */
+static bool may_have(const dls_view *view, int32_t job, int32_t type, bool now)
+{
+    int64_t cap = 0;
+    if (job >= view->n_jobs) {
+        return type == 0; /* the same whatever the type */
+    }
+    (void)dls_view_pool(view, job, type, &cap);
+    return dls_view_types(view, job) >> type & 1 && view->gpus[job] <= cap &&
+           (!now || view->gpus[job] <= dls_view_quota_gpus(view, job, type) ||
+            view->gpus[job] > dls_view_free_gpus(view, type));
+}
+
+/* Start a job on the nodes that the plan has chosen; false: the engine refused (processors,
+ * memory). */
+static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job,
+                        const dls_slurm_ask *ask, bool *started, dls_error *err)
+{
+    dls_want want = {.type = ask->type};
+    *started = false;
+    if (job >= view->n_jobs) {
+        const int32_t k = job - view->n_jobs;
+        *started = true;
+        DLS_TRY(dls_slurm_cpu_start(&s->cpu, k, view->now_us, err));
+        return dls_slurm_plan_started(&s->plan, view, job, ask,
+                                      view->now_us + s->cpu.job[k].duration_us, err);
+    }
+    if (view->gpus[job] > dls_view_quota_gpus(view, job, ask->type)) {
+        return DLS_OK;
+    }
+    if (ask->nodes > 0) {
+        want.n_nodes = dls_slurm_plan_parts(&s->plan, ask, &want.nodes);
+    }
+    *started = dls_act_allocate(out, job, &want);
+    return *started ? dls_slurm_plan_started(&s->plan, view, job, ask, DLS_NEVER, err) : DLS_OK;
+}
+
+/* ---- the queue ---------------------------------------------------------------------------------
+ */
+
+/* Is a waiting job in the queue: do no others have to end before, and has it waited out what
+ * follows a preemption? */
+static bool is_eligible(const struct slurm *s, const dls_view *view, int32_t job)
+{
+    return !dls_slurm_job_depends(&s->jobs, view, job) &&
+           (!s->preempt || view->starts[job] == 0 ||
+            view->since_us[job] + s->requeue_us <= view->now_us);
+}
+
+/* Those that came first, of both kinds. */
+static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n, dls_error *err)
+{
+    const dls_slurm_cpu *c = &s->cpu;
+    size_t k = 0;
+    *n = 0;
+    dls_slurm_jobs_look(&s->jobs, view);
+    for (int32_t j = dls_slurm_first_waiting(view); j >= 0 || k < c->n_waiting;) {
+        const bool gpus =
+            j >= 0 && (k == c->n_waiting || view->submit_us[j] <= c->job[c->waiting[k]].submit_us);
+        const int32_t job = gpus ? j : view->n_jobs + c->waiting[k++];
+        DLS_TRY(dls_grow(&s->waiting, &s->waiting_cap, *n + 1, sizeof *s->waiting, err));
+        if (!gpus || is_eligible(s, view, job)) {
+            s->waiting[(*n)++] = job;
+        }
+        j = gpus ? dls_view_next_waiting(view, j) : j;
+    }
+    return dls_slurm_priority_sort(&s->priority, c, &s->partitions, view->n_jobs, s->waiting, *n,
+                                   err);
+}
+
+/* ---- the two schedulers ------------------------------------------------------------------------
+ */
+
+/* Of a partition that has failed no more jobs are looked at, and its nodes are given to no others.
+ */
+static dls_status fail_partition(struct slurm *s, int32_t which, dls_error *err)
+{
+    if (!s->failed) {
+        DLS_TRY(dls_alloc_array(&s->failed, s->partitions.n, sizeof *s->failed, "partitions", err));
+    }
+    s->failed[which] = true;
+    dls_slurm_plan_close(&s->plan, dls_slurm_partition_nodes(&s->partitions, which));
+    return DLS_OK;
+}
+
+/* Running jobs that it may preempt, the least QoS first and of one the last that started. */
+static int by_rank(const void *a, const void *b)
+{
+    const dls_slurm_ranked *x = a, *y = b;
+    return x->value != y->value ? (x->value < y->value ? -1 : 1) : y->id - x->id;
+}
+
+static dls_status preempt(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job,
+                          dls_error *err)
+{
+    dls_slurm_priority *p = &s->priority;
+    size_t n = 0;
+    if (!s->preempt || job >= view->n_jobs) {
+        return DLS_OK;
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        if (dls_slurm_preempts(&s->jobs, job, j)) {
+            DLS_TRY(dls_grow(&p->room, &p->room_cap, n + 1, sizeof *p->room, err));
+            p->room[n++] = (dls_slurm_ranked){.value = dls_slurm_qos_factor(&s->jobs, j), .id = j};
+        }
+    }
+    if (n == 0) {
+        return DLS_OK;
+    }
+    qsort(p->room, n, sizeof *p->room, by_rank);
+    DLS_TRY(dls_grow(&s->victim, &s->victim_cap, n, sizeof *s->victim, err));
+    for (size_t i = 0; i < n; i++) {
+        s->victim[i] = p->room[i].id;
+    }
+    for (int32_t t = 0; t < view->n_types; t++) {
+        const dls_slurm_ask ask = ask_of(s, view, job, t);
+        const int32_t gone = may_have(view, job, t, false) && ask.nodes > 0
+                                 ? dls_slurm_plan_preempt(&s->plan, &ask, s->victim, (int32_t)n)
+                                 : -1;
+        for (int32_t i = 0; i < gone; i++) {
+            dls_act_preempt(out, s->victim[i]);
+        }
+        if (gone >= 0) {
+            return DLS_OK;
+        }
+    }
+    return DLS_OK;
+}
+
+/* In order of priority until one does not fit: those behind it in its partition are not looked at.
+ */
+static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
+                                 bool full, dls_error *err)
+{
+    for (size_t i = 0; i < n && (full || (int64_t)i <= s->queue_depth); i++) {
+        const int32_t job = s->waiting[i];
+        const int32_t which = partition_of(s, view, job);
+        bool started = false, fits_by_quota = false;
+        if (which >= 0 && s->failed && s->failed[which]) {
+            continue;
+        }
+        dls_slurm_job_tested(&s->jobs, job);
+        for (int32_t t = 0; t < view->n_types && !started; t++) {
+            if (may_have(view, job, t, true)) {
+                const dls_slurm_ask ask = ask_of(s, view, job, t);
+                fits_by_quota = true;
+                if (dls_slurm_plan_now(&s->plan, &ask)) {
+                    DLS_TRY(start(s, view, out, job, &ask, &started, err));
+                }
+            }
+        }
+        if (fits_by_quota && !started) {
+            DLS_TRY(preempt(s, view, out, job, err));
+        }
+        if (fits_by_quota && !started && reservation_of(s, view, job) < 0) {
+            if (which < 0) {
+                return DLS_OK;
+            }
+            DLS_TRY(fail_partition(s, which, err));
+        }
+        s->waiting[i] = started ? -1 : job;
+    }
+    return DLS_OK;
+}
+
+/* The type on which a job can start first, *ask and *start_us are of it, the plan has chosen its
+ * nodes. */
+static bool earliest(struct slurm *s, const dls_view *view, int32_t job, dls_slurm_ask *ask,
+                     int64_t *start_us)
+{
+    int32_t best = -1;
+    *start_us = DLS_NEVER;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        if (may_have(view, job, t, false)) {
+            *ask = ask_of(s, view, job, t);
+            const int64_t when_us = dls_slurm_plan_start(&s->plan, view, ask);
+            best = when_us < *start_us ? t : best;
+            *start_us = when_us < *start_us ? when_us : *start_us;
+        }
+    }
+    if (best >= 0 && ask->type >= 0 && best != ask->type) {
+        *ask = ask_of(s, view, job, best);
+        (void)dls_slurm_plan_start(&s->plan, view, ask);
+    }
+    return best >= 0;
+}
+
+/* Of the jobs that backfill looks at, how many stand before the last that might start now, were
+ * nothing reserved: what it plans for those behind it changes nothing. */
+static size_t worth_planning(struct slurm *s, const dls_view *view, size_t n)
+{
+    size_t last = 0;
+    int64_t tested = 0;
+    for (size_t i = 0; i < n && tested < s->bf_jobs; i++) {
+        const int32_t job = s->waiting[i];
+        tested += job >= 0;
+        if (job >= 0) {
+            dls_slurm_job_tested(&s->jobs, job);
+        }
+        for (int32_t t = 0; job >= 0 && t < view->n_types; t++) {
+            const dls_slurm_ask ask = ask_of(s, view, job, t);
+            if (dls_slurm_plan_has_room(&s->plan, &ask) && may_have(view, job, t, true)) {
+                last = i + 1;
+            }
+        }
+    }
+    return last;
+}
+
+static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
+                           dls_error *err)
+{
+    n = worth_planning(s, view, n);
+    for (size_t i = 0; i < n; i++) {
+        const int32_t job = s->waiting[i];
+        if (job < 0) {
+            continue;
+        }
+        dls_slurm_ask ask;
+        int64_t start_us;
+        bool started = false;
+        if (!earliest(s, view, job, &ask, &start_us)) {
+            continue;
+        }
+        if (start_us == view->now_us) {
+            DLS_TRY(start(s, view, out, job, &ask, &started, err));
+        }
+        if (!started) {
+            DLS_TRY(dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, err));
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_slurm_run_due(struct slurm *s, const dls_view *view, dls_actions *out,
+                             dls_error *err)
+{
+    const int due = dls_slurm_clock_due(&s->clock, view->now_us);
+    size_t n;
+    if (due == 0) {
+        return DLS_OK;
+    }
+    dls_slurm_priority_look(&s->priority, view, &s->cpu, &s->jobs, &s->partitions);
+    DLS_TRY(list_waiting(s, view, &n, err));
+    dls_slurm_outages_look(&s->outages, view->now_us);
+    s->plan.outages = &s->outages;
+    DLS_TRY(dls_slurm_plan_begin(&s->plan, view, err));
+    if (due & DLS_SLURM_MAIN) {
+        if (s->failed) {
+            memset(s->failed, 0, s->partitions.n * sizeof *s->failed);
+        }
+        DLS_TRY(main_scheduler(s, view, out, n, due & DLS_SLURM_FULL, err));
+    }
+    return due & DLS_SLURM_BACKFILL ? backfill(s, view, out, n, err) : DLS_OK;
+}

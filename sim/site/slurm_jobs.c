@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Jobs' QoS, reservations and dependencies; QoS; reservations and events of nodes.
+ */
+#include "site/slurm_jobs.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "site/node_list.h"
+#include "traces/date.h"
+#include "traces/trace_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct dls_site_job site_job;
+
+void dls_site_jobs_init(dls_site_jobs *jobs)
+{
+    *jobs = (dls_site_jobs){.cap = 0};
+    dls_strdict_init(&jobs->ids);
+    dls_strdict_init(&jobs->texts);
+}
+
+void dls_site_jobs_fini(dls_site_jobs *jobs)
+{
+    dls_strdict_fini(&jobs->ids);
+    dls_strdict_fini(&jobs->texts);
+    dls_free(jobs->job);
+}
+
+/* ---- dependencies ---------------------------------------------------------------------------- */
+
+enum { ID, USER, NAME, QOS, RESERVATION, REQUESTED, CPUS, SUBMIT_LINE, N_COLUMNS };
+
+typedef struct reading {
+    dls_site_jobs *to;
+    dls_strdict names; /* "user name" of jobs, for singleton */
+    int32_t *before;   /* [names.n] the job of that name before, in ids; -1 */
+    size_t before_cap;
+    char after[4096]; /* ids of a row, joined by '+' */
+} reading;
+
+static void add_id(reading *r, const char *id, size_t len)
+{
+    const size_t had = strlen(r->after);
+    if (len > 0 && had + len + 2 < sizeof r->after) {
+        snprintf(r->after + had, sizeof r->after - had, "%s%.*s", had ? "+" : "", (int)len, id);
+    }
+}
+
+/* "afterok:12:13" (they end: what failed was not followed on record), "singleton". */
+static void add_condition(reading *r, const char *text, size_t len, int32_t same)
+{
+    static const char *const ends[] = {"afterany:", "afterok:", "afternotok:", "aftercorr:"};
+    if (len == 9 && strncmp(text, "singleton", 9) == 0) {
+        const char *id = same >= 0 ? dls_strdict_get(&r->to->ids, same) : "";
+        add_id(r, id, strlen(id));
+        return;
+    }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t word = strlen(ends[i]);
+        if (len > word && strncmp(text, ends[i], word) == 0) {
+            for (size_t at = word, n; at < len; at += n + 1) {
+                n = strcspn(text + at, ":,? \t+");
+                add_id(r, text + at, n < len - at ? n : len - at);
+            }
+            return;
+        }
+    }
+    r->to->unknown++; /* after, afterburstbuffer, expand */
+}
+
+/* Of a command line of sbatch; same: the job before of its user and name. */
+static void read_dependency(reading *r, const char *line, int32_t same)
+{
+    const char *p = strstr(line, " --dependency");
+    const size_t word = p ? strlen(" --dependency") : strlen(" -d");
+    r->after[0] = '\0';
+    p = p ? p : strstr(line, " -d");
+    if (!p) {
+        return;
+    }
+    for (p += word, p += *p == '=' || *p == ' '; *p && *p != ' ';) {
+        const size_t len = strcspn(p, ",? ");
+        r->to->unknown += p[len] == '?'; /* one of them is enough */
+        if (p[len] == '?') {
+            r->after[0] = '\0';
+            return;
+        }
+        add_condition(r, p, len, same);
+        p += len + (p[len] == ',');
+    }
+}
+
+/* ---- the accounting -------------------------------------------------------------------------- */
+
+/* The number behind "cpu=". */
+static double cpus_in(const char *tres)
+{
+    for (const char *p = tres; *p; p += strcspn(p, ","), p += *p == ',') {
+        if (strncmp(p, "cpu=", 4) == 0) {
+            return strtod(p + 4, NULL);
+        }
+    }
+    return -1;
+}
+
+static dls_status text_of(reading *r, dls_csv *csv, int col, int32_t *code, dls_error *err)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s", dls_csv_text(csv, col));
+    for (char *p = text; (p = strpbrk(p, ",+\r\n"));) {
+        *p = '_'; /* of the table */
+    }
+    return dls_strdict_put(&r->to->texts, text, strlen(text), code, err);
+}
+
+static dls_status add_row(reading *r, dls_csv *csv, const int col[N_COLUMNS], dls_error *err)
+{
+    dls_site_jobs *to = r->to;
+    site_job j = {.cpus = -1};
+    int32_t code, name;
+    char both[256];
+    const dls_csv_cell *id = &csv->cell[col[ID]];
+    const size_t had = to->ids.n, had_names = r->names.n;
+    if (csv->n_cells != csv->n_header || memchr(id->s, '.', id->len)) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_strdict_put(&to->ids, id->s, id->len, &code, err));
+    snprintf(both, sizeof both, "%.100s %.100s", dls_csv_text(csv, col[USER]),
+             dls_csv_text(csv, col[NAME]));
+    DLS_TRY(dls_strdict_put(&r->names, both, strlen(both), &name, err));
+    DLS_TRY(dls_grow(&r->before, &r->before_cap, r->names.n, sizeof *r->before, err));
+    if ((size_t)name == had_names) {
+        r->before[name] = -1;
+    }
+    if ((size_t)code < had) {
+        return DLS_OK; /* another run */
+    }
+    read_dependency(r, dls_csv_text(csv, col[SUBMIT_LINE]), r->before[name]);
+    r->before[name] = code;
+    const double asked = cpus_in(dls_csv_text(csv, col[REQUESTED]));
+    if (asked > 0 && asked != strtod(dls_csv_text(csv, col[CPUS]), NULL)) {
+        j.cpus = asked;
+        to->asked++;
+    }
+    DLS_TRY(text_of(r, csv, col[QOS], &j.qos, err));
+    DLS_TRY(text_of(r, csv, col[RESERVATION], &j.reservation, err));
+    DLS_TRY(dls_strdict_put(&to->texts, r->after, strlen(r->after), &j.after, err));
+    to->dependent += r->after[0] != '\0';
+    DLS_TRY(dls_grow(&to->job, &to->cap, to->ids.n, sizeof *to->job, err));
+    to->job[code] = j;
+    return DLS_OK;
+}
+
+static dls_status read_rows(reading *r, const char *sacct, dls_error *err)
+{
+    int col[N_COLUMNS];
+    char *text;
+    size_t len;
+    bool more = true;
+    const dls_csv_bind binds[] = {{"JobID|JobIDRaw", &col[ID], true},
+                                  {"User", &col[USER], false},
+                                  {"JobName", &col[NAME], false},
+                                  {"QOS", &col[QOS], false},
+                                  {"Reservation", &col[RESERVATION], false},
+                                  {"ReqTRES", &col[REQUESTED], false},
+                                  {"NCPUS|AllocCPUS", &col[CPUS], false},
+                                  {"SubmitLine", &col[SUBMIT_LINE], false}};
+    dls_csv csv;
+    DLS_TRY(dls_file_read_plain(sacct, DLS_FILE_TRACE, &text, &len, err));
+    if (text[strspn(text, " \t\r\n")] == '{') {
+        dls_free(text);
+        return DLS_OK;
+    }
+    dls_csv_init(&csv, sacct, text, len, '|');
+    dls_status status = dls_csv_header(&csv, err);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
+    csv.any_cells = true;
+    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
+        status = add_row(r, &csv, col, err);
+    }
+    dls_csv_fini(&csv);
+    dls_free(text);
+    return status;
+}
+
+dls_status dls_site_jobs_read(dls_site_jobs *jobs, const char *sacct, dls_error *err)
+{
+    reading r = {.to = jobs};
+    if (strcmp(sacct, "-") == 0) {
+        return DLS_OK; /* it was read already */
+    }
+    dls_strdict_init(&r.names);
+    const dls_status status = read_rows(&r, sacct, err);
+    dls_strdict_fini(&r.names);
+    dls_free(r.before);
+    return status;
+}
+
+/* ---- runs that were preempted ---------------------------------------------------------------- */
+
+static size_t base_len(const char *id)
+{
+    return strcspn(id, ":");
+}
+
+/* first, last: run of each job. */
+static dls_status add_merged(dls_site_jobs *jobs, const dls_trace *in, const dls_strdict *ids,
+                             const size_t *first, const size_t *last, dls_trace_builder *b,
+                             dls_error *err)
+{
+    const dls_trace_columns *c = dls_trace_cols(in);
+    for (size_t j = 0; j < c->n; j++) {
+        dls_job_rec rec;
+        char id[96];
+        dls_trace_job(in, j, &rec);
+        const int32_t k = dls_strdict_find(ids, rec.id, base_len(rec.id));
+        if (rec.outcome == DLS_OUTCOME_PREEMPTED && last[k] != j) {
+            jobs->merged++;
+            continue;
+        }
+        if (rec.id[base_len(rec.id)] && last[k] == j) {
+            snprintf(id, sizeof id, "%.*s", (int)base_len(rec.id), rec.id);
+            rec.id = id;
+            rec.queue_us = c->queue_us[first[k]];
+            rec.submit_us = c->submit_us[first[k]];
+        }
+        DLS_TRY(dls_trace_builder_add(b, &rec, "preempted", err));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_site_jobs_merge(dls_site_jobs *jobs, dls_trace **trace, dls_error *err)
+{
+    const dls_trace_options opts = {.keep_zero_duration = true};
+    const size_t n = dls_trace_cols(*trace)->n;
+    dls_trace_builder *b = NULL;
+    dls_trace *out = NULL;
+    dls_strdict ids;
+    size_t *first = NULL, *last = NULL;
+    dls_strdict_init(&ids);
+    dls_status status = dls_alloc_array(&first, n, sizeof *first, "runs", err);
+    DLS_THEN(status, dls_alloc_array(&last, n, sizeof *last, "runs", err));
+    for (size_t j = 0; status == DLS_OK && j < n; j++) {
+        const char *id = dls_trace_id(*trace, j);
+        const size_t had = ids.n;
+        int32_t k;
+        status = dls_strdict_put(&ids, id, base_len(id), &k, err);
+        if (status == DLS_OK) {
+            first[k] = (size_t)k == had ? j : first[k];
+            last[k] = j;
+        }
+    }
+    if (status == DLS_OK && ids.n < n) {
+        status = dls_trace_builder_create(&opts, &b, err);
+        if (status == DLS_OK) {
+            *dls_trace_builder_info(b) = *dls_trace_about(*trace);
+            status = dls_trace_builder_end(b, add_merged(jobs, *trace, &ids, first, last, b, err),
+                                           &out, err);
+        }
+    }
+    if (out) {
+        dls_trace_destroy(*trace);
+        *trace = out;
+    }
+    dls_strdict_fini(&ids);
+    dls_free(first);
+    dls_free(last);
+    return status;
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+static bool says_any(const site_job *j, const dls_site_jobs *jobs, const dls_site_slurm *site)
+{
+    return j->cpus > 0 || dls_strdict_get(&jobs->texts, j->after)[0] ||
+           (site->qos && dls_strdict_get(&jobs->texts, j->qos)[0]) ||
+           (site->reservations && dls_strdict_get(&jobs->texts, j->reservation)[0]);
+}
+
+bool dls_site_jobs_any(const dls_site_jobs *jobs, const dls_site_slurm *site)
+{
+    for (size_t i = 0; i < jobs->ids.n; i++) {
+        if (says_any(&jobs->job[i], jobs, site)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void dls_site_jobs_put(const dls_site_jobs *jobs, const dls_site_slurm *site, FILE *out)
+{
+    fputs("job,cpus,qos,reservation,after\n", out);
+    for (int32_t i = 0; i < (int32_t)jobs->ids.n; i++) {
+        const site_job *j = &jobs->job[i];
+        const char *id = dls_strdict_get(&jobs->ids, i);
+        if (!says_any(j, jobs, site) || strpbrk(id, ",+")) {
+            continue;
+        }
+        char cpus[32] = "";
+        if (j->cpus > 0) {
+            snprintf(cpus, sizeof cpus, "%.15g", j->cpus);
+        }
+        fprintf(out, "%s,%s,%s,%s,%s\n", id, cpus, dls_strdict_get(&jobs->texts, j->qos),
+                dls_strdict_get(&jobs->texts, j->reservation),
+                dls_strdict_get(&jobs->texts, j->after));
+    }
+}
+
+void dls_site_jobs_report(const dls_site_jobs *jobs, FILE *to)
+{
+    if (jobs->dependent > 0) {
+        fprintf(to, "  jobs that waited for others to end (SubmitLine): %zu\n", jobs->dependent);
+    }
+    if (jobs->unknown > 0) {
+        fprintf(to, "  dependencies that are not modelled: %zu\n", jobs->unknown);
+    }
+    if (jobs->merged > 0) {
+        fprintf(to, "  runs that were preempted, left to the replay: %zu\n", jobs->merged);
+    }
+}
+
+dls_status dls_site_qos_put(const char *path, FILE *out, dls_error *err)
+{
+    int name, priority, preempts;
+    bool more = true;
+    dls_csv csv;
+    const dls_csv_bind binds[] = {
+        {"Name", &name, true}, {"Priority", &priority, true}, {"Preempt", &preempts, false}};
+    DLS_TRY(dls_csv_open(&csv, path, err));
+    csv.sep = '|';
+    dls_status status = dls_csv_header(&csv, err);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
+    fputs("qos,priority,preempts\n", out);
+    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
+        char names[1024];
+        snprintf(names, sizeof names, "%s", dls_csv_text(&csv, preempts));
+        for (char *p = names; (p = strchr(p, ','));) {
+            *p = '+';
+        }
+        fprintf(out, "%s,%s,%s\n", dls_csv_text(&csv, name), dls_csv_text(&csv, priority), names);
+    }
+    dls_csv_fini(&csv);
+    return status;
+}
+
+typedef struct putting {
+    const dls_site_held *held;
+    const dls_site_log *log; /* NULL: none */
+    const char *name, *path;
+    double begin_s, end_s; /* end < begin: for good */
+    FILE *out;
+} putting;
+
+static dls_status put_node(void *user, const char *node, dls_error *err)
+{
+    const putting *p = user;
+    const int32_t code = dls_strdict_find(&p->held->names, node, strlen(node));
+    (void)err;
+    if (code >= 0 && p->held->node[code].gpus > 0) {
+        char end[32] = "", known[32] = "";
+        const int32_t made =
+            p->log ? dls_strdict_find(&p->log->reservations, p->name, strlen(p->name)) : -1;
+        if (made >= 0) {
+            snprintf(known, sizeof known, "%.6f", 1e-6 * (double)p->log->made_us[made]);
+        }
+        if (p->end_s >= p->begin_s) {
+            snprintf(end, sizeof end, "%.15g", p->end_s);
+        }
+        fprintf(p->out, "%s,%s,%.15g,%s,%d,%d\n", p->name, known, p->begin_s, end,
+                (int)p->held->node[code].at, (int)p->held->node[code].at);
+    }
+    return DLS_OK;
+}
+
+/* Seconds of the trace; false: not a date ("Unknown": it goes on). */
+static bool date_s(const char *text, size_t len, double zero_s, double *s)
+{
+    int64_t us;
+    const bool good = dls_date_parse(text, len, &us);
+    *s = good ? 1e-6 * (double)us - zero_s : 0;
+    return good;
+}
+
+static dls_status put_events(putting *p, double zero_s, dls_error *err)
+{
+    int name, start, end;
+    bool more = true;
+    dls_csv csv;
+    const dls_csv_bind binds[] = {
+        {"NodeName", &name, true}, {"TimeStart|Start", &start, true}, {"TimeEnd|End", &end, true}};
+    DLS_TRY(dls_csv_open(&csv, p->path, err));
+    csv.sep = '|';
+    dls_status status = dls_csv_header(&csv, err);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
+    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
+        const dls_csv_cell *from = &csv.cell[start], *to = &csv.cell[end];
+        if (!date_s(from->s, from->len, zero_s, &p->begin_s)) {
+            status = dls_csv_fail(&csv, start, err, "expected a date");
+        } else if (!date_s(to->s, to->len, zero_s, &p->end_s)) {
+            p->end_s = p->begin_s - 1;
+        }
+        DLS_THEN(status, dls_site_node_list(dls_csv_text(&csv, name), put_node, p, err));
+    }
+    dls_csv_fini(&csv);
+    return status;
+}
+
+static dls_status put_reservations(putting *p, double zero_s, dls_error *err)
+{
+    char *text, *rest = NULL, name[64], start[64], end[64], nodes[4096];
+    size_t len, n = 0;
+    DLS_TRY(dls_file_read_plain(p->path, DLS_FILE_TABLE, &text, &len, err));
+    dls_status status = DLS_OK;
+    for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        dls_site_value_of(line, "ReservationName", name, sizeof name);
+        dls_site_value_of(line, "StartTime", start, sizeof start);
+        dls_site_value_of(line, "EndTime", end, sizeof end);
+        dls_site_value_of(line, "Nodes", nodes, sizeof nodes);
+        if (name[0] && date_s(start, strlen(start), zero_s, &p->begin_s) &&
+            date_s(end, strlen(end), zero_s, &p->end_s)) {
+            n++;
+            p->name = name;
+            status = dls_site_node_list(nodes, put_node, p, err);
+        }
+    }
+    dls_free(text);
+    if (status == DLS_OK && n == 0) {
+        status = dls_fail(err, DLS_EINPUT, p->path,
+                          "no reservation in it: is it the output of `scontrol show reservations "
+                          "-o`?");
+    }
+    return status;
+}
+
+dls_status dls_site_outages_put(const dls_site_slurm *site, const dls_site_held *held,
+                                const dls_site_log *log, FILE *out, dls_error *err)
+{
+    const double zero_s = held->zero_s;
+    putting p = {.held = held, .log = log, .name = "", .path = site->events, .out = out};
+    fputs("reservation,known,start,end,first,last\n", out);
+    if (site->events) {
+        DLS_TRY(put_events(&p, zero_s, err));
+    }
+    p.path = site->reservations;
+    return site->reservations ? put_reservations(&p, zero_s, err) : DLS_OK;
+}

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The scheduler slurm's tables of jobs, QoS, reservations and nodes out of service, and memory: small cases whose starts are
+# known by hand; rows that are refused.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+cat >site.cfg <<'END'
+schema_version = 1;
+cluster: { gpu_types = ({ name = "A"; }); nodes = ({ name = "n"; count = 2; gpus = 4; gpu_type = "A"; cpus = 32; memory = "100 GiB"; }); };
+trace: { path = "trace.csv"; };
+placement: { name = "first-fit"; };
+scheduler: { name = "slurm"; loop = "1 s"; loop_at = 0; sched_delay = "1 s"; boot = -1; bf_interval = "5 s"; };
+END
+# trace ROW...: job, GPUs, submission, duration, limit, MiB
+trace() { { echo "job_id,num_gpu,submit_time,duration,limit,mem_mib"; printf '%s\n' "$@"; } >trace.csv; }
+# starts OPTION... -- JOB=FROM..TO ...: when jobs start, seconds
+starts() {
+    local set=()
+    while test "$1" != --; do
+        set+=("--set=scheduler.$1")
+        shift
+    done
+    shift
+    expect 0 --config=site.cfg "${set[@]}" -o run.h5 --force -q
+    expect 0 export --csv run.h5 -o jobs.csv --force -q
+    python3 - "$@" <<'END' || fail "starts: $(cut -d, -f1,11- jobs.csv)"
+import csv, sys
+at = {r["id"]: int(r["start_us"]) / 1e6 for r in csv.DictReader(open("jobs.csv"))}
+for want in sys.argv[1:]:
+    job, span = want.split("=")
+    low, high = map(float, span.split(".."))
+    assert low <= at[job] <= high, (want, at)
+END
+    checks=$((checks + 1))
+}
+
+# Nodes out of service: nobody starts there, who runs there goes on.
+trace a,4,0,50,60, b,4,10,50,60,
+printf 'reservation,known,start,end,first,last\n,,5,100,0,1\n' >outages.csv
+starts outages=outages.csv -- a=0..4 b=100..107
+printf 'reservation,known,start,end,first,last\n,,5,,0,0\n' >outages.csv
+starts outages=outages.csv -- a=0..4 b=10..16
+
+# A reservation that everybody knows of: who would not end before waits until it is over; jobs of it do not, and wait for it.
+trace in,4,0,10,60, a,8,1,50,120, c,4,2,20,30,
+printf 'reservation,known,start,end,first,last\nmaint,,60,100,0,0\n' >outages.csv
+printf 'job,cpus,qos,reservation,after\nin,,,maint,\n' >jobs_in.csv
+starts outages=outages.csv jobs=jobs_in.csv -- a=100..107 c=0..9 in=60..68
+starts outages=outages.csv -- in=0..4 a=100..107
+# One that is over when the job comes: it waits like any other.
+trace in,4,150,10,60,
+starts outages=outages.csv jobs=jobs_in.csv -- in=150..157
+trace a,8,0,50,120,
+# One that nobody knows of yet.
+printf 'reservation,known,start,end,first,last\nmaint,30,60,100,0,0\n' >outages.csv
+starts outages=outages.csv -- a=0..4
+
+# Jobs that have to end before.
+trace first,1,0,40,60, second,1,1,5,60, third,1,2,5,60,
+printf 'job,cpus,qos,reservation,after\nsecond,,,,first\nthird,,,,first+second+gone\n' >after.csv
+starts jobs=after.csv -- first=0..4 second=40..47 third=45..56
+
+# Memory of nodes: two jobs of 60 GiB are not together on one.
+trace a,1,0,50,60,61440 b,1,0,50,60,61440 c,1,0,50,60,61440
+starts -- a=0..4 b=0..4 c=50..57
+
+# QoS: priority, and running jobs that give way and then wait for a while.
+trace low1,4,0,100,120, low2,4,0,100,120, high,4,20,30,60,
+printf 'qos,priority,preempts\nlow,0,\nhigh,10,low\n' >qos.csv
+printf 'job,cpus,qos,reservation,after\nlow1,,low,,\nlow2,,low,,\nhigh,,high,,\n' >jobs_qos.csv
+starts qos=qos.csv jobs=jobs_qos.csv -- high=100..108
+starts qos=qos.csv jobs=jobs_qos.csv preempt=true requeue_delay=60 restore_cost=0 -- low1=0..4 low2=0..4 high=20..30
+python3 - <<'END' || fail "preempted: $(cat jobs.csv)"
+import csv
+rows = {r["id"]: r for r in csv.DictReader(open("jobs.csv"))}
+gone = [r for r in rows.values() if int(r["preempts"])]
+assert [r["id"] for r in gone] == ["low2"], gone
+assert 20 + 60 + 80 <= int(gone[0]["end_us"]) / 1e6 < 180, gone
+END
+trace fill,8,0,30,60, low,8,1,10,60, high,8,2,10,60,
+printf 'job,cpus,qos,reservation,after\nlow,,low,,\nhigh,,high,,\n' >jobs_qos.csv
+starts qos=qos.csv jobs=jobs_qos.csv -- low=30..36 high=40..47
+starts qos=qos.csv jobs=jobs_qos.csv priority=multifactor weight_qos=100 -- high=30..36 low=40..47
+
+# bad KEY HEADER ROW TEXT: a table that is refused
+bad() {
+    printf '%s\n%b\n' "$2" "$3" >bad.csv
+    expect 4 --config=site.cfg --set="scheduler.$1=bad.csv" -q
+    says err.txt "$4"
+}
+outages=reservation,known,start,end,first,last
+bad outages $outages 'r,,5,4,0,0' "bad.csv:2: expected seconds"
+bad outages $outages 'r,soon,5,6,0,0' "expected seconds"
+bad outages $outages ',,5,6,0,2' "the cluster's 2 nodes"
+bad qos qos,priority,preempts ',1,' "no name"
+bad qos qos,priority,preempts 'a,much,' "a priority"
+bad jobs job,cpus,qos,reservation,after 'low,many,,,' "processors"
+bad jobs job,cpus,qos,reservation,after 'low,,,,\nlow,,,,' "bad.csv:3: job 'low' stands there twice"
+bad jobs job,qos 'low,' "expected the header"
+
+# sacctmgr's and scontrol's texts that are something else; dependencies of all kinds.
+printf 'NodeName=n1 CPUTot=32 Gres=gpu:4 RealMemory=1000 State=IDLE Partitions=main\nNodeName=n2 CPUTot=32 Gres=gpu:4 RealMemory=1000 State=IDLE Partitions=main\n' >nodes.txt
+python3 - <<'END'
+head = "JobID|User|JobName|QOS|Reservation|State|Submit|Start|End|Timelimit|NNodes|NCPUS|ReqTRES|AllocTRES|SubmitLine"
+lines = ["", "--dependency=afterany:1:3", "-d afterok:2", "--dependency=after:1", "--dependency=afterok:1?afterok:2", "-d singleton", "--dependency singleton,afternotok:3"]
+with open("sacct.txt", "w") as f:
+    print(head, file=f)
+    for i, line in enumerate(lines, 1):
+        print(f"{i}|ann|train|normal|{'maint' if i == 2 else ''}|COMPLETED|{1000+i}|{1010+i}|{1020+i}|5|1|8|cpu=8,gres/gpu=1|cpu=8,gres/gpu=1|sbatch {line} job.sh", file=f)
+END
+import() { expect "$1" import slurm --sacct=sacct.txt --nodes=nodes.txt "${@:2}" -o site; }
+import 0
+says err.txt "waited for others to end (SubmitLine): 4"
+says err.txt "dependencies that are not modelled: 2"
+printf 'job,cpus,qos,reservation,after\n2,,normal,maint,1+3\n3,,normal,,2\n6,,normal,,5\n7,,normal,,6+3\n' | diff - site/jobs.csv || fail "dependencies"
+printf 'ReservationName=maint StartTime=1970-01-01T00:17:00 EndTime=1970-01-01T00:18:00 Nodes=n[1-2],x9 Flags=MAINT\n' >reservations.txt
+printf 'Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\nc||1970-01-01T00:00:00|Unknown||Registered|\nc|n2|1970-01-01T00:16:51|Unknown|DOWN|x|r\n' >events.txt
+import 0 --reservations=reservations.txt --events=events.txt
+printf 'reservation,known,start,end,first,last\n,,10,,1,1\nmaint,,19,79,0,0\nmaint,,19,79,1,1\n' | diff - site/outages.csv || fail "outages"
+import 4 --reservations=nodes.txt
+says err.txt "scontrol show reservations"
+import 4 --events=nodes.txt
+import 4 --qos=events.txt
+says err.txt "Name"
+printf 'NodeName|TimeStart|TimeEnd\nn1|yesterday|Unknown\n' >events.txt
+import 4 --events=events.txt
+says err.txt "a date"
+printf 'PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG\nSelectTypeParameters=CR_Core_Memory\n' >slurm.conf
+import 0 --conf=slurm.conf
+says err.txt "PreemptType=preempt/qos is not modelled without PreemptMode=REQUEUE"
+says site/cluster.cfg 'memory = "1000 MiB"'
+echo "$checks checks"
