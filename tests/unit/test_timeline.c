@@ -183,6 +183,17 @@ static void servers_apart_by_hand(void **state)
     assert_true(near(dls_track_integral(rx, t.step_s), 1.6e8, 1e-9));
     dls_timeline_fini(&t);
 
+    /* Workers take turns: the larger tensor is there at 4 s, the server's link only at 5 s. */
+    const dls_fabric slow = {.bps = 4e7, .gamma = 1, .server_bps = 4e7};
+    s.fabric = &slow;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(dls_track_integral(tx, 4), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, 5), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, 8), 1.6e8, 1e-9));
+    assert_true(near(t.step_s, 17.48, 1e-12));
+    dls_timeline_fini(&t);
+    s.fabric = &f;
+
     s.n_servers = 2; /* one for each tensor: the larger one alone makes the end */
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     assert_true(near(t.step_s, 7.48, 1e-12));

@@ -301,8 +301,6 @@ def train(*of):
         row(name, *errors(found[name]), f"{spent[name]:.0f}")
     row("nearest training graph", *errors(found[together], 2), "")
     row("ridge on totals of the graph", *errors(fitted), "")
-    for name, measured in MODELS:
-        row(name, *errors(operator_model(rows, graphs, folder, measured)), "")
     row("one of all settings, bytes from the graph", *errors(with_bytes(found[together], rows)), "")
     row("tuned from the shipped one, bytes from the graph", *errors(with_bytes(found[shipped], rows)), "")
     for share in SHARES:
@@ -325,7 +323,6 @@ def cases(*of):
     os.makedirs(folder, exist_ok=True)
     rows = read(labels_csv)
     settings, total = sorted({r["setting"] for r in rows}), totals(rows, graphs, folder)
-    model = operator_model(rows, graphs, folder, "fitted")
     for split, title in (("random", "families in training, networks left out"), ("family", "families left out")):
         inspector, fitted = {}, {}
         for got, _, test in tuned_from_shipped(of, split, settings):
@@ -335,12 +332,11 @@ def cases(*of):
         row("published, mean of three cases", *PUBLISHED)
         for name, who, which in (("inspector, tuned from the shipped one", inspector, 1),
                                  ("the same, bytes from the graph", with_bytes(inspector, rows), 1),
-                                 ("nearest training graph", inspector, 2), ("ridge on totals of the graph", fitted, 1),
-                                 ("operator model, measured operations", model, 1)):
+                                 ("nearest training graph", inspector, 2), ("ridge on totals of the graph", fitted, 1)):
             off = [resource_errors(who, which, r) for r in RESOURCES]
             row(name, *(f"{percent(median(o))}; {percent(statistics.fmean(o))}" for o in off))
         print()
-        changes("inspector, ridge, operator model", inspector, fitted, model)
+        changes("inspector, ridge", inspector, fitted)
         print()
 
 
@@ -404,8 +400,7 @@ def ablation(*of):
 
 # ---- the operator model
 
-MODELS = (("operator model, formula", "formula"), ("operator model, measured operations", "measured"),
-          ("operator model, fitted to training jobs", "fitted"))
+MODELS = (("operator model, formula", "formula"), ("operator model, fitted to training jobs", "fitted"))
 WORKERS = ("--gpus=2", "--nodes=2")
 WORDS = {"w1": (), "w2-ar-1g": (*WORKERS, "--network=eth1", "--buckets"),
          "w2-ar-200m": (*WORKERS, "--network=eth200m", "--buckets"),
@@ -464,20 +459,14 @@ def with_bursts(rows, labels_csv):
 
 
 def operator_model(rows, graphs, folder, kind, part=None):
-    """Of every job: by the formula, the times of this machine's operations, or constants fitted to the jobs of the other
-    families (part: of all but that one's)."""
+    """Of every job: by the formula, or constants fitted to the jobs of the other families (part: of all but that one's)."""
     kept = os.path.join(folder, f"model-{kind}{'' if part is None else part}.json")
     if os.path.exists(kept):
         with open(kept) as f:
             return {tuple(key): m for key, m in json.load(f)}
-    times, found, parts = os.path.join(folder, "operators.h5"), {}, part_of(rows)
-    for r in rows if kind == "measured" else ():
-        graph = imported(graphs, folder, r)
-        if not os.path.exists(graph + ".measured"):
-            dlsim("operators", "measure", f"--graph={graph}", "--gpu=EPYC-CORE", "--device=cpu", "--seconds=0.02", "-o", times)
-            open(graph + ".measured", "w").close()
+    found, parts = {}, part_of(rows)
     for r in rows:
-        words = [f"--operators={times}"] if kind == "measured" else []
+        words = []
         if kind == "fitted":
             words = [f"--constants={fitted_to(rows, graphs, folder, parts[r['family']] if part is None else part)}"]
             if r["setting"] != "w1":
@@ -540,13 +529,15 @@ def fitted(*of):
         found, seconds = rest_of(of, rows, part)
         rest.update(found)
         spent += seconds
+    both = {key: {what: (m[what][0], math.sqrt(m[what][1] * model[key][what][1])) for what in m if what in model[key]}
+            for key, m in rest.items()}
     who = (("operator model, fitted to training jobs", model), ("an inspector of what it leaves, times the model", rest),
-           ("ridge on totals of the graph", ridge_))
+           ("their geometric mean", both), ("ridge on totals of the graph", ridge_))
     table("families left out", *(name for name, _ in WHAT), "training, s")
     for name, answers_ in who:
         row(name, *errors(answers_), f"{spent:.0f}" if answers_ is rest else "")
     print()
-    table("setting", *(f"{name}: {', '.join(('model', 'inspector', 'ridge'))}" for name, _ in WHAT))
+    table("setting", *(f"{name}: model, inspector, mean, ridge" for name, _ in WHAT))
     for s in sorted({r["setting"] for r in rows}):
         said = [errors({k: v for k, v in answers_.items() if k[0] == s}) for _, answers_ in who]
         row(s, *(", ".join(cell) for cell in zip(*said)))
@@ -556,7 +547,7 @@ def fitted(*of):
         off = [resource_errors(answers_, 1, r) for r in RESOURCES]
         row(name, *(f"{percent(median(o))}; {percent(statistics.fmean(o))}" for o in off))
     print()
-    changes("model, inspector of what it leaves, ridge", model, rest, ridge_)
+    changes("model, inspector of what it leaves, their mean, ridge", *(answers_ for _, answers_ in who))
 
 
 def simulated(labels_csv, graphs, folder):

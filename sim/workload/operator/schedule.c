@@ -58,7 +58,7 @@ static void through_servers(const dls_workload *w, const dls_work_setting *s, co
     for (size_t i = w->n_tensors; i-- > 0;) {
         server_link *const at = &server[i % (size_t)s->n_servers];
         const double bytes = WORD_BYTES * w->tensor[i], all_s = s->n_workers * bytes / bps;
-        const double ready = late(s, ready_s[i]), from_s = fmax(sent_s, ready);
+        const double ready = late(s, ready_s[i]), from_s = fmax(sent_s, fmax(at->in_s, ready));
         at->in_s = fmax(at->in_s, ready) + s->n_workers * f->per_tensor_s + all_s;
         sent_s = from_s + bytes / f->bps;
         at->out_s = fmax(at->in_s, at->out_s) + all_s;

@@ -8,8 +8,7 @@
  *      apart      parameter servers on machines of their own, tensors dealt out in turn: a gradient
  *                 is sent when it is there; a server that has it of all workers sends the parameter
  *                 back to all. A server's link takes one tensor after the other, both ways at a
- *                 time; a worker sends at its own link's rate, and what the server's cannot take
- *                 yet waits before it
+ *                 time, from one worker after the other at the rate of a worker's
  *
  * per_tensor_s is what a tensor of each worker costs the server, or a bucket for each of its tensors.
  * Workers are alike, but all wait for the slowest (fabric.straggle). Other exchanges are as the
