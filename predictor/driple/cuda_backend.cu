@@ -8,9 +8,9 @@
  *
  *     upload | normalise | prefix layers [G] | suffix layers [R] | readout, MLP
  *
- * The convolution is GCN's; others are the CPU's. Layers and Set2Set have two forms: the fused
- * kernels where the shape allows (H = 64, GRU, up to 144 nodes in float32, 128 in bf16), and cuBLAS
- * with one kernel a step, their check and for every other shape.
+ * The convolution is GCN's; others, and skip connections, are the CPU's. Layers and Set2Set have
+ * two forms: the fused kernels where the shape allows (H = 64, GRU, up to 144 nodes in float32, 128
+ * in bf16), and cuBLAS with one kernel a step, their check and for every other shape.
  * DLSIM_CUDA_PATH=plain chooses the latter everywhere.
  */
 #include "predictor/driple/cuda_paths.cuh"
@@ -122,9 +122,9 @@ static dls_status backend_open(const dls_inspector *insp, const dls_driple_confi
     if (config->precision == DLS_PRECISION_F64) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "float64 is computed by the CPU only");
     }
-    if (insp->arch.conv != DLS_CONV_GCN) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s is computed by the CPU only",
-                        dls_conv_names[insp->arch.conv]);
+    if (insp->arch.conv != DLS_CONV_GCN || insp->arch.skip) {
+        return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s%s is computed by the CPU only",
+                        dls_conv_names[insp->arch.conv], insp->arch.skip ? " with skip=1" : "");
     }
     cuda_state *c = (cuda_state *)dls_alloc_zero(1, sizeof *c);
     if (!c) {
@@ -207,15 +207,12 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
     suffix.host_conv_of = host->conv_of;
     suffix.x_in = w->state;
     suffix.out = w->state2;
-    prefix.skip = w->skip;
-    suffix.skip_in = w->skip;
-    suffix.skip = w->skip2;
     if (fused) {
         DLS_TRY(fused_layers(c, x, s, dev, &prefix, err));
     } else {
         DLS_TRY(plain_layers(c, x, w, s, dev, &prefix, err));
     }
-    *nodes = w->skip ? w->skip : w->state;
+    *nodes = w->state;
     *rows = x->graphs;
     if (x->suffix) {
         if (fused) {
@@ -223,7 +220,7 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
         } else {
             DLS_TRY(plain_layers(c, x, w, s, dev, &suffix, err));
         }
-        *nodes = w->skip2 ? w->skip2 : w->state2;
+        *nodes = w->state2;
         *rows = x->rows;
     }
     return DLS_OK;

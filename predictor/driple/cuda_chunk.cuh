@@ -27,7 +27,6 @@ struct upload {
 struct device_work {
     float *val, *root, *diag;
     float *state, *state2; /* prefix result [G][n][h], suffix result [R][n][h] */
-    float *skip, *skip2;   /* likewise all layers side by side, [n][d]; NULL: not wanted */
     float *pooled, *out;
     /* plain path, [max(G, R)][n][...] */
     float *x, *y, *gi, *gh;          /* h, h, 3h, 3h */
@@ -76,10 +75,6 @@ static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
     w.diag = take<float>(b, x->nodes);
     w.state = take<float>(b, x->nodes * h);
     w.state2 = take<float>(b, x->suffix ? x->rows * x->n * h : 0);
-    if (a->skip) {
-        w.skip = take<float>(b, x->nodes * d);
-        w.skip2 = x->suffix ? take<float>(b, x->rows * x->n * d) : NULL;
-    }
     w.pooled = take<float>(b, most * (size_t)dls_arch_pooled_width(a));
     w.out = take<float>(b, x->pairs * DLS_METRICS);
     w.score = take<float>(b, most * x->n);

@@ -59,16 +59,6 @@ static __global__ void k_copy_rows(const float *from, const int *source, size_t 
     }
 }
 
-/* to[row][first .. first + width) = from[row], rows of to being `stride` long. */
-static __global__ void k_columns(const float *from, int width, size_t total, float *to, int stride,
-                                 int first)
-{
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < total) {
-        to[i / width * stride + first + i % width] = from[i];
-    }
-}
-
 /* out = (A + diag) x for states h wide, one thread per element. */
 static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h, int n_rows,
                                 const float *x, float *out)

@@ -18,7 +18,7 @@ extern "C" {
 /* The architecture of the fused layers. */
 static inline bool fused_arch(const dls_arch *a)
 {
-    return a->hidden == FUSED_H && a->gru && !a->skip;
+    return a->hidden == FUSED_H && a->gru;
 }
 
 /* A convolution's block of floats. Layer 0 has other widths than the rest. Matrices are [in][out].

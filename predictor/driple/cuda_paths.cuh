@@ -30,8 +30,6 @@ struct stage {
     const int *source, *graph_of, *conv_of; /* NULL: identity, identity, 1 */
     const float *x_in;                      /* state before; from 0 the features */
     float *out;
-    const float *skip_in;
-    float *skip; /* all layers side by side, if the readout sees them */
     const int *host_conv_of;
 };
 
@@ -63,14 +61,6 @@ static dls_status conv_layer(cuda_state *c, const device_work *w, const dev_grap
     return DLS_OK;
 }
 
-static void keep_columns(cuda_state *c, const float *from, int width, size_t m, float *skip,
-                         int first)
-{
-    const int d = dls_arch_readout_width(&c->insp->arch);
-    DLS_LAUNCH(k_columns, blocks_for(m * width), BLOCK, 0, c->stream, from, width, m * width, skip,
-               d, first);
-}
-
 static dls_status plain_layers(cuda_state *c, const extent *x, const device_work *w,
                                const dev_graphs *s, const upload *u, const stage *st,
                                dls_error *err)
@@ -91,13 +81,6 @@ static dls_status plain_layers(cuda_state *c, const extent *x, const device_work
                    total, other);
         state = other;
     }
-    if (st->skip && st->from > 0) {
-        const size_t row_len = (size_t)x->n * dls_arch_readout_width(a);
-        DLS_LAUNCH(k_copy_rows, blocks_for(st->rows * row_len), BLOCK, 0, c->stream, st->skip_in,
-                   st->source, row_len, st->rows * row_len, st->skip);
-    } else if (st->skip) {
-        keep_columns(c, u->features, a->n_features, m, st->skip, 0);
-    }
     for (int l = st->from; l < st->to; l++) {
         const int k = l == 0 ? a->n_features : h;
         float *y = a->gru ? w->y : next;
@@ -107,9 +90,6 @@ static dls_status plain_layers(cuda_state *c, const extent *x, const device_work
             DLS_TRY(product(c, y, h, c->w + c->pack.wh, w->gh, 3 * h, m, h, 3 * h, err));
             DLS_LAUNCH(k_gru, blocks_for(total), BLOCK, 0, c->stream, w->gi, w->gh,
                        c->w + c->pack.bi, c->w + c->pack.bh, y, h, total, next);
-        }
-        if (st->skip) {
-            keep_columns(c, next, h, m, st->skip, a->n_features + l * h);
         }
         float *done = next;
         state = done;

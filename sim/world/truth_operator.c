@@ -286,7 +286,8 @@ static void exchange_servers(const gpu_row *gpu, const dls_workload *w, int32_t 
         return;
     }
     out->fixed_s = 2 * bytes / gpu->peer.goodput_bps + 2 * NETWORK_LATENCY_S;
-    out->link_bytes = 2 * fmax(per_node * bytes * (nodes - 1) / nodes, (gpus - per_node) * hot);
+    out->link_bytes =
+        fmax(2 * per_node * bytes * (nodes - 1) / nodes, dls_ps_served_bytes(gpus - per_node, hot));
 }
 
 static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,

@@ -28,6 +28,11 @@ double dls_ps_hot_bytes(const double *tensor_elements, size_t n_tensors, int n_s
     return hot;
 }
 
+double dls_ps_served_bytes(double workers_elsewhere, double hot_bytes)
+{
+    return 2 * workers_elsewhere * hot_bytes;
+}
+
 double dls_fabric_allreduce_s(const dls_fabric *f, int n, double bytes, size_t n_tensors)
 {
     if (n < 2) {
@@ -47,7 +52,8 @@ double dls_fabric_ps_s(const dls_fabric *f, int n_workers, double bytes, double 
 {
     const double worker =
         dls_ps_remote_frac(n_workers) * (2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors);
-    const double server = f->server_bps > 0 ? 2.0 * n_workers * hot_bytes / f->server_bps : 0;
+    const double server =
+        f->server_bps > 0 ? dls_ps_served_bytes(n_workers, hot_bytes) / f->server_bps : 0;
     return fmax(worker, server);
 }
 
@@ -70,6 +76,7 @@ double dls_fabric_async_s(const dls_fabric *f, int n_workers, double step_s, dou
                           double hot_bytes, size_t n_tensors)
 {
     const double exchange = 2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors;
-    const double server = f->server_bps > 0 ? 2.0 * n_workers * hot_bytes / f->server_bps : 0;
+    const double server =
+        f->server_bps > 0 ? dls_ps_served_bytes(n_workers, hot_bytes) / f->server_bps : 0;
     return fmax(step_s + exchange, server);
 }

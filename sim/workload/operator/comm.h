@@ -13,7 +13,8 @@
  * fully for a large gamma, not at all for gamma = 1. Parameter servers: a worker sends its
  * gradients and fetches the weights, and the server with the most bytes serves all workers:
  *
- *      exchange   (n-1)/n (2 bytes/B + per_tensor * tensors), at least 2 n hot/B_server
+ *      exchange   (n-1)/n (2 bytes/B + per_tensor * tensors), at least dls_ps_served_bytes /
+ * B_server
  */
 #ifndef DLS_OPERATOR_COMM_H
 #define DLS_OPERATOR_COMM_H
@@ -26,6 +27,11 @@ double dls_ring_s(int n, double bytes, double bps, double latency_s);
 
 /* Bytes of the fullest of n_servers when tensors are dealt out in turn (TensorFlow's default). */
 double dls_ps_hot_bytes(const double *tensor_elements, size_t n_tensors, int n_servers);
+
+/* What passes the link of the fullest server in a step: workers on other machines send their
+ * gradients and fetch the weights. Fabrics have servers on machines of their own: all workers;
+ * worlds one on each node of the job, whose own workers do not use its link. */
+double dls_ps_served_bytes(double workers_elsewhere, double hot_bytes);
 
 typedef struct dls_fabric {
     double bps;            /* goodput of the slowest link in the ring, or of a worker */
