@@ -9,7 +9,7 @@ says out.txt "told of a setting"
 
 # The test graphs of what make.sh builds, in two of its settings. Random models are left out: none of
 # them is in the test split, and the inspector says what features are to be made of the graphs.
-samples=$(grep -o -e '--samples=[0-9]*' "$source/predictor/inspectors/make.sh")
+samples=$(grep -o -m 1 -e '--samples=[0-9]*' "$source/predictor/inspectors/make.sh")
 expect 0 dataset build --settings=all "$samples" --weights="$weights" "$hw" -o d.h5 -q \
     --setting=V100-w1 --setting=P100-w8-ar-eth10
 expect 0 evaluate --weights="$weights" --dataset=d.h5 "$hw"
