@@ -96,6 +96,26 @@ expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'
 says err.txt 'expected NAME:GPUS, found "b"'
 
+# 600 jobs of five kinds at once, and the very least cost is asked for: sia's programme stops before it has that, the
+# round is counted, and with the gap that is the default none is.
+cat >crowd.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 16; gpus = 8; gpu_type = "V100"; }, { count = 8; gpus = 8; gpu_type = "K80"; },
+    { count = 8; gpus = 8; gpu_type = "P100"; } ); };
+perf: { model = "trace"; elastic = "crowd_speeds.csv"; };
+run: { audit = true; };
+END
+awk 'BEGIN { print "job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus"
+    for (i = 0; i < 600; i++) printf "%d,1,0,%d,m%d,32,1,64\n", i, 30000 + 7 * i, i % 5 }' >crowd.csv
+awk 'BEGIN { print "model,gpus,speed,batch"
+    for (k = 0; k < 5; k++) for (g = 1; g <= 64; g *= 2) printf "m%d,%d,%.3f,32\n", k, g, 10 * g ^ (0.3 + 0.1 * k) }' >crowd_speeds.csv
+for case in 0:1 1e-4:0; do
+    expect 0 --config=crowd.cfg --trace=crowd.csv --scheduler=sia --set scheduler.interval=60 --set scheduler.gap="${case%:*}" \
+        --until=600 -o run.h5 --force
+    n=$(count policy_fallbacks)
+    test "$((n > 0))" -eq "${case#*:}" || fail "gap ${case%:*}: $n rounds of a programme that stopped early"
+done
+
 # A job of 10,000 s on one GPU: 1.6 times as fast from 30 % of its work on, with 4 times its batch; 8 times
 # the batch is no faster. Doubled at every fifth: 2,000 s, then at 1.4, then at 1.6.
 cat >grows.csv <<'END'
