@@ -3,54 +3,14 @@
 # some of all others. The command then ends with a message and an exit code of its own, and leaves no
 # file behind; or it does without, and says and writes what it always does.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
-shim=$work/refuse.so
-${CC:-cc} -O1 -shared -fPIC -o "$shim" "$source/tests/support/refuse_malloc.c" 2>cc.txt ||
-    { echo "skipped: no C compiler"; exit 77; }
-if grep -q __asan_init "$dlsim"; then
-    echo "skipped: a sanitizer has the allocator"
-    exit 77
-fi
+. "$source/tests/support/refuse.sh"
+refuse_with refuse_malloc.c
 # Where HDF5 lies in a program that contains it: its functions, which follow each other.
 REFUSE_NOT=$(nm "$dlsim" | sort | awk 'tolower($2) == "t" && $3 ~ /^H5/ { if (!n++) first = $1; last = NR } { at[NR] = $1 }
     END { if (n) print first, at[last + 1] }')
 test -z "$REFUSE_NOT" || export REFUSE_NOT
 hw=--hardware=$source/configs/hardware
-first=24 others=12
-
-# try WORDS...: the command in a folder of its own, so that what it leaves there is seen.
-try() {
-    rm -rf out
-    mkdir out
-    code=0
-    (cd out && LD_PRELOAD=$shim exec "$dlsim" "$@") >out.txt 2>err.txt </dev/null || code=$?
-}
-
-refuse() {
-    REFUSE_COUNT=$work/count try "$@"
-    test $code -eq 0 || fail "dlsim $*: exit code $code: $(cat err.txt)"
-    local all n step refused
-    all=$(cat count)
-    test "$all" -gt 5 || fail "dlsim $*: $all allocations"
-    rm -rf whole
-    mv out whole
-    mv out.txt whole.txt
-    refused=0
-    step=$(((all - first) / others + 1))
-    for ((n = 0; n < all; n += n < first ? 1 : step)); do
-        REFUSE_AT=$n try "$@"
-        if [ $code -eq 0 ]; then
-            diff -r whole out >/dev/null && cmp -s whole.txt out.txt ||
-                fail "dlsim $*: without allocation $n of $all all is said to be well, but it differs"
-        else
-            refused=$((refused + 1))
-            test $code -le 6 || fail "dlsim $*: without allocation $n of $all exit code $code"
-            test -s err.txt || fail "dlsim $*: without allocation $n of $all no message"
-            test -z "$(ls -A out)" || fail "dlsim $*: without allocation $n of $all $(ls -A out) is left"
-        fi
-        checks=$((checks + 1))
-    done
-    test $refused -gt 5 || fail "dlsim $*: $refused of $all refusals matter"
-}
+first=24 others=12 least=6
 
 expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -o run.h5 -q
 expect 0 graph zoo resnet50 -o zoo.h5

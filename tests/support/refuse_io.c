@@ -1,40 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * To be preloaded: the call of number REFUSE_AT, from 0, fails among those that put a file on the disk:
- * write, pwrite, ftruncate, fsync, linkat, rename, close. How many there were goes to REFUSE_COUNT, a file.
+ * write, pwrite, ftruncate, fsync, linkat, rename, close.
  * A descriptor whose close fails is closed, as Linux does it.
  */
 #define _GNU_SOURCE
+#include "refuse_call.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-static long at = -1, seen;
-
 __attribute__((constructor)) static void begin(void)
 {
-    const char *n = getenv("REFUSE_AT");
-    at = n ? strtol(n, NULL, 10) : -1;
-}
-
-__attribute__((destructor)) static void finish(void)
-{
-    const char *path = getenv("REFUSE_COUNT");
-    const long n = seen;
-    FILE *f = path ? fopen(path, "w") : NULL;
-    if (f) {
-        fprintf(f, "%ld\n", n);
-        fclose(f);
-    }
+    refuse_begin();
 }
 
 static int refused(int why)
 {
-    if (__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED) != at) {
+    if (!refuse_this()) {
         return 0;
     }
     errno = why;

@@ -2,14 +2,13 @@
  *
  * To be preloaded: the allocation of number REFUSE_AT, from 0, that the program itself asks for
  * fails; those of the libraries it calls are not counted, nor those of REFUSE_NOT, which is where
- * in the program a library lies that was linked into it: two addresses. How many there were goes to
- * REFUSE_COUNT, a file.
+ * in the program a library lies that was linked into it: two addresses.
  */
 #define _GNU_SOURCE
+#include "refuse_call.h"
+
 #include <errno.h>
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void *__libc_malloc(size_t bytes);
@@ -20,7 +19,6 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 static struct {
     const char *from, *end;
 } own[2], not_own;
-static long at = -1, seen;
 
 /* The program, and the library that is the program but for its command line. */
 static int find_own(struct dl_phdr_info *info, size_t size, void *first)
@@ -47,21 +45,8 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *first)
 __attribute__((constructor)) static void begin(void)
 {
     int first = 1;
-    const char *n = getenv("REFUSE_AT");
     dl_iterate_phdr(find_own, &first);
-    at = n ? strtol(n, NULL, 10) : -1;
-    seen = 0;
-}
-
-__attribute__((destructor)) static void finish(void)
-{
-    const char *path = getenv("REFUSE_COUNT");
-    const long n = seen;
-    FILE *f = path ? fopen(path, "w") : NULL;
-    if (f) {
-        fprintf(f, "%ld\n", n);
-        fclose(f);
-    }
+    refuse_begin();
 }
 
 static int refused(const void *caller)
@@ -71,7 +56,7 @@ static int refused(const void *caller)
         (c >= not_own.from && c < not_own.end)) {
         return 0;
     }
-    if (__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED) != at) {
+    if (!refuse_this()) {
         return 0;
     }
     errno = ENOMEM;
