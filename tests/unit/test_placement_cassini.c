@@ -6,6 +6,7 @@
 #include "cluster/index.h"
 #include "dlsim/predictor.h"
 #include "engine/pace.h"
+#include "placement/traffic.h"
 #include "support/sim_case.h"
 
 #include <math.h>
@@ -269,11 +270,28 @@ static void test_cycle(void **unused)
     end(&f);
 }
 
+/* Who exchanges twice in an iteration bursts twice. */
+static void test_period(void **unused)
+{
+    (void)unused;
+    dls_prediction f = {.iteration_s = 1, .link_bps = 1e9};
+    f.metric[DLS_NET_TX_ACTIVE] = f.metric[DLS_NET_RX_ACTIVE] = 0.2;
+    f.metric[DLS_NET_TX_IDLE] = f.metric[DLS_NET_RX_IDLE] = 0.8;
+    assert_true(dls_pulse_of(&f).period_s == 1);
+    f.metric[DLS_NET_TX_IDLE] = 0.3;
+    assert_true(dls_pulse_of(&f).period_s == 0.5);
+    f.metric[DLS_NET_RX_ACTIVE] = 0.25; /* the longer burst's own pause */
+    assert_true(dls_pulse_of(&f).period_s == 1);
+    f.metric[DLS_NET_RX_IDLE] = (double)NAN;
+    assert_true(dls_pulse_of(&f).period_s == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_are_turned), cmocka_unit_test(test_through_others),
-        cmocka_unit_test(test_candidates),     cmocka_unit_test(test_relax),
-        cmocka_unit_test(test_aggregate),      cmocka_unit_test(test_cycle)};
+        cmocka_unit_test(test_period),         cmocka_unit_test(test_all_are_turned),
+        cmocka_unit_test(test_through_others), cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_relax),          cmocka_unit_test(test_aggregate),
+        cmocka_unit_test(test_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,6 @@
  */
 #include "cluster/index.h"
 #include "dlsim/predictor.h"
-#include "placement/traffic.h"
 #include "engine/pace.h"
 #include "placement/choose.h"
 #include "placement/skew_limit.h"
@@ -507,22 +506,6 @@ static void test_pack(void **unused)
     end(&f);
 }
 
-/* Who exchanges twice in an iteration bursts twice. */
-static void test_period(void **unused)
-{
-    (void)unused;
-    dls_prediction f = {.iteration_s = 1, .link_bps = 1e9};
-    f.metric[DLS_NET_TX_ACTIVE] = f.metric[DLS_NET_RX_ACTIVE] = 0.2;
-    f.metric[DLS_NET_TX_IDLE] = f.metric[DLS_NET_RX_IDLE] = 0.8;
-    assert_true(dls_pulse_of(&f).period_s == 1);
-    f.metric[DLS_NET_TX_IDLE] = 0.3;
-    assert_true(dls_pulse_of(&f).period_s == 0.5);
-    f.metric[DLS_NET_RX_ACTIVE] = 0.25; /* the longer burst's own pause */
-    assert_true(dls_pulse_of(&f).period_s == 1);
-    f.metric[DLS_NET_RX_IDLE] = (double)NAN;
-    assert_true(dls_pulse_of(&f).period_s == 1);
-}
-
 /* ---- interleaving --------------------------------------------------------------------------- */
 
 static void test_net(void **unused)
@@ -611,8 +594,7 @@ int main(void)
                                        cmocka_unit_test(test_driple_unknown_rates),
                                        cmocka_unit_test(test_driple_waits),
                                        cmocka_unit_test(test_driple_waits_for_type),
-                                       cmocka_unit_test(test_pack), cmocka_unit_test(test_period),
-                                       cmocka_unit_test(test_net),
+                                       cmocka_unit_test(test_pack), cmocka_unit_test(test_net),
                                        cmocka_unit_test(test_net_score)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
