@@ -92,19 +92,27 @@ dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *
     return DLS_OK;
 }
 
-/* Give an unnamed part a name, for rename to take: only that replaces what is there. */
-static int name_part(dls_atomicfile *f)
+/* An unnamed part becomes the file at once where there is none. Where there is one it gets a name of its
+ * own first, for rename to take: only that replaces. (Whoever is killed between the two leaves that.) */
+static int put_in_place(dls_atomicfile *f)
 {
     char unnamed[sizeof "/proc/self/fd/" + 12];
     snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", f->fd);
+    const char *name = f->path;
     while (!f->named) {
-        next_name(f);
-        f->named = linkat(AT_FDCWD, unnamed, AT_FDCWD, f->part, AT_SYMLINK_FOLLOW) == 0;
-        if (!f->named && errno != EEXIST) {
+        if (linkat(AT_FDCWD, unnamed, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
+            if (name == f->path) {
+                return 0;
+            }
+            f->named = true;
+        } else if (errno == EEXIST) {
+            next_name(f);
+            name = f->part;
+        } else {
             return errno;
         }
     }
-    return 0;
+    return rename(f->part, f->path) == 0 ? 0 : errno;
 }
 
 /* Make the rename itself last: sync the folder. Some file systems refuse; the data is safe then. */
@@ -121,10 +129,7 @@ static void sync_folder(const char *path)
 
 dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err)
 {
-    int why = fsync(f->fd) != 0 ? errno : name_part(f);
-    if (!why && rename(f->part, f->path) != 0) {
-        why = errno;
-    }
+    const int why = fsync(f->fd) != 0 ? errno : put_in_place(f);
     if (why) {
         const dls_status status =
             dls_fail(err, DLS_EOUTPUT, f->path, "cannot be written: %s", strerror(why));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A file that appears under its name only when it is whole. It is written without a name in the
- * same folder (O_TMPFILE; as .NAME.XXXXXX where the file system has none), synced to the disk,
- * named and renamed. A process that is killed leaves nothing behind but on such file systems.
+ * same folder (O_TMPFILE; as .NAME.XXXXXX where the file system has none), synced to the disk, and
+ * named. A process that is killed leaves nothing behind, but on such file systems, and in the instant
+ * in which a file that is there is replaced: .NAME.XXXXXX, whole.
  *
  *      begin -> write to part ------> commit    PATH holds the new content
  *                              \----> abort     PATH is as before, nothing is left behind
@@ -28,7 +29,7 @@ typedef struct dls_atomicfile {
 /* Create an empty part. Errors: EOUTPUT (folder missing or not writable, PATH is there and not
  * a regular file), ENOMEM. On failure *f is zero and needs nothing. */
 dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *err) DLS_MUST_CHECK;
-/* Sync and rename; the writer has closed its own handle. *f is released whether it works or not. */
+/* Sync and put in place; the writer has closed its own handle. *f is released whether it works or not. */
 dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err) DLS_MUST_CHECK;
 /* Begin, put the content into a stream, commit; whatever fails, PATH is as before. put need not
  * look at the stream's errors: they are reported as EOUTPUT with the system's reason. What put

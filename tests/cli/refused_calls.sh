@@ -27,6 +27,18 @@ refuse model random -o model.h5 --arch=hidden=16
 refuse dataset build -o d.h5 --graphs=34 --samples=20 --groups=4 --features=total \
     "--hardware=$source/configs/hardware" --setting=V100-P1w2-ho-PCIe -q
 
+# Over a file that is there: it stays as it was, or is the new one, and nothing lies beside it.
+cp run.h5 there.h5
+same_as_whole() {
+    same run.h5 there.h5
+}
+what_is_left() {
+    ls -A out
+    find . -maxdepth 1 -name '.there*'
+    same run.h5 there.h5 || echo "another there.h5"
+}
+refuse --config="$source/configs/quickstart.cfg" --trace="$sample" -o "$in/there.h5" --force -q
+
 # Killed at moments all over a run of 40 ms and the writing of its file.
 large=$source/traces/samples/philly_like_5000.csv
 run="--config=$source/configs/quickstart.cfg --trace=$large -o r.h5 -q"

@@ -5,16 +5,9 @@
 set -eu
 build=$(realpath "$1")
 cc=$2
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-prefix=$work/prefix
+. "$DLSIM_SOURCE/tests/support/install.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-cmake --install "$build" --prefix "$prefix" >"$work/install.log" || fail "install: $(cat "$work/install.log")"
+install_build "$build"
 libdir=$(dirname "$(find "$prefix" -name libdlsim.a)")
 
 # Nothing else of the tree lies where these files look for headers.

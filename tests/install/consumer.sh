@@ -4,16 +4,9 @@ set -eu
 build=$1
 cc=$2
 here=$DLSIM_SOURCE/tests/install
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-prefix=$work/prefix
+. "$DLSIM_SOURCE/tests/support/install.sh"
 
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
-
-cmake --install "$build" --prefix "$prefix" >"$work/install.log" || fail "install: $(cat "$work/install.log")"
+install_build "$build"
 dlsim=$prefix/bin/dlsim
 include=$prefix/include
 for file in "$dlsim" "$prefix"/share/man/man1/dlsim.1 \

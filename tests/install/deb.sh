@@ -8,12 +8,7 @@ if [ "${DLSIM_SANITIZE:-0}" = 1 ] || ! command -v cpack >/dev/null || ! command 
     echo "skipped: no cpack, no dpkg-shlibdeps, or a sanitized build"
     exit 77
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$DLSIM_SOURCE/tests/support/install.sh"
 cd "$work"
 cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/packed" >cpack.log 2>&1 ||
     fail "cpack: $(tail -5 cpack.log)"

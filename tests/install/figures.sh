@@ -2,20 +2,13 @@
 # figures.sh BUILD_DIR CC: figures and reports by an installed program, far from the sources.
 set -eu
 build=$1
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-prefix=$work/prefix
-
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$DLSIM_SOURCE/tests/support/install.sh"
 
 sh "$DLSIM_SOURCE/plots/python.sh" >/dev/null 2>&1 || {
     echo "skipped: no Python with matplotlib"
     exit 77
 }
-cmake --install "$build" --prefix "$prefix" >"$work/install.log" || fail "install: $(cat "$work/install.log")"
+install_build "$build"
 chmod -R a-w "$prefix/share"
 mkdir "$work/here"
 cd "$work/here"

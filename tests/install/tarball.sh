@@ -8,12 +8,7 @@ if [ ! -e "$build/alone/dlsim" ]; then
     echo "skipped: no archives of the libraries to link statically with, or a sanitized build"
     exit 77
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$DLSIM_SOURCE/tests/support/install.sh"
 cd "$work"
 tar -xzf "$(sh "$DLSIM_SOURCE/packaging/tarball.sh" "$build" "$work")"
 alone=$(echo "$work"/dlsim-[0-9]*-linux-*/)

@@ -8,12 +8,7 @@ if [ "${DLSIM_SANITIZE:-0}" = 1 ] || { [ "${DLSIM_TEST_WHEEL:-0}" != 1 ] && [ -z
     echo "skipped: DLSIM_TEST_WHEEL=1 builds the wheel and tests it, DLSIM_WHEEL=FILE tests that one"
     exit 77
 fi
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-fail() {
-    echo "FAILED: $*" >&2
-    exit 1
-}
+. "$DLSIM_SOURCE/tests/support/install.sh"
 wheel=${DLSIM_WHEEL:-}
 if [ -z "$wheel" ]; then
     bash "$DLSIM_SOURCE/python/wheel.sh" "$1/wheel-work"

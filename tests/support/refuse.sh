@@ -26,6 +26,9 @@ try() {
 same_as_whole() {
     diff -r whole out >/dev/null && cmp -s whole.txt out.txt
 }
+what_is_left() { # by a command that failed
+    ls -A out
+}
 refuse() {
     REFUSE_COUNT=$work/count try "$@"
     test $code -eq 0 || fail "dlsim $*: exit code $code: $(cat err.txt)"
@@ -44,7 +47,7 @@ refuse() {
             refused=$((refused + 1))
             test $code -le 6 || fail "dlsim $*: without call $n of $all exit code $code"
             test -s err.txt || fail "dlsim $*: without call $n of $all no message"
-            test -z "$(ls -A out)" || fail "dlsim $*: without call $n of $all $(ls -A out) is left"
+            test -z "$(what_is_left)" || fail "dlsim $*: without call $n of $all $(what_is_left) is left"
         fi
         checks=$((checks + 1))
     done
