@@ -58,7 +58,8 @@ typedef struct reading {
     change *change; /* [n_changes] by node and time */
     size_t n_changes, changes_cap;
     size_t samples, used, no_value, shared, nobody, other; /* other: series of other metrics */
-    char where[512];                                       /* of the first without a value */
+    size_t odd_stays;                                      /* rows of the accounting left out */
+    char where[512], odd[512]; /* of the first without a value, of those */
 } reading;
 
 static const struct known *known_of(const char *name)
@@ -112,8 +113,10 @@ static bool time_at(dls_csv *csv, int col, double *s)
         return true;
     }
     snprintf(text, sizeof text, "%.*s", (int)cell->len, cell->s);
-    *s = strtod(text, &end);
-    return end != text && !*end && isfinite(*s);
+    const double seconds = strtod(text, &end);
+    const bool is = end != text && !*end && isfinite(seconds);
+    *s = is ? seconds : *s;
+    return is;
 }
 
 static dls_status read_stays(reading *r, const char *sacct, dls_error *err)
@@ -132,12 +135,18 @@ static dls_status read_stays(reading *r, const char *sacct, dls_error *err)
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, N, err));
     while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        stay s = {.r = r};
-        if (csv.n_cells != csv.n_header ||
-            memchr(csv.cell[col[ID]].s, '.', csv.cell[col[ID]].len) ||
-            !time_at(&csv, col[START], &s.from_s) || !time_at(&csv, col[END], &s.to_s)) {
+        stay s = {.r = r, .to_s = (double)INFINITY}; /* without an end it runs yet */
+        const bool whole = csv.n_cells == csv.n_header;
+        if (whole && memchr(csv.cell[col[ID]].s, '.', csv.cell[col[ID]].len)) {
+            continue; /* a step */
+        }
+        if (!whole || !time_at(&csv, col[START], &s.from_s)) {
+            if (r->odd_stays++ == 0) {
+                snprintf(r->odd, sizeof r->odd, "%.400s:%zu", csv.path, csv.line);
+            }
             continue;
         }
+        (void)time_at(&csv, col[END], &s.to_s);
         status = job_of(r, dls_csv_text(&csv, col[ID]), &s.job, err);
         DLS_THEN(status, dls_site_node_list(dls_csv_text(&csv, col[LIST]), add_stay, &s, err));
     }
@@ -489,6 +498,12 @@ static void report(const reading *r, size_t jobs, const dls_site_dcgm *site, FIL
     }
     if (r->shared > 0) {
         fprintf(to, "  of nodes that several jobs shared: %zu\n", r->shared);
+    }
+    if (r->odd_stays > 0) {
+        fprintf(
+            to,
+            "  rows of the accounting left out, without a node or a start: %zu, the first: %s\n",
+            r->odd_stays, r->odd);
     }
     fprintf(to, "  energy by them: energy.profiles = \"%s/profiles.csv\"\n", site->folder);
 }

@@ -26,14 +26,15 @@ open("cut.json", "w").write(json.dumps(answer)[:500])
 # who had n03: job 8 alone for the first two samples, with 9 for two more, 9 alone for one, then nobody
 with open("sacct.txt", "w") as f:
     f.write("JobID|Start|End|NodeList\n")
-    f.write(f"8|{T}|{T+100}|n[01-03]\n8.batch|{T}|{T+100}|n03\n9|{T+40}|{T+130}|n03,n04\n10|Unknown|Unknown|None assigned\n11|{T}|{T+9}\n")
+    f.write(f"8|{T}|{T+100}|n[01-03]\n8.batch|{T}|{T+100}|n03\n9|{T+40}|{T+130}|n03,n04\n10|Unknown|Unknown|None assigned\n11|{T}|{T+9}\n"
+            f"12|noon|{T+9}|n05\n13|{T}|Unknown|n05\n")
 with open("wide.csv", "w") as f:
     f.write("timestamp,Hostname,gpu,hpc_job,DCGM_FI_DEV_GPU_UTIL,DCGM_FI_DEV_POWER_USAGE\n")
     f.write("2026-03-01T10:00:00,n01,0,7,50,100\n2026-03-01T10:00:30,n01,0,7,,\n2026-03-01T10:01:00,n01,0,7,70,120\nyesterday,n01,0,7,1,1\n")
 with open("long.csv", "w") as f:
     f.write("time,node,metric,value\n")
     for i in range(3): f.write(f"{T+1+i},n04,DCGM_FI_DEV_FB_USED,{100*i}\n{T+60+i},n04,DCGM_FI_DEV_FB_USED,{1000*i}\n")
-    f.write(f"{T},n04,DCGM_FI_DEV_SM_CLOCK,1\n")
+    f.write(f"{T},n04,DCGM_FI_DEV_SM_CLOCK,1\n{T+9999},n05,DCGM_FI_DEV_FB_USED,7\n")
 END
 # profile JOB ROW: a line of profiles.csv
 profile() { grep -qx "$1" site/profiles.csv || fail "no line '$1' in $(cat site/profiles.csv)"; }
@@ -54,7 +55,9 @@ profile '7,,2,0.6,,110'
 says err.txt "(none, or beyond what can be): 4, the first: wide.csv:3"
 expect 0 import dcgm --metrics=long.csv --sacct=sacct.txt -o site
 profile '9,,3,,2000,'
+profile '13,,1,,7,' # it runs yet
 says err.txt "of no job: 3"
+says err.txt "rows of the accounting left out, without a node or a start: 3, the first: sacct.txt:5"
 gzip -k answer.json
 expect 0 import dcgm --metrics=answer.json.gz -o zipped
 
