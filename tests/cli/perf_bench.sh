@@ -88,6 +88,20 @@ assert server["net_rx"] > 1.8 * run["expected"]["sent"] * run["steps"], (server,
 END
 checks=$((checks + 1))
 expect 4 perf analyze job.h5 --process=nobody
+job translator-0 32 p2w2-ps-200m # of two servers each gets a part, and both together what the workers send
+for each in server server-1; do
+    expect 0 perf analyze job.h5 --json --process=$each
+    cp out.txt $each.json
+done
+python3 - <<'END' || fail "the two servers' bytes"
+import json
+got = [next(r["total"] for r in json.load(open(each + ".json"))["resources"] if r["resource"] == "net_rx")
+       for each in ("server", "server-1")]
+run = json.load(open("job.json"))
+sent = run["expected"]["sent"] * run["steps"]
+assert 1.8 * sent < sum(got) < 2.3 * sent and min(got) > 0.5 * sent, (got, sent)
+END
+checks=$((checks + 1))
 nothing_left "a job"
 
 # Killed in the middle, without a chance to tidy up; then the rest, and what was done is not done again.

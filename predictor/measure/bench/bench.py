@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs real training jobs in a setting and records them: `dlsim perf bench`, docs/bench.md.
 
-A setting is w1 (one worker alone), w2-ar-RATE (all-reduce among two), p1w2-ps-RATE (a parameter server)
-or p1w2-ps-RATE-shared (the workers' uplink is one). Of every run there is a line of JSON: the framework's
-own times and bytes, and what `dlsim perf analyze` says of worker 0.
+A setting is w1 (one worker alone), w2-ar-RATE (all-reduce among two), p1w2-ps-RATE (a parameter server),
+p2w2-ps-RATE (two, each with about half of the bytes), or one of these with -shared (the workers' uplink
+is one). Of every run there is a line of JSON: the framework's own times and bytes, and what
+`dlsim perf analyze` says of worker 0.
 """
 import argparse
 import json
@@ -19,9 +20,9 @@ import time
 
 from fleet import Death, Fleet, Problem, Usage, bits_per_second
 
-SETTING = re.compile(r"(?:(w1)|(p1)?w(2)-(ar|ps)-([0-9]+[mg])(-shared)?)$")
-SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m")
-ROLES = ("w0", "w1", "server")
+SETTING = re.compile(r"(?:(w1)|(?:p([12]))?w(2)-(ar|ps)-([0-9]+[mg])(-shared)?)$")
+SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m", "p2w2-ps-200m")
+ROLES = ("w0", "w1", "server", "server-1")
 INTERVAL_MS = 2.5
 WARMUP = 4
 KEPT = ("pattern", "mean", "idle_s", "burst_s", "idle_amount", "burst_amount", "n_idle", "n_burst", "explained",
@@ -33,12 +34,14 @@ class Setting:
     def __init__(self, name):
         found = SETTING.match(name)
         if not found or (found[2] is None) == (found[4] == "ps"):
-            raise Usage(f"setting \"{name}\": expected w1, w2-ar-RATE, p1w2-ps-RATE or p1w2-ps-RATE-shared")
+            raise Usage(f"setting \"{name}\": expected w1, w2-ar-RATE, p1w2-ps-RATE[-shared] or "
+                        "p2w2-ps-RATE[-shared]")
         self.name = name
         self.exchange = {None: "one", "ar": "allreduce", "ps": "ps"}[found[4]]
         self.rate = bits_per_second(found[5]) if found[5] else None
         self.shared = bool(found[6])
-        self.roles = {"one": 1, "allreduce": 2, "ps": 3}[self.exchange]
+        self.servers = int(found[2] or 0)
+        self.roles = (1 if self.exchange == "one" else 2) + self.servers
 
 
 def busy_s():
@@ -85,7 +88,7 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds):
     """One run, as a dictionary. The recording is cut to whole steps, the first left out."""
     processes = fleet.processes[:setting.roles]
     prepared = fleet.everyone("prepare", processes, network=network, batch=batch, exchange=setting.exchange,
-                              workers=min(2, setting.roles), warmup=WARMUP)
+                              workers=min(2, setting.roles), servers=setting.servers, warmup=WARMUP)
     steps = max(8, min(400, int(seconds / prepared[0]["step_s"]))) + 2
     busy, own, began = busy_s(), [p.processor_s() for p in processes], time.monotonic()
     recorder = Recorder(dlsim, processes, path)
@@ -267,7 +270,8 @@ def main():
     p = argparse.ArgumentParser(prog="dlsim perf bench", description="Real training jobs in a setting, recorded.")
     p.add_argument("--network", help="one of --list")
     p.add_argument("--batch", type=int, default=16, help="of each worker; 16 if left out")
-    p.add_argument("--setting", default="w1", help="w1, w2-ar-RATE, p1w2-ps-RATE[-shared]; RATE: 100m, 200m, 1g, ...")
+    p.add_argument("--setting", default="w1",
+                   help="w1, w2-ar-RATE, p1w2-ps-RATE[-shared], p2w2-ps-RATE[-shared]; RATE: 100m, 200m, 1g, ...")
     p.add_argument("--seconds", type=float, default=1.2, help="of a recording, at least 8 steps; 1.2 if left out")
     p.add_argument("--output", "-o", default="perf.h5", help="the recording; perf.h5 if left out")
     p.add_argument("--json", action="store_true", help="print the run as JSON, too")

@@ -48,7 +48,7 @@ def fleet_for(kind, log):
 
 def prepare(fleet, which, job):
     processes = [fleet.processes[which], fleet.processes[which + 2]]
-    return fleet.everyone("prepare", processes, network=job[0], batch=job[1], exchange="ps", workers=1, warmup=WARMUP)[0]
+    return fleet.everyone("prepare", processes, network=job[0], batch=job[1], exchange="ps", workers=1, servers=1, warmup=WARMUP)[0]
 
 
 def alone(dlsim, fleet, which, job, path):

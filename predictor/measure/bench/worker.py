@@ -66,10 +66,20 @@ class AllReduce(Job):
         self.sent = self.received = 2 * (workers - 1) * self.size // workers
 
 
-class ToServer(Job):
-    def __init__(self, net, batch, server):
+def homes(parameters, workers, servers):
+    """Rank of the server of each tensor: the one that has the fewest bytes so far."""
+    bytes_of, at = [0] * servers, []
+    for p in parameters:
+        home = bytes_of.index(min(bytes_of))
+        bytes_of[home] += p.numel() * p.element_size()
+        at.append(workers + home)
+    return at
+
+
+class ToServers(Job):
+    def __init__(self, net, batch, workers, servers):
         super().__init__(net, batch)
-        self.server, self.pending = server, []
+        self.homes, self.pending = homes(self.parameters, workers, servers), []
         self.sent = self.received = self.size
         self.accumulators = []  # autograd drops those that nobody holds
         for i, p in enumerate(self.parameters):
@@ -78,14 +88,14 @@ class ToServer(Job):
             self.accumulators.append(node)
 
     def push(self, i, p):
-        self.pending.append(self.torch.distributed.isend(p.grad, self.server, tag=i))
+        self.pending.append(self.torch.distributed.isend(p.grad, self.homes[i], tag=i))
 
     def start(self):
         self.fresh = [self.torch.empty_like(p) for p in self.parameters]
 
     def step(self):
         dist, self.pending = self.torch.distributed, []
-        replies = [dist.irecv(p, self.server, tag=i) for i, p in enumerate(self.fresh)]
+        replies = [dist.irecv(p, self.homes[i], tag=i) for i, p in enumerate(self.fresh)]
         for p in self.parameters:
             p.grad = None
         self.compute()
@@ -97,19 +107,23 @@ class ToServer(Job):
 
 
 class Server(Job):
-    def __init__(self, net, batch, workers):
+    """Holds the tensors whose home it is, by their numbers among all."""
+
+    def __init__(self, net, batch, workers, servers, rank):
         super().__init__(net, batch)
         self.workers = workers
-        self.sent = self.received = workers * self.size
+        self.mine = [i for i, home in enumerate(homes(self.parameters, workers, servers)) if home == rank]
+        self.sent = self.received = workers * sum(self.parameters[i].numel() * self.parameters[i].element_size()
+                                                  for i in self.mine)
 
     def start(self):
-        self.buffers = [[self.torch.empty_like(p) for p in self.parameters] for _ in range(self.workers)]
+        self.buffers = [{i: self.torch.empty_like(self.parameters[i]) for i in self.mine} for _ in range(self.workers)]
 
     def step(self):
         dist, sends = self.torch.distributed, []
-        got = [[dist.irecv(p, w, tag=i) for i, p in enumerate(self.buffers[w])] for w in range(self.workers)]
+        got = [{i: dist.irecv(p, w, tag=i) for i, p in self.buffers[w].items()} for w in range(self.workers)]
         with self.torch.no_grad():
-            for i in reversed(range(len(self.parameters))):  # about the order of the backward pass
+            for i in reversed(self.mine):  # about the order of the backward pass
                 for w in range(self.workers):
                     got[w][i].wait()
                     self.parameters[i].sub_(self.buffers[w][i], alpha=LR / self.workers)
@@ -161,7 +175,8 @@ class Role:
         elif exchange == "allreduce":
             job = AllReduce(net, c["batch"], self.workers, workers)
         else:
-            job = ToServer(net, c["batch"], workers) if self.rank < workers else Server(net, c["batch"], workers)
+            place = (net, c["batch"], workers, c["servers"])
+            job = ToServers(*place) if self.rank < workers else Server(*place, self.rank)
         job.start()
         self.job = job
         times = self.steps(c["warmup"])
