@@ -23,7 +23,8 @@ typedef struct request {
     dls_label_options label;
     const char *settings, *hardware, *output, *graphs, *perf_result, *labels, *operators, *weights;
     dls_words only;
-    bool quiet, json, sized;
+    bool quiet, json, sized, buckets;
+    bool relative; /* the inspector of --weights: what its answers are relative to is to be known */
     char command[1024];
 } request;
 
@@ -259,6 +260,15 @@ static dls_status select_settings(const request *req, dls_setting_list *list, dl
     return DLS_OK;
 }
 
+static dls_status load_model(const request *req, const char *hardware, dls_opmodel *model,
+                             dls_sized_table *kernels, dls_error *err)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/operator.cfg", hardware);
+    return req->sized ? dls_opmodel_load_sized(hardware, model, kernels, err)
+                      : dls_opmodel_load(path, model, err);
+}
+
 static void draw_progress(void *user, size_t done, size_t n)
 {
     char text[64];
@@ -295,12 +305,12 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
 {
     dls_opmodel model;
     dls_sized_table kernels = {0};
-    char path[4096];
-    snprintf(path, sizeof path, "%s/operator.cfg", hardware);
     DLS_TRY(dls_setting_files_load(req->settings, hardware, hw, list, err));
     DLS_TRY(select_settings(req, list, err));
-    DLS_TRY(req->sized ? dls_opmodel_load_sized(hardware, &model, &kernels, err)
-                       : dls_opmodel_load(path, &model, err));
+    for (size_t i = 0; req->buckets && i < list->n; i++) {
+        list->spec[i].buckets = strcmp(list->spec[i].exchange, "allreduce") == 0;
+    }
+    DLS_TRY(load_model(req, hardware, &model, &kernels, err));
     dls_build_options options = {.corpus = req->corpus,
                                  .label = req->label,
                                  .model = &model,
@@ -357,16 +367,19 @@ static dls_status build_benched(const request *req, dls_error *err)
     char folder[4096];
     dls_hardware hw;
     dls_setting_list list = {0};
+    dls_opmodel model;
+    dls_sized_table kernels = {0};
     dls_dataset *set = NULL;
     const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
     dls_status status = dls_setting_files_load(req->settings, hardware, &hw, &list, err);
-    if (status == DLS_OK) {
-        status = select_settings(req, &list, err);
+    DLS_THEN(status, select_settings(req, &list, err));
+    if (req->relative) {
+        DLS_THEN(status, load_model(req, hardware, &model, &kernels, err));
     }
-    if (status == DLS_OK) {
-        status = dls_dataset_benched(req->labels, req->graphs, &list, &req->corpus, &set, err);
-    }
+    DLS_THEN(status, dls_dataset_benched(req->labels, req->graphs, &list, &req->corpus,
+                                         req->relative ? &model : NULL, &hw, &set, err));
+    dls_sized_table_fini(&kernels);
     dls_setting_list_fini(&list);
     dls_hardware_fini(&hw);
     DLS_TRY(status);
@@ -393,6 +406,7 @@ static dls_status build_for(const request *req, dls_error *err)
     }
     DLS_TRY(dls_inspector_load(req->weights, &insp, err));
     with.corpus.input_text = dls_inspector_features(insp);
+    with.relative = dls_inspector_is_relative(insp);
     const dls_status status =
         *with.corpus.input_text
             ? build_any(&with, err)
@@ -513,6 +527,8 @@ static const dls_arg args[] = {
         "measure)"),
     DLS_SWITCH(request, sized, "sized", 0,
                "labels by the operator model that knows sizes of kernels"),
+    DLS_SWITCH(request, buckets, "buckets", 0,
+               "labels with all-reduce as PyTorch's DistributedDataParallel: gradients in buckets"),
     DLS_TEXT(request, hardware, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg"),
     DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),

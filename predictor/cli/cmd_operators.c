@@ -330,6 +330,7 @@ static dls_status act(dls_operators *a,
     }
     DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
     dls_status status = dls_pointset_create(&t.hw, &t.set, err);
+    t.set.buckets = a->buckets;
     DLS_THEN(status, what(a, &t, err));
     dls_pointset_fini(&t.set);
     dls_hardware_fini(&t.hw);

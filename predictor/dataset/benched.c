@@ -29,6 +29,8 @@ typedef struct job {
 
 typedef struct benched {
     const dls_setting_list *list;
+    const dls_opmodel *model; /* with hw: by which a step and its bytes are known; NULL: not known */
+    const dls_hardware *hw;
     job *job;
     dls_dataset_origin *origin; /* of each graph, one for a network and a batch */
     uint8_t *split;
@@ -177,6 +179,28 @@ static int by_graph(const void *a, const void *b)
     return (x->graph > y->graph) - (x->graph < y->graph);
 }
 
+/* What the operator model says of a job. */
+static dls_status know(const benched *b, const dls_setting_spec *spec, const job *j,
+                       dls_dataset_setting *s, dls_error *err)
+{
+    dls_workload w;
+    dls_fabric fabric;
+    dls_work_setting work;
+    dls_timeline timeline;
+    DLS_TRY(dls_workload_from_graph(b->graph[j->graph], &w, err));
+    dls_status status = dls_setting_work(spec, b->model, b->hw, &w, b->origin[j->graph].batch,
+                                         DLS_NUMERIC_FP32, &fabric, &work, err);
+    DLS_THEN(status, dls_timeline_build(b->model, &w, &work, &timeline, err));
+    if (status == DLS_OK) {
+        s->model_s[s->n] = timeline.step_s;
+        s->link_bytes[s->n] =
+            dls_track_integral(&timeline.track[DLS_TRACK_TX], timeline.step_s);
+        dls_timeline_fini(&timeline);
+    }
+    dls_workload_fini(&w);
+    return status;
+}
+
 static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_setting *s,
                                dls_error *err)
 {
@@ -186,9 +210,16 @@ static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_sett
     DLS_TRY(dls_alloc_array(&s->split, b->n, sizeof *s->split, "labels", err));
     DLS_TRY(dls_alloc_array(&s->label, b->n * DLS_METRICS, sizeof *s->label, "labels", err));
     DLS_TRY(dls_alloc_array(&s->iteration_s, b->n, sizeof *s->iteration_s, "labels", err));
+    if (b->model) {
+        DLS_TRY(dls_alloc_array(&s->model_s, b->n, sizeof *s->model_s, "labels", err));
+        DLS_TRY(dls_alloc_array(&s->link_bytes, b->n, sizeof *s->link_bytes, "labels", err));
+    }
     for (size_t i = 0; i < b->n; i++) { /* in order of their graphs */
         const job *j = &b->job[i];
         if (j->setting == which) {
+            if (b->model) {
+                DLS_TRY(know(b, &b->list->spec[which], j, s, err));
+            }
             s->graph[s->n] = j->graph;
             s->split[s->n] = b->split[j->graph];
             s->iteration_s[s->n] = j->iteration_s;
@@ -237,9 +268,10 @@ static dls_status fill(benched *b, const dls_corpus_options *o, dls_dataset *set
 
 dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
                                const dls_setting_list *list, const dls_corpus_options *o,
-                               dls_dataset **out, dls_error *err)
+                               const dls_opmodel *model, const dls_hardware *hw, dls_dataset **out,
+                               dls_error *err)
 {
-    benched b = {.list = list};
+    benched b = {.list = list, .model = model, .hw = hw};
     *out = NULL;
     dls_dataset *set = dls_alloc_zero(1, sizeof *set);
     dls_status status =

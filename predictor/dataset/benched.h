@@ -20,12 +20,13 @@
 
 enum { DLS_BENCHED_FOLDS = 5 };
 
-/* o: split, grouping, groups, features and seed; list: the settings that rows may name. Errors: EINPUT
- * with file and line (a column that is missing, a cell that is no number, a setting that list does
+/* o: split, grouping, groups, features and seed; list: the settings that rows may name; model, with
+ * hw: says what is known of a job (dls_dataset_known), NULL: nothing is. Errors: EINPUT with file and line (a column that is missing, a cell that is no number, a setting that list does
  * not have, a job that is there twice, a graph that cannot be read), ENOMEM. */
 dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
                                const dls_setting_list *list, const dls_corpus_options *o,
-                               dls_dataset **out, dls_error *err) DLS_MUST_CHECK;
+                               const dls_opmodel *model, const dls_hardware *hw, dls_dataset **out,
+                               dls_error *err) DLS_MUST_CHECK;
 
 /* The operator model of a processor that ran such jobs, from all of them: costs of its operations from
  * those of one worker (op_rates.h), waiting and cost of a tensor from those of several, in fabrics

@@ -46,7 +46,7 @@ typedef struct dls_dataset_setting {
     double *truth;       /* [n][DLS_METRICS] owned: labels before the noise, residual
                             included, for the noise floor alone; NULL if measured */
     double *model_s;     /* [n] owned: the step as the operator model has it, without
-                            residual and noise; NULL if measured */
+                            residual and noise; NULL: not known */
     double *link_bytes; /* [n] owned: that a worker sends in a step; NULL: not known */
 } dls_dataset_setting;
 

@@ -91,6 +91,28 @@ assert len(test) == 2 * len(networks) and 14 <= len(networks) <= 15, test
 assert len({f for f, _, _ in test}) == len(networks), networks  # one of a family at most
 END
 checks=$((checks + 1))
+# A relative inspector is told the model's step and bytes: what it says of a job comes to a step, and to no more than those bytes.
+weights=$source/predictor/inspectors/relative.h5
+expect 0 dataset build -o known.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench --weights="$weights"
+expect 0 evaluate --weights="$weights" --dataset=known.h5 --rows=rows.csv
+python3 - "$data/labels.csv" <<'END' || fail "what is known of a job"
+import csv, statistics, sys
+labels = {(r["setting"], r["network"], r["batch"]): r for r in csv.DictReader(open(sys.argv[1]))}
+jobs = {}
+for r in csv.DictReader(open("rows.csv")):
+    jobs.setdefault((r["setting"], r["model"], r["batch"]), {})[r["metric"]] = float(r["predicted"])
+shares = []
+for key, m in jobs.items():
+    for name in "gpu_mem", "gpu", "net_rx", "net_tx":
+        assert abs(m[name + "_idle"] + m[name + "_active"] - m["iteration_s"]) < 1e-5 * m["iteration_s"], (key, m)
+    expected = float(labels[key]["sent_expected"])
+    assert m["net_tx_active"] * m["net_tx_peak"] <= 1.01 * expected, (key, m, expected)
+    shares += [m["net_tx_active"] * m["net_tx_peak"] / expected] if expected else []
+    assert 0.3 < m["iteration_s"] / float(labels[key]["iteration_s"]) < 3, (key, m)
+assert {s for s, _, _ in jobs} == {s for s, _, _ in labels} and statistics.median(shares) > 0.7, shares
+END
+checks=$((checks + 1))
+expect 0 train --dataset=known.h5 --setting=w2-ar-200m --relative --epochs=1 --arch=hidden=24 -q -o own.h5
 # The operator model with this machine's operations answers in the units of the labels; signs and errors by hand.
 PYTHONPATH=$bench PYTHONDONTWRITEBYTECODE=1 DLSIM=dlsim python3 - "$data" <<'END' || fail "the operator model beside labels"
 import sys

@@ -69,6 +69,19 @@ expect 0 dataset build -o mine.h5 --graphs=34 --samples=20 --groups=4 "$hw" --se
 expect 0 dataset show mine.h5
 says out.txt "T4-w4"
 
+# --buckets is buckets = true of every setting with all-reduce.
+sed 's/network =/buckets = true; &/' mine.cfg >buckets.cfg
+labels() { # OPTION...
+    expect 0 dataset build -o t4.h5 --graphs=34 --samples=20 --groups=4 "$hw" --split=random --noise=0 --residual=0 "$@"
+    expect 0 dataset show t4.h5 --json
+    sed 's/"command":[^,]*,//' out.txt
+}
+formula=$(labels --settings=mine.cfg)
+buckets=$(labels --settings=buckets.cfg)
+test "$formula" != "$buckets" || fail "buckets change nothing"
+test "$(labels --settings=mine.cfg --buckets)" = "$buckets" || fail "--buckets is not buckets = true"
+checks=$((checks + 2))
+
 # Measured operations change the labels of the GPU that they were measured on: LeNet at a batch of 64
 # is the fastest of this seed's graphs, and slow on a CPU.
 expect 0 operators measure "$hw" --model=lenet --batch=64 --gpu=T4 --device=cpu --seconds=0.0001 -o ops.h5

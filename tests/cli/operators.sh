@@ -16,6 +16,17 @@ cmp sized.cfg "$hardware/operator-sized.cfg" || fail "operator-sized.cfg is not 
 points=$("$dlsim" operators validate --points --hardware="$hardware" |
     grep -cE '\| (judge|calibrate) \|')
 test "$points" = 368 || fail "$points points"
+# All-reduce in buckets: columns of the page's table are the judged errors of the overlap, of the shipped constants, of its own.
+"$dlsim" operators calibrate --buckets --hardware="$hardware" -o buckets.cfg
+"$dlsim" operators validate --hardware="$hardware" >overlap.md
+"$dlsim" operators validate --buckets --hardware="$hardware" >shipped.md 2>/dev/null && fail "a target that is missed is not said"
+"$dlsim" operators validate --buckets --constants=buckets.cfg --hardware="$hardware" >own.md || fail "buckets: a target is missed"
+grep -h -e '^| one node, all' -e '^| several' overlap.md shipped.md own.md | awk -F' *[|] *' '
+    { split($4, judged, " "); row[$2] = row[$2] " | " judged[1] }
+    END { for (name in row) print "| " name row[name] " |" }' | sort >now.md
+grep -e '^| one node, all-reduce.* [0-9.]* |$' -e '^| several nodes.* [0-9.]* |$' "$doc" | sort >doc.md
+diff doc.md now.md >&2 || fail "docs/operator.md is not current: buckets"
+test "$(wc -l <now.md)" = 4 || fail "rows of buckets: $(cat now.md)"
 
 # Every command of the page runs.
 cp -r "$source/configs" .

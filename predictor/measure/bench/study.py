@@ -8,6 +8,7 @@
     study.py ablation LABELS.csv GRAPHS FOLDER     groupings and readouts, five seeds each
     study.py simulated LABELS.csv GRAPHS FOLDER    the operator model's series beside the recorded ones
     study.py fitted LABELS.csv GRAPHS FOLDER       the operator model fitted to jobs, an inspector of what it leaves
+    study.py relative LABELS.csv GRAPHS FOLDER [W.h5 ...]    relative inspectors as they ship, trained on none of this
 
 Errors are medians of |answer / measured - 1| over the test graphs of all five parts. What is in FOLDER is not made again.
 """
@@ -567,10 +568,29 @@ def simulated(labels_csv, graphs, folder):
               for _, what in columns))
 
 
+def relative(labels_csv, graphs, folder, *weights):
+    """The known step is the formula's, or the measured one: then shares and multiples of the mean rate are judged alone."""
+    os.makedirs(folder, exist_ok=True)
+    table("inspector", "step", *(name for name, _ in WHAT[1:]))
+    for path in weights or (os.path.join(os.path.dirname(SHIPPED), "relative.h5"),):
+        found, given = {}, {}
+        for fold in range(FOLDS):
+            dataset = fold_set((labels_csv, graphs, folder), f"known-{os.path.basename(path)}-", fold, f"--weights={path}")
+            dlsim("evaluate", f"--weights={path}", f"--dataset={dataset}", f"--rows={dataset}.csv")
+            found.update(answers(f"{dataset}.csv"))
+        for key, m in found.items():
+            by = m["iteration_s"][0] / m["iteration_s"][1]
+            given[key] = {w: (x[0], x[1] * (by if w.endswith(("idle", "active", "_s")) else 1 / by if w.endswith("x_peak") else 1))
+                          for w, x in m.items()}
+        for name, answers_ in (("formula's", found), ("measured", given)):
+            row(os.path.basename(path), name, *errors(answers_)[1:])
+
+
 def agreement(jobs, what):
     ratio = [m[what][1] / m[what][0] for m in jobs if what in m and m[what][0] > 0]
     return f"{median(ratio):.2f}; {percent(median([abs(x - 1) for x in ratio]))}" if ratio else "-"
 
 
 if __name__ == "__main__":
-    {"data": data, "train": train, "cases": cases, "ablation": ablation, "simulated": simulated, "fitted": fitted}[sys.argv[1]](*sys.argv[2:])
+    {"data": data, "train": train, "cases": cases, "ablation": ablation, "simulated": simulated, "fitted": fitted,
+     "relative": relative}[sys.argv[1]](*sys.argv[2:])

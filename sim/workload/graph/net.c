@@ -7,7 +7,6 @@
 #include "workload/graph/grouping.h"
 #include "workload/graph/net_impl.h"
 
-#include <stdio.h>
 #include <string.h>
 
 dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **out, dls_error *err)
@@ -138,6 +137,28 @@ void dls_net_fail(dls_net *net, const char *what)
     }
 }
 
+/* Appends at `to` as much as there is room for; a graph has tens of thousands of names, and
+ * snprintf took a third of the time that it took to make one. */
+static char *append(char *to, const char *end, const char *text)
+{
+    while (to + 1 < end && *text) {
+        *to++ = *text++;
+    }
+    *to = '\0';
+    return to;
+}
+
+static void append_number(char *to, const char *end, int32_t number)
+{
+    char digits[16], *first = digits + sizeof digits - 1;
+    *first = '\0';
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    append(append(to, end, "_"), end, first);
+}
+
 /* text, or text_1, text_2, ... if it was given out before */
 static void unique(dls_net *net, const char *text, char *name, size_t size)
 {
@@ -155,9 +176,9 @@ static void unique(dls_net *net, const char *text, char *name, size_t size)
     }
     if ((size_t)code == before) {
         net->base_count[code] = 0;
-        snprintf(name, size, "%s", text);
+        append(name, name + size, text);
     } else {
-        snprintf(name, size, "%s_%d", text, (int)++net->base_count[code]);
+        append_number(append(name, name + size, text), name + size, ++net->base_count[code]);
     }
 }
 
@@ -185,11 +206,12 @@ int32_t dls_net_emit(dls_net *net, dls_op_kind kind, const net_work *work, const
     char text[256];
     char name[272] = "";
     const char *layer = dls_opgraph_layer_name(net->g, net->layer);
-    snprintf(text, sizeof text, "%s%s%s%s",
-             net->phase == DLS_PHASE_BACKWARD ? "gradients/"
-             : net->phase == DLS_PHASE_UPDATE ? "train/"
-                                              : "",
-             layer, *layer ? "/" : "", dls_op_name(kind));
+    const char *end = text + sizeof text;
+    char *to = append(text, end, net->phase == DLS_PHASE_BACKWARD ? "gradients/"
+                                 : net->phase == DLS_PHASE_UPDATE ? "train/"
+                                                                  : "");
+    to = append(append(to, end, layer), end, *layer ? "/" : "");
+    append(to, end, dls_op_name(kind));
     unique(net, text, name, sizeof name);
     const int64_t size = dls_shape_size(&work->shape);
     dls_op_node node = {.kind = (int32_t)kind,

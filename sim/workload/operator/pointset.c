@@ -6,7 +6,9 @@
 #include "workload/operator/pointset.h"
 
 #include "base/alloc.h"
+#include "workload/operator/timeline.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -151,6 +153,27 @@ double dls_point_measured_one_s(const dls_pointset *set, size_t i)
     return 0;
 }
 
+/* A host makes the step of one GPU one_s. */
+static double in_buckets_s(const dls_pointset *set, size_t i, const dls_opmodel *model,
+                           const dls_fabric *fabric, double one_s)
+{
+    const dls_point *p = &set->point[i];
+    const dls_rates rates = dls_opmodel_rates(model, set->gpu[i], p->numeric);
+    const dls_step one = dls_step_time(set->of[i], &rates, p->batch);
+    const dls_host host = {.slowdown = one_s / one.gpu_s};
+    const dls_work_setting s = {.gpu = set->gpu[i],
+                                .numeric = p->numeric,
+                                .batch = p->batch,
+                                .n_workers = p->n_gpus,
+                                .buckets = true,
+                                .fabric = fabric,
+                                .host = &host};
+    dls_step_in_setting step;
+    dls_error err = {0};
+    return dls_setting_step(model, set->of[i], &s, &step, &err) == DLS_OK ? step.step_s
+                                                                           : (double)NAN;
+}
+
 double dls_point_step_s(const dls_pointset *set, size_t i, const dls_opmodel *model, double one_s)
 {
     const dls_point *p = &set->point[i];
@@ -158,6 +181,9 @@ double dls_point_step_s(const dls_pointset *set, size_t i, const dls_opmodel *mo
     const dls_fabric *f = dls_opmodel_fabric(model, dls_point_fabric(p));
     if (p->n_gpus < 2 || !f) {
         return one_s;
+    }
+    if (set->buckets && !dls_point_ps(p)) {
+        return in_buckets_s(set, i, model, f, one_s);
     }
     const double bytes = WORD_BYTES * w->params;
     const double exchange_s = dls_point_ps(p)

@@ -17,6 +17,7 @@ typedef struct dls_pointset {
     const dls_workload **of; /* owned array: the network of each point */
     const dls_hw_gpu **gpu;  /* owned array, rows of hw */
     const dls_hardware *hw;  /* borrowed */
+    bool buckets;            /* all-reduce message by message (schedule.h); else by the formula */
 } dls_pointset;
 
 /* hw is borrowed and must outlive the set. Errors: EINPUT (a GPU the tables lack), ENOMEM. */
@@ -36,7 +37,7 @@ const char *dls_point_fabric(const dls_point *p);
 double dls_point_one_s(const dls_pointset *set, size_t i, const dls_opmodel *model);
 /* The same as measured on one GPU, 0 if no point tells. */
 double dls_point_measured_one_s(const dls_pointset *set, size_t i);
-/* The point itself; one_s: the step of one GPU. */
+/* The point itself; one_s: the step of one GPU. NAN: in buckets, and there is no memory for them. */
 double dls_point_step_s(const dls_pointset *set, size_t i, const dls_opmodel *model, double one_s);
 
 #endif
