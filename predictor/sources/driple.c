@@ -94,7 +94,7 @@ static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 
 static dls_status input_of(driple *d, int32_t kind, const dls_zoo_input **input, dls_error *err)
 {
-    return dls_zoo_input_of(&d->a.inputs, dls_zoo_find(d->kinds->kind[kind].names.zoo), input, err);
+    return dls_zoo_input_of(&d->a.inputs, d->kinds->kind[kind].names.zoo, input, err);
 }
 
 /* The graphs of the kinds of a slice; of a relative inspector then those at usual batches. Their

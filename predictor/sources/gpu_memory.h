@@ -10,7 +10,8 @@
 #include "workload/kinds.h"
 
 typedef struct dls_memory_line {
-    const char *zoo, *layers; /* static strings of dls_model_lookup */
+    const struct dls_zoo_model *zoo; /* of the kinds that are asked about */
+    const char *layers;
     double fixed_bytes, sample_bytes;
 } dls_memory_line;
 

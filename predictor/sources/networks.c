@@ -6,9 +6,7 @@
 #include "predictor/sources/networks.h"
 
 #include "base/alloc.h"
-#include "predictor/dataset/origin.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static dls_status load(dls_networks *n, const char *path, dls_learned how, dls_error *err)
@@ -58,16 +56,12 @@ void dls_networks_close(void *networks)
 dls_status dls_networks_turn_to(dls_networks *n, int32_t kind, dls_error *err)
 {
     const dls_kind *k = &n->base.kinds->kind[kind];
-    dls_dataset_origin origin = {.batch = (int32_t)k->batch};
-    dls_numeric numeric;
     if (n->kind == kind) {
         return DLS_OK;
     }
-    snprintf(origin.model, sizeof origin.model, "%s", k->names.zoo);
-    snprintf(origin.numeric, sizeof origin.numeric, "%s", dls_numeric_name((int)n->base.numeric));
     dls_workload_fini(&n->work);
     n->kind = -1;
-    DLS_TRY(dls_dataset_workload(&origin, 0, &n->work, &numeric, err));
+    DLS_TRY(dls_model_at_batch(&k->names, (int32_t)k->batch, n->base.numeric, &n->work, err));
     memset(n->one_s, 0, sizeof n->one_s);
     n->kind = kind;
     return DLS_OK;

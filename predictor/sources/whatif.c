@@ -162,7 +162,7 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
     dls_model_resize(names, q->image, q->sequence);
     names->shards = q->shards;
     if ((q->shards > 1 || q->stages > 1) &&
-        (w->source != OPERATOR || dls_zoo_find(names->zoo)->build != dls_zoo_gpt)) {
+        (w->source != OPERATOR || names->zoo->build != dls_zoo_gpt)) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
     }
     if (w->source != PALEO && w->source != JUSTUS) {
@@ -292,7 +292,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
     dls_profile profile[2];
     dls_known known = {0};
     int32_t setting;
-    DLS_TRY(dls_zoo_input_sized(&w->session.inputs, dls_zoo_find(names->zoo), &size, &input, err));
+    DLS_TRY(dls_zoo_input_sized(&w->session.inputs, names->zoo, &size, &input, err));
     DLS_TRY(where_is(w, &q->setting, &where, err));
     DLS_TRY(dls_inspector_session_setting(&w->session, &where, &setting,
                                           &out->prediction.distance, err));

@@ -18,6 +18,7 @@ void dls_kinds_fini(dls_kinds *kinds)
     if (kinds) {
         dls_free(kinds->kind);
         dls_free(kinds->of);
+        dls_zoo_files_free(kinds->files);
         *kinds = (dls_kinds){0};
     }
 }
@@ -69,24 +70,24 @@ static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *er
     return DLS_OK;
 }
 
-static dls_status kind_of(const dls_trace *trace, const char *stand_ins, int32_t job, dls_kind *out,
-                          dls_error *err)
+static dls_status kind_of(const dls_trace *trace, const char *stand_ins, int32_t job,
+                          struct dls_zoo_file **files, dls_kind *out, dls_error *err)
 {
     const dls_trace_columns *col = dls_trace_cols(trace);
     *out = (dls_kind){.model = dls_trace_model(trace, col->model[job]),
                       .batch_per_gpu = batch_per_gpu(col, (size_t)job),
                       .first_job = job,
                       .tensor_skew = (double)NAN};
-    DLS_TRY(dls_model_lookup_among(out->model, stand_ins, &out->names, err));
-    out->batch =
-        out->batch_per_gpu == DLS_ABSENT ? dls_zoo_find(out->names.zoo)->batch : out->batch_per_gpu;
+    DLS_TRY(dls_model_lookup_among(out->model, stand_ins, files, &out->names, err));
+    out->batch = out->batch_per_gpu == DLS_ABSENT ? out->names.zoo->batch : out->batch_per_gpu;
     return DLS_OK;
 }
 
 /* Skews of the models so far: few, however many kinds there are. */
 typedef struct skews {
     struct {
-        const char *zoo, *layers;
+        const dls_zoo_model *zoo;
+        const char *layers;
         double skew;
     } * of;
     size_t n, cap;
@@ -129,7 +130,7 @@ static dls_status number(const dls_trace *trace, const char *stand_ins, dls_kind
         } else {
             const int32_t k = kinds->n;
             DLS_TRY(dls_grow(&kinds->kind, &cap, (size_t)k + 1, sizeof *kinds->kind, err));
-            DLS_TRY(kind_of(trace, stand_ins, (int32_t)j, &kinds->kind[k], err));
+            DLS_TRY(kind_of(trace, stand_ins, (int32_t)j, &kinds->files, &kinds->kind[k], err));
             DLS_TRY(add_skew(models, &kinds->kind[k], err));
             kinds->n++;
             kinds->of[j] = k;

@@ -25,9 +25,12 @@ typedef enum dls_model_match {
     DLS_MODEL_UNKNOWN   /* DLS_KIND_FALLBACK */
 } dls_model_match;
 
+struct dls_zoo_model; /* workload/graph/zoo.h */
+struct dls_zoo_file;
+
 typedef struct dls_model_names {
-    const char *zoo;    /* training graph: of dls_zoo_find; never NULL */
-    const char *layers; /* workload: of dls_workload_names; NULL: made from the graph */
+    const struct dls_zoo_model *zoo; /* training graph; never NULL */
+    const char *layers;              /* workload: of dls_workload_names; NULL: made from the graph */
     dls_model_match match;
     int32_t image, sequence; /* dls_model_resize */
     int32_t shards;          /* GPUs that split every layer; 0: none do; set by who asks */
@@ -39,8 +42,8 @@ typedef struct dls_model_names {
 #define DLS_MODEL_KEY 64
 void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
 
-/* What a trace's name means; name may be NULL. Static strings, of which equal ones are the same
- * pointer. O(models). */
+/* What a trace's name means; name may be NULL. The zoo's own models and static strings, of which
+ * equal ones are the same pointer. O(models). */
 dls_model_names dls_model_lookup(const char *name);
 /* The same model with images of so many pixels an edge, sequences of so many tokens; 0: as they
  * are. A size other than the usual makes the workload one of the graph. */
@@ -51,6 +54,9 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
  * EINPUT (a size that the model cannot have), ENOMEM. */
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                               dls_error *err) DLS_MUST_CHECK;
+/* The same of the training graph at this batch alone, whatever the layers' own description. */
+dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                              dls_workload *w, dls_error *err) DLS_MUST_CHECK;
 
 /* The next file that a table of stand-ins names, into path; returns what follows, NULL: no more. */
 #define DLS_MODEL_PATH 4096
@@ -70,13 +76,14 @@ typedef struct dls_kinds {
     int32_t n;
     int32_t *of; /* [jobs] kind of a job; owned */
     uint64_t unknown_jobs, stand_in_jobs;
+    struct dls_zoo_file *files; /* whose graphs are kinds' models; owned */
 } dls_kinds;
 
 /* What a name means where unknown models have stand-ins: "NAME=MODEL; ..."; NULL or "": none has. A
- * MODEL that is the file of a graph (dls_zoo_open) is then the model itself.
+ * MODEL that is the file of a graph is then the model itself, opened in *files.
  * Errors: ECONFIG (an entry without a name or with a model that nobody knows), EINPUT (the file). */
-dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_model_names *out,
-                                  dls_error *err) DLS_MUST_CHECK;
+dls_status dls_model_lookup_among(const char *name, const char *stand_ins, struct dls_zoo_file **files,
+                                  dls_model_names *out, dls_error *err) DLS_MUST_CHECK;
 
 /* The trace must outlive *out, which needs dls_kinds_fini only on success. Errors: ENOMEM, those of
  * dls_model_lookup_among. O(jobs + kinds log kinds). */

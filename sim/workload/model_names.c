@@ -97,7 +97,7 @@ static const char *layers_named(const char *key)
 /* The one copy of each name: the zoo's and the operator model's own. */
 static dls_model_names names_of(const char *zoo, const char *layers, dls_model_match match)
 {
-    dls_model_names names = {.zoo = dls_zoo_find(zoo)->name, .match = match};
+    dls_model_names names = {.zoo = dls_zoo_find(zoo), .match = match};
     for (const char *const *name = dls_workload_names(); layers && *name; name++) {
         if (strcmp(*name, layers) == 0) {
             names.layers = *name;
@@ -116,8 +116,8 @@ dls_model_names dls_model_lookup(const char *name)
         }
     }
     for (size_t i = 0; i < dls_zoo_size(); i++) {
-        const char *zoo = dls_zoo_at(i)->name;
-        if (has_key(zoo, key)) {
+        const dls_zoo_model *zoo = dls_zoo_at(i);
+        if (has_key(zoo->name, key)) {
             return (dls_model_names){
                 .zoo = zoo, .layers = layers_named(key), .match = DLS_MODEL_KNOWN};
         }
@@ -167,21 +167,20 @@ const char *dls_model_next_file(const char *stand_ins, char path[DLS_MODEL_PATH]
 }
 
 /* *out stays where no file is named. */
-static dls_status model_of_file(const char *text, const char *end, dls_model_names *out, bool *file,
-                                dls_error *err)
+static dls_status model_of_file(const char *text, const char *end, struct dls_zoo_file **files,
+                                dls_model_names *out, bool *file, dls_error *err)
 {
     char path[DLS_MODEL_PATH];
-    const dls_zoo_model *model;
     *file = names_file(text, end, path);
     if (*file) {
-        DLS_TRY(dls_zoo_open(path, &model, err));
-        *out = (dls_model_names){.zoo = model->name, .match = DLS_MODEL_KNOWN};
+        *out = (dls_model_names){.match = DLS_MODEL_KNOWN};
+        return dls_zoo_open(files, path, &out->zoo, err);
     }
     return DLS_OK;
 }
 
-dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_model_names *out,
-                                  dls_error *err)
+dls_status dls_model_lookup_among(const char *name, const char *stand_ins, struct dls_zoo_file **files,
+                                  dls_model_names *out, dls_error *err)
 {
     char wanted[DLS_MODEL_KEY], key[DLS_MODEL_KEY], other[DLS_MODEL_KEY];
     dls_model_key(name ? name : "", wanted);
@@ -193,7 +192,7 @@ dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_m
         dls_model_names names = dls_model_lookup(other);
         bool file = false;
         if (equals && *key) {
-            DLS_TRY(model_of_file(equals + 1, end, &names, &file, err));
+            DLS_TRY(model_of_file(equals + 1, end, files, &names, &file, err));
         }
         if (!equals || !*key || names.match != DLS_MODEL_KNOWN) {
             return dls_fail(err, DLS_ECONFIG, "trace.stand_ins",
@@ -211,25 +210,24 @@ dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_m
 
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
 {
-    if (image > 64 && strcmp(names->zoo, "resnet18_cifar") == 0) {
+    if (image > 64 && strcmp(names->zoo->name, "resnet18_cifar") == 0) {
         *names = dls_model_lookup("resnet18_imagenet");
     }
-    const dls_zoo_model *model = dls_zoo_find(names->zoo);
-    names->image = image == dls_zoo_image(model) ? 0 : image;
-    names->sequence = sequence == model->sequence ? 0 : sequence;
+    names->image = image == dls_zoo_image(names->zoo) ? 0 : image;
+    names->sequence = sequence == names->zoo->sequence ? 0 : sequence;
     if (names->image || names->sequence) {
-        const bool squad = strcmp(names->zoo, "bert_base") == 0 && sequence == 384 && !names->image;
+        const bool squad =
+            strcmp(names->zoo->name, "bert_base") == 0 && sequence == 384 && !names->image;
         names->layers = squad ? layers_named("bertbase") : NULL;
     }
 }
 
 #define ALIVE 3 /* results at a time where none is kept: what is read, written, and a residual */
 
-static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                           dls_workload *w, dls_error *err)
+dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                              dls_workload *w, dls_error *err)
 {
-    const dls_zoo_model *model = dls_zoo_find(names->zoo);
-    dls_zoo_options options = dls_zoo_defaults(model);
+    dls_zoo_options options = dls_zoo_defaults(names->zoo);
     dls_opgraph *graph;
     options.batch = batch;
     options.numeric = numeric;
@@ -237,7 +235,7 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     options.runner = names->runner;
     options.shards = names->shards;
     options.sequence = names->sequence ? names->sequence : options.sequence;
-    DLS_TRY(dls_zoo_build(model, &options, &graph, err));
+    DLS_TRY(dls_zoo_build(names->zoo, &options, &graph, err));
     const dls_status status = dls_workload_from_graph(graph, w, err);
     dls_opgraph_destroy(graph);
     if (status == DLS_OK && names->runner & DLS_RUN_EAGER) {
@@ -274,13 +272,13 @@ static dls_status as_described(const dls_model_names *names, dls_numeric numeric
     if (names->layers) {
         return dls_workload_build(names->layers, w, err);
     }
-    const int32_t batch = dls_zoo_find(names->zoo)->batch;
+    const int32_t batch = names->zoo->batch;
     dls_workload half;
-    if (dls_zoo_only_batch(dls_zoo_find(names->zoo))) { /* all amounts then grow with the batch */
-        return at_batch(names, batch, numeric, w, err);
+    if (dls_zoo_only_batch(names->zoo)) { /* all amounts then grow with the batch */
+        return dls_model_at_batch(names, batch, numeric, w, err);
     }
-    DLS_TRY(at_batch(names, batch, numeric, &half, err));
-    const dls_status status = at_batch(names, 2 * batch, numeric, w, err);
+    DLS_TRY(dls_model_at_batch(names, batch, numeric, &half, err));
+    const dls_status status = dls_model_at_batch(names, 2 * batch, numeric, w, err);
     if (status == DLS_OK) {
         split_traffic(w, &half, 2 * batch);
     }

@@ -42,7 +42,8 @@ typedef struct gpu_row {
 
 /* The kernels of a model. */
 typedef struct kept_workload {
-    const char *zoo, *layers;
+    const struct dls_zoo_model *zoo;
+    const char *layers;
     dls_workload w;
 } kept_workload;
 

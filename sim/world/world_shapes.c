@@ -69,7 +69,7 @@ static double residual(const dls_world *w, const dls_shape_key *key)
     const dls_residual_key names = {.model = kind->model,
                                     .gpu = w->types[key->type].name,
                                     .link = link,
-                                    .family = dls_zoo_find(kind->names.zoo)->family,
+                                    .family = kind->names.zoo->family,
                                     .framework = w->p.host ? w->p.host : ""};
     return dls_residual_shared(w->p.seed, &names,
                                key->n_nodes > 1 ? w->p.network_residual_sigma : w->p.residual_sigma,

@@ -4,18 +4,16 @@
  * clusters: every schedule, both arithmetics, per job and in the order of ending. tiresias_cases.py
  * draws the cases and runs the reference; arguments: [cases [seed]].
  */
+#define OWN_MAIN
 #include "support/shared.h"
+#include "support/test.h"
 #include "tiresias/tiresias.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define MAX_JOBS 64
 #define MAX_SAMPLES 130
@@ -133,7 +131,6 @@ typedef struct usage {
 
 static dls_status add_up(void *user, const dls_tiresias_event *e, dls_error *err)
 {
-    (void)err;
     usage *u = user;
     int64_t held = 0;
     for (int32_t i = 0; e->node && i < e->n_nodes; i++) {
@@ -202,9 +199,8 @@ static void check_case(one_case *c, int number)
     dls_trace_destroy(trace);
 }
 
-static void test_random_cases(void **state)
+TEST(test_random_cases)
 {
-    (void)state;
     char command[2 * PATH_MAX];
     const char *source = getenv("DLSIM_SOURCE");
     snprintf(command, sizeof command,
@@ -244,6 +240,5 @@ int main(int argc, char **argv)
     }
     n_cases = argc > 1 ? atoi(argv[1]) : n_cases;
     seed = argc > 2 ? atoi(argv[2]) : seed;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_cases)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

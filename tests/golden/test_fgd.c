@@ -6,30 +6,23 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "fgd/fgd.h"
+#include "support/must.h"
 #include "support/shared.h"
 
 #include <json-c/json.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 static void load(const char *nodes, const char *pods, dls_fgd_input *in)
 {
     char node_path[512], pod_path[512];
-    dls_error err;
     if (!shared_path(nodes, node_path, sizeof node_path) ||
         !shared_path(pods, pod_path, sizeof pod_path)) {
         skip();
     }
-    if (dls_fgd_load(node_path, pod_path, in, &err) != DLS_OK) {
-        fail_msg("%s", err.msg);
-    }
+    MUST(dls_fgd_load(node_path, pod_path, in, &e));
 }
 
 /* ---- every pod */
@@ -73,9 +66,8 @@ static void compare(const dls_fgd_input *in, const char *policy, const dls_fgd_p
     assert_int_equal(0, wrong);
 }
 
-static void test_pods(void **unused)
+TEST(test_pods)
 {
-    (void)unused;
     static const char *const policies[] = {"fgd", "bestfit", "dotproduct", "gpupacking",
                                            "gpuclustering"};
     dls_fgd_input in;
@@ -138,9 +130,8 @@ static dls_fgd_left read_left(json_object *list)
     return left;
 }
 
-static void test_unit(void **unused)
+TEST(test_unit)
 {
-    (void)unused;
     char path[512];
     if (!shared_path("golden/fgd/unit.json", path, sizeof path)) {
         skip();
@@ -249,28 +240,17 @@ static void sweep(const char *workload)
     dls_fgd_input_fini(&in);
 }
 
-static void test_default(void **unused)
+TEST(test_default)
 {
-    (void)unused;
     sweep("default");
 }
 
-static void test_gpushare(void **unused)
+TEST(test_gpushare)
 {
-    (void)unused;
     sweep("gpushare100");
 }
 
-static void test_multigpu(void **unused)
+TEST(test_multigpu)
 {
-    (void)unused;
     sweep("multigpu50");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pods), cmocka_unit_test(test_unit), cmocka_unit_test(test_default),
-        cmocka_unit_test(test_gpushare), cmocka_unit_test(test_multigpu)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,20 +4,17 @@
  * runs whose policy is deterministic, to 1e-3 s, and who ran where in every round of the small
  * ones. Runs of policies with several optima are held to their average completion time.
  */
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "gavel/gavel.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 #include <dirent.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char shared[1024];
 
@@ -88,7 +85,6 @@ static dls_status compare_round(void *user, size_t round, double now_s, const dl
                                 size_t n, dls_error *err)
 {
     told *t = user;
-    (void)err;
     if (!t->at) {
         return DLS_OK;
     }
@@ -233,13 +229,12 @@ static void replay(const char *folder, const char *run, const char *trace_name,
 }
 
 /* "g60__4-4-4__fifo.csv": trace, GPUs of v100, p100 and k80, policy. */
-static void gavel_runs(void **state)
+TEST(gavel_runs)
 {
     char folder[2048];
     struct dirent **names;
     int n;
     size_t done = 0;
-    (void)state;
     snprintf(folder, sizeof folder, "%s/golden/gavel/runs", shared);
     assert_int_equal(dls_file_names(folder, &names, &n, NULL), DLS_OK);
     for (int i = 0; i < n; i++) {
@@ -268,10 +263,9 @@ static void gavel_runs(void **state)
     assert_true(done >= 91);
 }
 
-static void shockwave_runs(void **state)
+TEST(shockwave_runs)
 {
     size_t done = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
         char run[256], path[2048];
         snprintf(run, sizeof run, "tacc120__%s", policies[i].policy);
@@ -296,9 +290,5 @@ int main(void)
         return 77;
     }
     snprintf(shared, sizeof shared, "%s", getenv("DLSIM_SHARED"));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gavel_runs),
-        cmocka_unit_test(shockwave_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

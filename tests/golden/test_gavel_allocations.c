@@ -8,15 +8,11 @@
 #include "base/file.h"
 #include "sched/timeshares.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 #include <json-c/json.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *const types[] = {"k80", "p100", "v100"};
 
@@ -197,41 +193,20 @@ static void check(const char *run, bool perf, objective o)
     free(jobs);
 }
 
-#define TEST(function, run, perf, objective)                                                       \
-    static void function(void **state)                                                             \
+#define CASE(function, run, perf, objective)                                                       \
+    TEST(function)                                                                                 \
     {                                                                                              \
-        (void)state;                                                                               \
         check(run, perf, objective);                                                               \
     }
-TEST(art_las, "art__2-2-2__max_min_fairness", false, LAS)
-TEST(art_las_perf, "art__2-2-2__max_min_fairness_perf", true, LAS)
-TEST(art_throughput, "art__2-2-2__max_sum_throughput_perf", true, THROUGHPUT)
-TEST(art_finish, "art__2-2-2__finish_time_fairness", false, FINISH_TIME)
-TEST(art_finish_perf, "art__2-2-2__finish_time_fairness_perf", true, FINISH_TIME)
-TEST(g60_las, "g60__12-0-0__max_min_fairness", false, LAS)
-TEST(g60_las_types, "g60__4-4-4__max_min_fairness", false, LAS)
-TEST(g60_las_perf, "g60__4-4-4__max_min_fairness_perf", true, LAS)
-TEST(g60_throughput, "g60__12-0-0__max_sum_throughput_perf", true, THROUGHPUT)
-TEST(g60_throughput_types, "g60__4-4-4__max_sum_throughput_perf", true, THROUGHPUT)
-TEST(g60_finish, "g60__12-0-0__finish_time_fairness", false, FINISH_TIME)
-
-TEST(g60_finish_perf, "g60__4-4-4__finish_time_fairness_perf", true, FINISH_TIME)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(art_las),
-        cmocka_unit_test(art_las_perf),
-        cmocka_unit_test(art_throughput),
-        cmocka_unit_test(art_finish),
-        cmocka_unit_test(art_finish_perf),
-        cmocka_unit_test(g60_las),
-        cmocka_unit_test(g60_las_perf),
-        cmocka_unit_test(g60_throughput),
-        cmocka_unit_test(g60_throughput_types),
-        cmocka_unit_test(g60_finish),
-        cmocka_unit_test(g60_finish_perf),
-        cmocka_unit_test(g60_las_types),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CASE(art_las, "art__2-2-2__max_min_fairness", false, LAS)
+CASE(art_las_perf, "art__2-2-2__max_min_fairness_perf", true, LAS)
+CASE(art_throughput, "art__2-2-2__max_sum_throughput_perf", true, THROUGHPUT)
+CASE(art_finish, "art__2-2-2__finish_time_fairness", false, FINISH_TIME)
+CASE(art_finish_perf, "art__2-2-2__finish_time_fairness_perf", true, FINISH_TIME)
+CASE(g60_las, "g60__12-0-0__max_min_fairness", false, LAS)
+CASE(g60_las_types, "g60__4-4-4__max_min_fairness", false, LAS)
+CASE(g60_las_perf, "g60__4-4-4__max_min_fairness_perf", true, LAS)
+CASE(g60_throughput, "g60__12-0-0__max_sum_throughput_perf", true, THROUGHPUT)
+CASE(g60_throughput_types, "g60__4-4-4__max_sum_throughput_perf", true, THROUGHPUT)
+CASE(g60_finish, "g60__12-0-0__finish_time_fairness", false, FINISH_TIME)
+CASE(g60_finish_perf, "g60__4-4-4__finish_time_fairness_perf", true, FINISH_TIME)

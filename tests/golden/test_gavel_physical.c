@@ -9,15 +9,11 @@
 #include "base/csv.h"
 #include "gavel/gavel.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define TRACE                                                                                      \
     "data/shockwave_tacc/traces/reproduce/"                                                        \
@@ -225,10 +221,9 @@ static void against_hardware(const char *policy, const char *what, const char *s
     done(&b);
 }
 
-static void physical(void **state)
+TEST(physical)
 {
     char speeds[2048];
-    (void)state;
     snprintf(speeds, sizeof speeds, "%s/configs/settings/shockwave_speeds.csv",
              getenv("DLSIM_SOURCE"));
     for (size_t i = 0; i < POLICIES; i++) {
@@ -238,13 +233,12 @@ static void physical(void **state)
 }
 
 /* The speeds of a run's jobs are those that the other two runs have shown. */
-static void left_out(void **state)
+TEST(left_out)
 {
     static kind kinds[KINDS];
     char trace[2048], speeds[] = "/tmp/dlsim-speeds-XXXXXX";
     dls_trace *t;
     const int fd = mkstemp(speeds);
-    (void)state;
     assert_true(fd >= 0 && close(fd) == 0);
     shared_file(TRACE, trace);
     assert_int_equal(dls_trace_load(trace, "gavel", &(dls_trace_options){0}, &t, NULL), DLS_OK);
@@ -257,11 +251,10 @@ static void left_out(void **state)
     unlink(speeds);
 }
 
-static void market(void **state)
+TEST(market)
 {
     both b;
     dls_gavel_params p = live;
-    (void)state;
     p.immediate = false;
     p.growth_s = p.pause_s = 0;
     run(p, "shockwave", NULL, &b);
@@ -276,16 +269,4 @@ static void market(void **state)
     done(&b);
 }
 
-int main(void)
-{
-    char path[2048];
-    if (!shared_path("golden/shockwave/physical.csv", path, sizeof path)) {
-        return 77;
-    }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(physical),
-        cmocka_unit_test(left_out),
-        cmocka_unit_test(market),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+NEEDS_SHARED("golden/shockwave/physical.csv")

@@ -3,14 +3,10 @@
  * Grouping against the published implementation (networkx 2.8 and Driple's input builder): random
  * numbers draw by draw, partitions, grouped adjacency and features.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
+#include "support/must.h"
 #include "support/shared.h"
 #include "workload/graph/features.h"
 #include "workload/graph/graphdef.h"
@@ -53,9 +49,8 @@ static size_t length(json_object *list)
 /* ---- random numbers ----------------------------------------------------------------------------
  */
 
-static void test_random(void **state)
+TEST(test_random)
 {
-    (void)state;
     json_object *rng = get(fluid, "rng");
     dls_pyrandom r;
     dls_pyrandom_seed(&r, (uint64_t)integer(rng, "seed"));
@@ -160,9 +155,8 @@ static void check_fluid(json_object *c)
     free(label);
 }
 
-static void test_fluid(void **state)
+TEST(test_fluid)
 {
-    (void)state;
     json_object *cases = get(fluid, "cases");
     assert_int_equal(length(cases), 19);
     for (size_t i = 0; i < length(cases); i++) {
@@ -225,12 +219,9 @@ static char *graphdef_of(json_object *c)
 static dls_opgraph *graph_of(json_object *c)
 {
     dls_opgraph *g = NULL;
-    dls_error err;
     const dls_import_options options = {.device = DLS_IMPORT_DEVICE_FILE};
     char *text = graphdef_of(c);
-    if (dls_graphdef_parse("golden", text, strlen(text), &options, &g, NULL, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_graphdef_parse("golden", text, strlen(text), &options, &g, NULL, &e));
     free(text);
     json_object *nodes = get(c, "nodes");
     assert_int_equal(g->n_nodes, length(nodes));
@@ -400,9 +391,8 @@ static void check_build(json_object *c)
     free(label);
 }
 
-static void test_builder(void **state)
+TEST(test_builder)
 {
-    (void)state;
     json_object *cases = get(builder, "cases");
     assert_int_equal(length(cases), 3);
     for (size_t i = 0; i < length(cases); i++) {
@@ -419,12 +409,7 @@ int main(void)
     }
     fluid = json_object_from_file(path[0]);
     builder = json_object_from_file(path[1]);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random),
-        cmocka_unit_test(test_fluid),
-        cmocka_unit_test(test_builder),
-    };
-    const int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    const int rc = run_listed();
     json_object_put(fluid);
     json_object_put(builder);
     return rc;

@@ -3,18 +3,13 @@
  * Static shapes against TensorFlow's own: training graphs that TensorFlow wrote, and what it found
  * for each operation (tests/golden/graphdef/make.py). Driple's tensor_size comes from these shapes.
  */
+#include "support/must.h"
 #include "workload/graph/graphdef.h"
 #include "workload/graph/grouping.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static char path[2][1200];
 
@@ -30,11 +25,8 @@ static void names_of(const char *name)
 static dls_opgraph *load(const char *name, dls_import_report *report)
 {
     dls_opgraph *g = NULL;
-    dls_error err;
     names_of(name);
-    if (dls_graphdef_load(path[0], NULL, &g, report, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_graphdef_load(path[0], NULL, &g, report, &e));
     return g;
 }
 
@@ -76,9 +68,8 @@ static int compare(const dls_opgraph *g, bool loop)
 }
 
 /* Parameters by hand: 5 5 1 32 + 32, 3 3 32 64, 3 3 64, 2 (64 + 64), 6 6 96 128 + 128, 1280. */
-static void cnn(void **state)
+TEST(cnn)
 {
-    (void)state;
     dls_import_report report;
     dls_opgraph *g = load("cnn", &report);
     dls_opgraph_totals t;
@@ -102,9 +93,8 @@ static void cnn(void **state)
     dls_opgraph_destroy(g);
 }
 
-static void lstm(void **state)
+TEST(lstm)
 {
-    (void)state;
     dls_import_report report;
     dls_opgraph *g = load("lstm", &report);
     dls_opgraph_totals t;
@@ -126,10 +116,4 @@ static void lstm(void **state)
                 20 * 2.0 * 16 * 128 * 256 + 2 * 2.0 * 16 * 20 * 20 * 64 + 2.0 * 320 * 64 * 1000);
     assert_true(product[1] == 2 * product[0]);
     dls_opgraph_destroy(g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(cnn), cmocka_unit_test(lstm)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

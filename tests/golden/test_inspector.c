@@ -4,19 +4,15 @@
  * 1e-9 relative and float32 within 1e-5 of the largest output, with the states in between; CUDA
  * where the build has an emulated device ($DLSIM_CUDA_EMULATED).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "base/h5.h"
 #include "predictor/driple/batch_io.h"
 #include "predictor/driple/cpu_engine.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
+#include "support/must.h"
 #include "support/shared.h"
 #include "tests/inspector_golden.h"
 
@@ -129,11 +125,8 @@ static void check_states(const dls_inspector *insp, const dls_cpu_engine *engine
 static double predict_all(const dls_inspector *insp, const dls_graph *graphs, size_t n,
                           const dls_predictor_options *o, const double *expected)
 {
-    dls_error e = {0};
     dls_predictor *p = NULL;
-    if (dls_predictor_create(insp, o, &p, &e) != DLS_OK) {
-        fail_msg("%s", e.msg);
-    }
+    MUST(dls_predictor_create(insp, o, &p, &e));
     dls_query *q = malloc(n * sizeof *q);
     dls_profile *profile = malloc(n * sizeof *profile);
     double *out = malloc(n * DLS_METRICS * sizeof *out);
@@ -141,9 +134,7 @@ static double predict_all(const dls_inspector *insp, const dls_graph *graphs, si
     for (size_t i = 0; i < n; i++) {
         q[i] = (dls_query){(int32_t)i, DLS_SETTING_BASE};
     }
-    if (dls_predict(p, graphs, n, q, n, profile, &e) != DLS_OK) {
-        fail_msg("%s: %s", e.where, e.msg);
-    }
+    MUST(dls_predict(p, graphs, n, q, n, profile, &e));
     for (size_t i = 0; i < n; i++) {
         memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
     }
@@ -159,12 +150,9 @@ static double predict_all(const dls_inspector *insp, const dls_graph *graphs, si
 static int check_cases(const char *file_name, const char *root, const dls_inspector *insp)
 {
     dls_graph_reader *r = NULL;
-    dls_error e = {0};
-    if (dls_graph_reader_open(golden(file_name), &r, &e) != DLS_OK) {
-        fail_msg("%s", e.msg);
-    }
+    MUST(dls_graph_reader_open(golden(file_name), &r, &e));
     hid_t file; /* in the same way as the reader, or HDF5 refuses to open it twice */
-    assert_int_equal(dls_h5_open(golden(file_name), &file, &e), DLS_OK);
+    MUST(dls_h5_open(golden(file_name), &file, &e));
     int n = 0;
     for (size_t g = 0; g < dls_graph_reader_n_groups(r); g++) {
         const char *name = dls_graph_reader_group(r, g);
@@ -176,9 +164,8 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
         }
         dls_group_shape shape;
         const dls_graph *graphs = NULL;
-        assert_int_equal(dls_graph_reader_shape(r, g, &shape, &e), DLS_OK);
-        assert_int_equal(dls_graph_reader_read(r, g, &shape, 0, shape.n_graphs, &graphs, &e),
-                         DLS_OK);
+        MUST(dls_graph_reader_shape(r, g, &shape, &e));
+        MUST(dls_graph_reader_read(r, g, &shape, 0, shape.n_graphs, &graphs, &e));
         size_t len = 0;
         double *expected = golden_doubles(file, expected_name, &len);
         assert_int_equal(len, shape.n_graphs * DLS_METRICS);
@@ -222,17 +209,15 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
     return n;
 }
 
-static void test_published(void **state)
+TEST(test_published)
 {
-    (void)state;
     dls_inspector *insp = import("pretrain_weights.h5", NULL, NULL);
     assert_int_equal(check_cases("driple_gcn.h5", "/", insp), 14);
     dls_inspector_destroy(insp);
 }
 
-static void test_variants(void **state)
+TEST(test_variants)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *arch;
@@ -269,7 +254,5 @@ int main(void)
     if (getenv("DLSIM_CUDA_EMULATED_NODES")) {
         emulated_nodes = (int32_t)strtol(getenv("DLSIM_CUDA_EMULATED_NODES"), NULL, 10);
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
-                                       cmocka_unit_test(test_variants)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

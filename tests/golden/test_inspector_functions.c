@@ -3,18 +3,14 @@
  * The PNA layer's aggregators and scalers and a GAT layer on graphs with isolated nodes, one by one
  * against the published code. The engine's own source is included: these are its inner functions.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define REAL double
 #define ENGINE_NAME functions_engine
 #define ENGINE_ISA "functions"
+#define OWN_MAIN
 #include "predictor/driple/cpu_engine.inc.h"
 #include "support/shared.h"
+#include "support/test.h"
 #include "tests/inspector_golden.h"
 
 #include <unistd.h>
@@ -98,9 +94,8 @@ static bool undisputed(int32_t kind)
     return kind != DLS_AGG_MAX && kind != DLS_AGG_MIN && kind < DLS_AGG_MOMENT3;
 }
 
-static void test_aggregators(void **state)
+TEST(test_aggregators)
 {
-    (void)state;
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     size_t n;
     double *adj = golden_doubles(file, "functions/adj", &n);
@@ -140,9 +135,8 @@ static void test_aggregators(void **state)
     H5Fclose(file);
 }
 
-static void test_scalers(void **state)
+TEST(test_scalers)
 {
-    (void)state;
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     size_t n;
     double *adj = golden_doubles(file, "functions/adj", &n);
@@ -177,9 +171,8 @@ static void test_scalers(void **state)
     H5Fclose(file);
 }
 
-static void test_gat_isolated(void **state)
+TEST(test_gat_isolated)
 {
-    (void)state;
     enum { HEADS = 2, WIDTH = 4 };
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     size_t n;
@@ -245,8 +238,5 @@ int main(void)
     if (!shared_path("golden/driple/driple_variants.h5", path, sizeof path)) {
         return 77;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_aggregators),
-                                       cmocka_unit_test(test_scalers),
-                                       cmocka_unit_test(test_gat_isolated)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

@@ -3,27 +3,14 @@
  * The shipped weights and graphs give the shipped predictions (tests/golden/inspector/make.sh):
  * float64 to 1e-12, float32 within 1e-5 of the largest, for the three settings of each graph.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "predictor/driple/batch_io.h"
 #include "predictor/driple/h5io.h"
+#include "support/must.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s: %s", #call, e.where, e.msg);                                         \
-        }                                                                                          \
-    } while (0)
 
 enum { SETTINGS = 3, GRAPHS_MAX = 8 };
 
@@ -75,9 +62,8 @@ static void check_group(dls_predictor *p, dls_graph_reader *r, size_t group, hid
     }
 }
 
-static void test_sample(void **state)
+TEST(test_sample)
 {
-    (void)state;
     dls_inspector *insp = NULL;
     MUST(dls_inspector_load(file("weights.h5"), &insp, &e));
     assert_int_equal(dls_inspector_n_settings(insp), SETTINGS);
@@ -99,10 +85,4 @@ static void test_sample(void **state)
     }
     H5Fclose(expected);
     dls_inspector_destroy(insp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sample)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,16 +5,12 @@
  * knows, by pairs of models.
  */
 #include "support/shared.h"
+#include "support/test.h"
 #include "world/world.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define ALONE 80
 #define SEEN 4000
@@ -121,9 +117,8 @@ static double slope_without(int m)
     return above / below;
 }
 
-static void test_left_out(void **state)
+TEST(test_left_out)
 {
-    (void)state;
     double sum = 0, bounded = 0, constant = 0, mean = 0, low = 1, high = 0;
     load();
     assert_int_equal(n_seen, 2776);
@@ -172,10 +167,4 @@ static void test_left_out(void **state)
     assert_true(left_out < 0.1 && none > 0.12);
     assert_true(fabs(sqrt(bounded / n_seen) - left_out) < 0.001); /* so the world does without */
     assert_true(sqrt(squares / pairs) > 0.06 && sqrt(squares / pairs) < 0.08);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_left_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

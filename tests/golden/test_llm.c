@@ -6,20 +6,15 @@
  * came out, rounded up (docs/large-models.md).
  */
 #include "base/csv.h"
+#include "support/test.h"
 #include "workload/operator/llm.h"
 #include "workload/operator/model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static dls_opmodel model;
 static dls_hardware hw;
@@ -56,9 +51,8 @@ static double step_ms(const char *name, const dls_llm_machine *on, double batch)
 /* Narayanan et al., SC 2021, table 1: sequences of 2,048, vocabulary 51,200, activations
  * recomputed; TFLOP/s of a GPU over F = 96 B s l h^2 (1 + s / 6h + V / 16lh). Eight links of 200
  * Gb/s a node. */
-static void megatron(void **state)
+TEST(megatron)
 {
-    (void)state;
     static const struct {
         int heads, hidden, layers, tensor, pipeline, gpus, batch;
         double tflops;
@@ -116,8 +110,6 @@ static judged gpts[6]; /* fitted, Megatron-LM, OneFlow; the same if all recomput
 static dls_status dlperf_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
     int hidden, layers, sequence, dp, tp, pp;
-    (void)user;
-    (void)err;
     char text[6][64];
     for (int i = 0; i < 6; i++) {
         snprintf(text[i], sizeof text[i], "%.*s", (int)csv->cell[col[i]].len, csv->cell[col[i]].s);
@@ -151,8 +143,6 @@ static judged four;
 static dls_status neusight_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
     char text[7][64];
-    (void)user;
-    (void)err;
     for (int i = 0; i < 7; i++) {
         snprintf(text[i], sizeof text[i], "%.*s", (int)csv->cell[col[i]].len, csv->cell[col[i]].s);
     }
@@ -176,9 +166,8 @@ static dls_status neusight_row(dls_csv *csv, const int *col, void *user, dls_err
     return DLS_OK;
 }
 
-static void measured(void **state)
+TEST(measured)
 {
-    (void)state;
     static const char *const dlperf[] = {"model",         "parallelism", "nodes",    "gpus",
                                          "batch_per_gpu", "step_ms",     "framework"};
     static const char *const neusight[] = {"gpu",    "model",       "mode",   "batch",
@@ -211,9 +200,8 @@ static void measured(void **state)
 }
 
 /* Properties: what a way of dividing must do to bytes, memory and time. */
-static void ways(void **state)
+TEST(ways)
 {
-    (void)state;
     dls_llm l;
     dls_llm_step a, b;
     dls_error err;
@@ -264,7 +252,6 @@ static int load(void **state)
 {
     char buf[4096], path[4200];
     dls_error err;
-    (void)state;
     snprintf(buf, sizeof buf, "%s/configs/hardware",
              getenv("DLSIM_SOURCE") ? getenv("DLSIM_SOURCE") : ".");
     snprintf(path, sizeof path, "%s/operator.cfg", buf);
@@ -274,14 +261,8 @@ static int load(void **state)
 
 static int unload(void **state)
 {
-    (void)state;
     dls_hardware_fini(&hw);
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ways), cmocka_unit_test(megatron),
-                                       cmocka_unit_test(measured)};
-    return cmocka_run_group_tests(tests, load, unload);
-}
+GROUP(load, unload)

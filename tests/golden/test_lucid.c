@@ -4,17 +4,13 @@
  * GPUs of every job of golden/lucid, and for lucid when it shared and how fast it was at the end.
  */
 #include "lucid/lucid.h"
+#include "support/must.h"
 #include "support/shared.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void print_gpus(uint32_t gpus, char *out, size_t size)
 {
@@ -87,9 +83,7 @@ static void check(const char *name, const char *schedule, const dls_lucid_cluste
     assert_int_equal(DLS_OK, dls_lucid_load(jobs, &trace, &err));
     assert_int_equal(DLS_OK, dls_lucid_load_pairs(pairs, &trace, &err));
     assert_int_equal(DLS_OK, dls_lucid_load_forecast(forecast, &trace, &err));
-    if (dls_lucid_run(cluster, schedule, &trace, &err) != DLS_OK) {
-        fail_msg("%s", err.msg);
-    }
+    MUST(dls_lucid_run(cluster, schedule, &trace, &e));
     snprintf(file, sizeof file, "golden/lucid/%s-%s.csv", name, schedule);
     compare(&trace, file, strcmp(schedule, "lucid") == 0);
     dls_lucid_trace_fini(&trace);
@@ -100,26 +94,16 @@ static const dls_lucid_vc july[] = {{"va", 9}, {"vb", 4}, {"vc", 2}};
 static const dls_lucid_cluster mini_cluster = {mini, 2, 0, 2, 200, 8},
                                july_cluster = {july, 3, 0, 2, 200, 8};
 
-#define TEST(case_name, schedule)                                                                  \
-    static void case_name##_##schedule(void **unused)                                              \
+#define CASE(case_name, schedule)                                                                  \
+    TEST(case_name##_##schedule)                                                                   \
     {                                                                                              \
-        (void)unused;                                                                              \
         check(#case_name, #schedule, &case_name##_cluster);                                        \
     }
-TEST(mini, fifo)
-TEST(mini, sjf)
-TEST(mini, srtf)
-TEST(mini, tiresias)
-TEST(mini, qssf)
-TEST(mini, lucid)
-TEST(july, qssf)
-TEST(july, lucid)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mini_fifo), cmocka_unit_test(mini_sjf),
-                                       cmocka_unit_test(mini_srtf), cmocka_unit_test(mini_tiresias),
-                                       cmocka_unit_test(mini_qssf), cmocka_unit_test(mini_lucid),
-                                       cmocka_unit_test(july_qssf), cmocka_unit_test(july_lucid)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+CASE(mini, fifo)
+CASE(mini, sjf)
+CASE(mini, srtf)
+CASE(mini, tiresias)
+CASE(mini, qssf)
+CASE(mini, lucid)
+CASE(july, qssf)
+CASE(july, lucid)

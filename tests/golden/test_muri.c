@@ -6,16 +6,13 @@
 #include "base/alloc.h"
 #include "muri/core.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 #include <json-c/json.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const dls_muri_cluster cluster = {1, 8, 8};
 
@@ -79,21 +76,20 @@ static void check(const char *trace_path, const char *name, const char *schedule
 
 #define TESTBED "golden/muri/testbed/cluster_trace.csv"
 #define TRACE1 "data/muri_philly_vcs/trace1.csv"
-#define TEST(function, trace, name, schedule)                                                      \
-    static void function(void **state)                                                             \
+#define CASE(function, trace, name, schedule)                                                      \
+    TEST(function)                                                                                 \
     {                                                                                              \
-        (void)state;                                                                               \
         check(trace, name, schedule);                                                              \
     }
-TEST(cluster_srtf, TESTBED, "cluster", "srtf")
-TEST(cluster_srsf, TESTBED, "cluster", "srsf")
-TEST(cluster_tiresias, TESTBED, "cluster", "tiresias")
-TEST(cluster_muri_s, TESTBED, "cluster", "muri-s")
-TEST(cluster_muri_l, TESTBED, "cluster", "muri-l")
-TEST(cluster_antman, TESTBED, "cluster", "antman")
-TEST(trace1_srtf, TRACE1, "trace1", "srtf")
-TEST(trace1_srsf, TRACE1, "trace1", "srsf")
-TEST(trace1_tiresias, TRACE1, "trace1", "tiresias")
+CASE(cluster_srtf, TESTBED, "cluster", "srtf")
+CASE(cluster_srsf, TESTBED, "cluster", "srsf")
+CASE(cluster_tiresias, TESTBED, "cluster", "tiresias")
+CASE(cluster_muri_s, TESTBED, "cluster", "muri-s")
+CASE(cluster_muri_l, TESTBED, "cluster", "muri-l")
+CASE(cluster_antman, TESTBED, "cluster", "antman")
+CASE(trace1_srtf, TRACE1, "trace1", "srtf")
+CASE(trace1_srsf, TRACE1, "trace1", "srsf")
+CASE(trace1_tiresias, TRACE1, "trace1", "tiresias")
 
 /* ---- the testbed's logs, which are hardware: constants fitted to these two
  * -------------------------------------------------------------------------------- */
@@ -156,15 +152,13 @@ static void check_testbed(const char *schedule)
     dls_muri_trace_fini(&trace);
 }
 
-static void testbed_srsf(void **state)
+TEST(testbed_srsf)
 {
-    (void)state;
     check_testbed("srsf");
 }
 
-static void testbed_tiresias(void **state)
+TEST(testbed_tiresias)
 {
-    (void)state;
     check_testbed("tiresias");
 }
 
@@ -201,9 +195,8 @@ static dls_stages stages_of(json_object *all, const char *model, int gpus)
 }
 
 /* To the last bit. */
-static void group_times(void **state)
+TEST(group_times)
 {
-    (void)state;
     json_object *all = read_instances(), *list = member(all, "interleaving");
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         json_object *one = json_object_array_get_idx(list, i), *models = member(one, "models");
@@ -242,9 +235,8 @@ static void read_jobs(json_object *all, json_object *one, dls_muri_trace *trace,
     trace->n_profiles = (int32_t)trace->n;
 }
 
-static void groups(void **state)
+TEST(groups)
 {
-    (void)state;
     json_object *all = read_instances(), *list = member(all, "matching");
     size_t wrong = 0;
     for (size_t i = 0; i < json_object_array_length(list); i++) {
@@ -280,18 +272,4 @@ static void groups(void **state)
     printf("%zu instances, %zu wrong\n", json_object_array_length(list), wrong);
     assert_int_equal(0, wrong);
     json_object_put(all);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(group_times),      cmocka_unit_test(groups),
-        cmocka_unit_test(testbed_srsf),     cmocka_unit_test(testbed_tiresias),
-        cmocka_unit_test(cluster_srtf),     cmocka_unit_test(cluster_srsf),
-        cmocka_unit_test(cluster_tiresias), cmocka_unit_test(cluster_muri_s),
-        cmocka_unit_test(cluster_muri_l),   cmocka_unit_test(cluster_antman),
-        cmocka_unit_test(trace1_srtf),      cmocka_unit_test(trace1_srsf),
-        cmocka_unit_test(trace1_tiresias),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,16 +7,12 @@
 #include "base/csv.h"
 #include "pollux/goodput.h"
 #include "pollux/pollux.h"
+#include "support/must.h"
 #include "support/shared.h"
 
 #include <json-c/json.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static dls_pollux_apps apps;
 
@@ -24,7 +20,6 @@ static int set_up(void **state)
 {
     char folder[512], points[512];
     dls_error err;
-    (void)state;
     if (!shared_path("data/pollux_aws_t4", folder, sizeof folder) ||
         !shared_path("golden/pollux/points.csv", points, sizeof points)) {
         exit(77);
@@ -34,7 +29,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     dls_pollux_apps_fini(&apps);
     return 0;
 }
@@ -108,21 +102,19 @@ static void all_of(const char *schedule)
     }
 }
 
-static void tiresias(void **state)
+TEST(tiresias)
 {
-    (void)state;
     all_of("tiresias");
 }
 
-static void optimus(void **state)
+TEST(optimus)
 {
-    (void)state;
     all_of("optimus");
 }
 
 /* Its search is random: their average of this workload is a draw as ours is. All workloads:
  * docs/schedulers-elastic.md. */
-static void pollux(void **state)
+TEST(pollux)
 {
     const dls_pollux_params params = {
         .nodes = 16, .gpus_per_node = 4, .interval_s = 60, .schedule = "pollux", .seed = 1};
@@ -131,12 +123,9 @@ static void pollux(void **state)
     dls_pollux_trace t;
     dls_error err;
     double jct = 0;
-    (void)state;
     assert_true(shared_path("golden/pollux/workloads/load-0.5/workload-3.csv", path, sizeof path));
     assert_int_equal(DLS_OK, dls_pollux_load(path, &apps, &t, &err));
-    if (dls_pollux_run(&params, &t, NULL, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_pollux_run(&params, &t, NULL, &e));
     for (size_t i = 0; i < t.n; i++) {
         assert_int_equal(t.job[i].epochs, t.job[i].app->epochs);
         jct += (double)(t.job[i].end_s - t.job[i].submit_s) / (double)t.n;
@@ -206,12 +195,11 @@ static void unit(const char *app, json_object *limits, json_object *one, dls_goo
     }
 }
 
-static void goodput(void **state)
+TEST(goodput)
 {
     char path[512];
     size_t fits = 0, optima = 0, n = 0;
     static dls_goodput_seen seen[4096];
-    (void)state;
     assert_true(shared_path("golden/pollux/goodput_units.json", path, sizeof path));
     json_object *all = json_object_from_file(path);
     assert_non_null(all);
@@ -228,9 +216,4 @@ static void goodput(void **state)
     json_object_put(all);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tiresias), cmocka_unit_test(optimus),
-                                       cmocka_unit_test(goodput), cmocka_unit_test(pollux)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down)

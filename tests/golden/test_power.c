@@ -10,18 +10,13 @@
  */
 #include "base/csv.h"
 #include "cluster/power.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { ROWS_MAX = 600 };
 
@@ -40,7 +35,6 @@ static dls_status add(dls_csv *csv, const int *col, void *user, dls_error *err)
     rows *all = user;
     row *r = &all->at[all->n++];
     assert_true(all->n <= ROWS_MAX);
-    (void)err;
     snprintf(r->network, sizeof r->network, "%s", dls_csv_text(csv, col[1]));
     r->run[0] = '\0';
     for (int i = 0; i < 4; i++) {
@@ -110,9 +104,8 @@ static errors judge(const char *file, const char *type, bool judged)
     return e;
 }
 
-static void measured_runs(void **state)
+TEST(measured_runs)
 {
-    (void)state;
     /* The bounds are what came out, rounded up; the aim is 0.05 (docs/energy.md). */
     static const struct {
         const char *file, *type;
@@ -137,9 +130,8 @@ static void measured_runs(void **state)
     assert_true(power / (double)n < 0.05 && fabs(predicted_j / measured_j - 1) < 0.05);
 }
 
-static void law(void **state)
+TEST(law)
 {
-    (void)state;
     dls_error err;
     dls_gpu_power gpu;
     double slower, before = 1e9;
@@ -175,10 +167,4 @@ static void law(void **state)
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(dls_gpu_power_of(NULL, table[i].name, &gpu, &err), DLS_OK);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(law), cmocka_unit_test(measured_runs)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,20 +5,18 @@
  * names are <trace>__<cluster>__<schedule>__<scheme>.csv. Files made with the original's memory
  * leak are left out here: runs_memfix has the same runs without it.
  */
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "support/shared.h"
+#include "support/test.h"
 #include "tiresias/tiresias.h"
 #include "traces/reader.h"
 
 #include <dirent.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const char *shared;
 
@@ -228,9 +226,8 @@ static void compare_folder(const char *folder, const char *traces, const char *c
            folder, sum->files, sum->jobs, sum->phantoms, sum->skipped);
 }
 
-static void test_runs(void **state)
+TEST(test_runs)
 {
-    (void)state;
     tally sum = {0};
     compare_folder("golden/tiresias/runs", "golden/tiresias/traces", "golden/tiresias/clusters",
                    true, &sum);
@@ -238,18 +235,16 @@ static void test_runs(void **state)
     assert_true(sum.phantoms > 0);
 }
 
-static void test_runs_without_leak(void **state)
+TEST(test_runs_without_leak)
 {
-    (void)state;
     tally sum = {0};
     compare_folder("golden/tiresias/runs_memfix", "golden/tiresias/traces",
                    "golden/tiresias/clusters", false, &sum);
     assert_int_equal(sum.files, 19);
 }
 
-static void test_philly64(void **state)
+TEST(test_philly64)
 {
-    (void)state;
     tally sum = {0};
     compare_folder("golden/philly64/tiresias", "golden/philly64", "golden/philly64", false, &sum);
     assert_int_equal(sum.files, 11);
@@ -262,10 +257,5 @@ int main(void)
     if (!shared_path("golden/tiresias/runs", path, sizeof path)) {
         return 77;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_runs_without_leak),
-        cmocka_unit_test(test_philly64),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

@@ -3,14 +3,10 @@
  * The published traces, as far as they are at hand: rows, GPUs, GPU time, spans and flags. The
  * expected numbers were computed from the same files with pandas, not with these readers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "dlsim/trace.h"
+#include "support/must.h"
 #include "support/shared.h"
 
 #include <dirent.h>
@@ -35,10 +31,7 @@ static dls_trace *load(const char *name, const char *format, const dls_trace_opt
     char path[512];
     snprintf(path, sizeof path, "%s/%s", shared, name);
     dls_trace *t = NULL;
-    dls_error err = {0};
-    if (dls_trace_load(path, NULL, opts, &t, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_trace_load(path, NULL, opts, &t, &e));
     assert_string_equal(dls_trace_about(t)->format, format);
     return t;
 }
@@ -64,9 +57,8 @@ static totals sum(const dls_trace *t)
     return s;
 }
 
-static void totals_of_every_trace(void **state)
+TEST(totals_of_every_trace)
 {
-    (void)state;
     static const struct {
         const char *name, *format;
         totals want;
@@ -152,9 +144,8 @@ static totals sum_folder(const char *name, size_t *n_files, int64_t *steps)
     return all;
 }
 
-static void gavel_and_shockwave(void **state)
+TEST(gavel_and_shockwave)
 {
-    (void)state;
     static const struct {
         const char *folder;
         size_t n_files, n;
@@ -185,9 +176,8 @@ static int64_t sum_i64(const int64_t *column, size_t n)
     return s;
 }
 
-static void details(void **state)
+TEST(details)
 {
-    (void)state;
     dls_trace *t = load("data/philly_msr_2017/philly.csv", "philly-csv", NULL);
     assert_string_equal(dls_trace_about(t)->epoch, "2017-09-04 10:30:41");
     assert_int_equal(dls_trace_n_vcs(t), 15);
@@ -239,9 +229,8 @@ static void details(void **state)
 }
 
 /* Tables that are no job traces are refused by what they are. */
-static void other_tables_are_refused(void **state)
+TEST(other_tables_are_refused)
 {
-    (void)state;
     static const struct {
         const char *name, *part;
     } files[] = {
@@ -275,11 +264,5 @@ int main(void)
     if (!shared_path("data/philly_msr_2017/philly.csv", path, sizeof path)) {
         return 77;
     }
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(totals_of_every_trace),
-        cmocka_unit_test(gavel_and_shockwave),
-        cmocka_unit_test(details),
-        cmocka_unit_test(other_tables_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

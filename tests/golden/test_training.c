@@ -4,13 +4,8 @@
  * the features to 1e-8 of its largest element, and ten steps of Adam in three configurations, in
  * float64; float32 of every instruction set to its precision.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/h5.h"
 #include "base/alloc.h"
 #include "predictor/driple/batch_io.h"
@@ -18,6 +13,7 @@
 #include "predictor/driple/weights.h"
 #include "predictor/training/adam.h"
 #include "predictor/training/stepper.h"
+#include "support/must.h"
 #include "support/shared.h"
 
 #include <math.h>
@@ -78,18 +74,13 @@ typedef struct trained {
 
 static void start(trained *t, const char *group, bool f64, const char *isa, dls_tune tune)
 {
-    dls_error e = {0};
     char init[64];
     *t = (trained){0};
     snprintf(init, sizeof init, "%s/init", group);
-    if (dls_inspector_import(path, init, NULL, &t->insp, &e) != DLS_OK ||
-        dls_trainee_create(t->insp, DLS_SETTING_BASE, tune, &t->net, &e) != DLS_OK) {
-        fail_msg("%s", e.msg);
-    }
+    MUST(dls_inspector_import(path, init, NULL, &t->insp, &e));
+    MUST(dls_trainee_create(t->insp, DLS_SETTING_BASE, tune, &t->net, &e));
     const dls_stepper_options o = {.f64 = f64, .isa = isa, .threads = 1};
-    if (dls_stepper_create(t->net, &o, &t->stepper, &e) != DLS_OK) {
-        fail_msg("%s", e.msg);
-    }
+    MUST(dls_stepper_create(t->net, &o, &t->stepper, &e));
     t->gradient = malloc(t->net->n_values * sizeof *t->gradient);
     assert_non_null(t->gradient);
     for (int i = 0; i < GRAPHS; i++) {
@@ -110,11 +101,8 @@ static void stop(trained *t)
 
 static double step(trained *t)
 {
-    dls_error e = {0};
     double loss = 0;
-    if (dls_stepper_run(t->stepper, &t->batch, &loss, &e) != DLS_OK) {
-        fail_msg("%s", e.msg);
-    }
+    MUST(dls_stepper_run(t->stepper, &t->batch, &loss, &e));
     return loss;
 }
 
@@ -160,16 +148,14 @@ static void gradients(const char *weights, bool f64, const char *isa, double bou
     stop(&t);
 }
 
-static void test_gradients_f64(void **state)
+TEST(test_gradients_f64)
 {
-    (void)state;
     gradients("pretrained", true, NULL, 1e-8);
     gradients("random", true, NULL, 1e-8);
 }
 
-static void test_gradients_f32(void **state)
+TEST(test_gradients_f32)
 {
-    (void)state;
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
     for (int i = 0; i < 3; i++) {
         if (dls_step_engine_find(false, isas[i])) {
@@ -218,9 +204,8 @@ static void trajectory(const char *weights, const char *run, double lr, double d
     stop(&t);
 }
 
-static void test_adam(void **state)
+TEST(test_adam)
 {
-    (void)state;
     static const char *const weights[] = {"pretrained", "random"};
     for (int i = 0; i < 2; i++) {
         trajectory(weights[i], "adam_lr3e-3_wd1e-6", 3e-3, 1e-6, DLS_TUNE_BASE);
@@ -230,9 +215,8 @@ static void test_adam(void **state)
 }
 
 /* What the published fine-tuning really does: the MLP alone. */
-static void test_published_transfer(void **state)
+TEST(test_published_transfer)
 {
-    (void)state;
     trajectory("pretrained", "tl_code_mlp_only", 3e-3, 1e-6, DLS_TUNE_MLP);
 }
 
@@ -251,13 +235,7 @@ int main(void)
         return 1;
     }
     read_into("/y", &target[0][0], GRAPHS * DLS_METRICS);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients_f64),
-        cmocka_unit_test(test_gradients_f32),
-        cmocka_unit_test(test_adam),
-        cmocka_unit_test(test_published_transfer),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_listed();
     dls_graph_reader_close(reader);
     return failed;
 }

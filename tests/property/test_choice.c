@@ -5,14 +5,10 @@
  */
 #include "base/rng.h"
 #include "sched/choice.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static dls_error err;
 
@@ -73,9 +69,8 @@ static void check(const dls_choice *c)
     assert_true(c->bound <= c->cost + 1e-9);
 }
 
-static void small(void **state)
+TEST(small)
 {
-    (void)state;
     dls_choice c = {0};
     size_t none = 0;
     for (uint64_t seed = 0; seed < 3000; seed++) {
@@ -101,9 +96,8 @@ static void small(void **state)
 }
 
 /* Hundreds of groups: nothing to compare with but the bound. */
-static void large(void **state)
+TEST(large)
 {
-    (void)state;
     dls_choice c = {0};
     for (int32_t types = 1; types <= 3; types++) {
         dls_rng rng = dls_rng_stream((uint64_t)types, DLS_RNG_TEST, 8);
@@ -119,9 +113,8 @@ static void large(void **state)
 
 /* Thousands of jobs of a few kinds: at the best prices all jobs of a kind change their option
  * together. */
-static void alike(void **state)
+TEST(alike)
 {
-    (void)state;
     dls_choice c = {0};
     for (int32_t groups = 1000; groups <= 4000; groups *= 2) {
         const int64_t capacity[] = {1024, 512, 512};
@@ -142,11 +135,4 @@ static void alike(void **state)
         assert_true(c.cost - c.bound <= 3e-3 * fabs(c.cost));
     }
     dls_choice_fini(&c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small), cmocka_unit_test(large),
-                                       cmocka_unit_test(alike)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,14 +6,9 @@
  */
 #include "base/rng.h"
 #include "base/evq.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 typedef struct naive_event {
     bool there;
@@ -89,9 +84,8 @@ static void random_case(uint64_t seed)
     dls_evq_fini(&q);
 }
 
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 200; seed++) {
         random_case(seed);
     }
@@ -150,9 +144,8 @@ static void clock_case(uint64_t seed)
 }
 
 /* An event that is moved to and fro leaves equal entries. */
-static void test_to_and_fro(void **unused)
+TEST(test_to_and_fro)
 {
-    (void)unused;
     dls_evq q;
     assert_int_equal(dls_evq_init(&q, 3, NULL), DLS_OK);
     assert_int_equal(dls_evq_set(&q, 0, 5, DLS_EV_TICK, NULL), DLS_OK);
@@ -171,9 +164,8 @@ static void test_to_and_fro(void **unused)
     dls_evq_fini(&q);
 }
 
-static void test_clock(void **unused)
+TEST(test_clock)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 20; seed++) {
         clock_case(seed);
     }
@@ -189,9 +181,8 @@ static int event_cmp(const void *a, const void *b)
 }
 
 /* Far more events than the first heap holds come out in the order of a sort. */
-static void test_growth(void **unused)
+TEST(test_growth)
 {
-    (void)unused;
     const uint32_t n = 20000;
     dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 2);
     dls_evq q;
@@ -215,11 +206,4 @@ static void test_growth(void **unused)
     assert_true(dls_evq_empty(&q));
     free(sorted);
     dls_evq_fini(&q);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_clock), cmocka_unit_test(test_to_and_fro),
-                                       cmocka_unit_test(test_growth)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

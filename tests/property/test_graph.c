@@ -3,15 +3,12 @@
  * Random graphs: order against its definition, fluid communities against a plain implementation,
  * grouping against brute force, files round trip and every flipped byte is noticed or harmless.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "support/refuse.h"
+#include "support/test.h"
 #include "workload/graph/features.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/pyrandom.h"
@@ -65,9 +62,8 @@ static dls_opgraph *random_graph(int32_t n, int32_t n_edges, double gpu_frac)
     return g;
 }
 
-static void test_order(void **state)
+TEST(test_order)
 {
-    (void)state;
     for (int round = 0; round < 200; round++) {
         const int32_t n = 1 + below(60);
         dls_opgraph *g = random_graph(n, below(4 * n), 1);
@@ -92,9 +88,8 @@ static void test_order(void **state)
     }
 }
 
-static void test_cycle(void **state)
+TEST(test_cycle)
 {
-    (void)state;
     dls_opgraph *g = random_graph(6, 0, 1);
     dls_error err;
     for (int32_t i = 0; i < 6; i++) {
@@ -191,9 +186,8 @@ static void plain_fluid(const dls_adjacency *a, int32_t k, uint64_t seed, int32_
     free(count);
 }
 
-static void test_fluid(void **state)
+TEST(test_fluid)
 {
-    (void)state;
     for (int round = 0; round < 300; round++) {
         const int32_t n = 2 + below(50);
         const int32_t k = 1 + below(n < 20 ? n : 20);
@@ -238,9 +232,8 @@ static void test_fluid(void **state)
 }
 
 /* A path is so long that 101 passes do not reach its ends: they still get a group. */
-static void test_fluid_large(void **state)
+TEST(test_fluid_large)
 {
-    (void)state;
     const int32_t n = 100000;
     int32_t(*edges)[2] = malloc((size_t)n * sizeof *edges);
     int32_t *label = malloc((size_t)n * sizeof *label);
@@ -267,9 +260,8 @@ static void test_fluid_large(void **state)
 /* ---- grouping ----------------------------------------------------------------------------------
  */
 
-static void test_grouping(void **state)
+TEST(test_grouping)
 {
-    (void)state;
     int made = 0;
     for (int round = 0; round < 200; round++) {
         const int32_t n = 2 + below(60);
@@ -357,9 +349,8 @@ static void test_grouping(void **state)
     assert_true(made > 100);
 }
 
-static void test_proportional(void **state)
+TEST(test_proportional)
 {
-    (void)state;
     /* Batches of sorted sizes: {100, 110}, {1000, 1200}, {5000}. */
     const int32_t kept[5] = {1200, 100, 1000, 110, 5000};
     int32_t k[5];
@@ -398,9 +389,8 @@ static bool same(const dls_opgraph *a, const dls_opgraph *b)
     return equal;
 }
 
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     char path[] = "/tmp/dlsim-graph-XXXXXX";
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -474,15 +464,6 @@ static void test_files(void **state)
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-static int budget;
-
-static int refuse(void *user, size_t bytes)
-{
-    (void)user;
-    (void)bytes;
-    return budget-- > 0;
-}
-
 static dls_status whole_way(const char *path, dls_error *err)
 {
     const dls_zoo_model *m = dls_zoo_find("lenet");
@@ -509,38 +490,18 @@ static dls_status whole_way(const char *path, dls_error *err)
 }
 
 /* Whichever allocation fails, the caller hears of it and nothing is left behind. */
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     char path[] = "/tmp/dlsim-graph-XXXXXX";
     const int fd = mkstemp(path);
     assert_true(fd >= 0);
     close(fd);
-    int failed = 0;
-    dls_alloc_set_hook(refuse, NULL);
-    for (;; failed++) {
-        dls_error err;
-        budget = failed;
-        const dls_status status = whole_way(path, &err);
-        if (status == DLS_OK) {
-            break;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        assert_true(failed < 2000);
-    }
-    dls_alloc_set_hook(NULL, NULL);
-    assert_true(failed > 50);
+    EACH_REFUSED(51, whole_way(path, NULL));
     unlink(path);
 }
 
 int main(void)
 {
     rng = dls_rng_stream(2024, DLS_RNG_TEST, 11);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),    cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_fluid),    cmocka_unit_test(test_fluid_large),
-        cmocka_unit_test(test_grouping), cmocka_unit_test(test_proportional),
-        cmocka_unit_test(test_files),    cmocka_unit_test(test_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

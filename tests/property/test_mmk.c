@@ -12,11 +12,7 @@
  */
 #include "base/rng.h"
 #include "support/sim_case.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define JOBS 240000
 #define WARM_UP 20000 /* jobs before the first batch: the system starts empty */
@@ -110,32 +106,19 @@ static void one_case(int k, double load)
     free(cluster.groups);
 }
 
-static void test_one_server(void **unused)
+TEST(test_one_server)
 {
-    (void)unused;
     one_case(1, 0.5);
     one_case(1, 0.8);
 }
 
-static void test_four_servers(void **unused)
+TEST(test_four_servers)
 {
-    (void)unused;
     one_case(4, 0.6);
     one_case(4, 0.85);
 }
 
-static void test_sixteen_servers(void **unused)
+TEST(test_sixteen_servers)
 {
-    (void)unused;
     one_case(16, 0.85);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_server),
-        cmocka_unit_test(test_four_servers),
-        cmocka_unit_test(test_sixteen_servers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

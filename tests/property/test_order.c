@@ -6,13 +6,8 @@
  */
 #include "base/order.h"
 #include "base/rng.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #define N 40
 #define SETS 3
@@ -158,9 +153,8 @@ static void random_case(uint64_t seed)
     dls_order_fini(&t);
 }
 
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 40; seed++) {
         random_case(seed);
     }
@@ -178,9 +172,8 @@ static dls_rank any_rank(dls_rng *rng, int kind, int32_t x)
 
 /* Sets of several levels that grow, shrink to nothing and grow again, against their sums and
  * neighbours. */
-static void test_large(void **unused)
+TEST(test_large)
 {
-    (void)unused;
     enum { MANY = 3000 };
     dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 4);
     for (int kind = 0; kind < 3; kind++) {
@@ -234,9 +227,8 @@ static void test_large(void **unused)
 }
 
 /* Sorted insertion is what a queue does; the tree must stay shallow all the same. */
-static void test_depth(void **unused)
+TEST(test_depth)
 {
-    (void)unused;
     const int32_t n = 100000;
     dls_order_set s = DLS_ORDER_SET_EMPTY;
     dls_order t;
@@ -251,11 +243,4 @@ static void test_depth(void **unused)
     /* Nodes that are two thirds full: 10^5 members lie five deep. */
     assert_true(t.steps / (uint64_t)n <= 5);
     dls_order_fini(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_depth)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

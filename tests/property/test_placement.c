@@ -6,6 +6,7 @@
  */
 #include "support/place_world.h"
 #include "support/sim_setup.h"
+#include "support/test.h"
 
 #include <time.h>
 
@@ -316,9 +317,8 @@ static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
     free(w.spec.groups);
 }
 
-static void test_random_histories(void **unused)
+TEST(test_random_histories)
 {
-    (void)unused;
     int64_t asked = 0, placed = 0;
     for (uint64_t seed = 0; seed < 1500; seed++) {
         one_history(seed, &asked, &placed);
@@ -327,9 +327,8 @@ static void test_random_histories(void **unused)
 }
 
 /* Draws differ from seed to seed, from job to job and from one attempt to the next. */
-static void test_random_differs(void **unused)
+TEST(test_random_differs)
 {
-    (void)unused;
     static const char *const policies[] = {"random", "crandom"};
     world w;
     memset(&w, 0, sizeof w);
@@ -360,9 +359,8 @@ static void test_random_differs(void **unused)
  */
 
 /* Parts are merged by node, whatever was granted before with the same memory. */
-static void test_grant_by_node(void **unused)
+TEST(test_grant_by_node)
 {
-    (void)unused;
     dls_cluster_spec spec = case_cluster(300, 8, 4);
     dls_place_index *x;
     dls_grant grant = {0};
@@ -396,9 +394,8 @@ static void test_grant_by_node(void **unused)
 
 /* One gang of 100,000 GPUs, each on a node drawn for itself: 12,500 parts. With a search of all parts
  * for every GPU it takes some 20 s, with none 0.05 s. */
-static void test_large_gang(void **unused)
+TEST(test_large_gang)
 {
-    (void)unused;
     const case_job job = {0, 10, 100000, NULL, NULL};
     sim_setup s;
     setup_init(&s, case_cluster(12500, 8, 40), case_trace(&job, 1), "fifo", "random");
@@ -408,13 +405,4 @@ static void test_large_gang(void **unused)
     assert_int_equal(rec->end_us[0], S(10));
     dls_record_destroy(rec);
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_histories),
-                                       cmocka_unit_test(test_random_differs),
-                                       cmocka_unit_test(test_grant_by_node),
-                                       cmocka_unit_test(test_large_gang)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "dlsim/predictor.h"
 #include "engine/pace.h"
 #include "support/place_world.h"
+#include "support/test.h"
 
 #define HOUR_US (INT64_C(3600) * 1000000)
 
@@ -51,7 +52,6 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
 
 static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
-    (void)gpus;
     teller *t = user;
     *n = 0;
     for (int32_t type = 0; type < t->n_types; type++) {
@@ -202,9 +202,8 @@ static void one_history(const char *policy, uint64_t seed, counts *c)
     free(w.spec.groups);
 }
 
-static void test_random_histories(void **unused)
+TEST(test_random_histories)
 {
-    (void)unused;
     for (size_t k = 0; k < N_POLICIES; k++) {
         counts c = {0};
         for (uint64_t seed = 0; seed < 250; seed++) {
@@ -225,14 +224,12 @@ static void test_random_histories(void **unused)
 static int now_and_then(void *user, size_t bytes)
 {
     uint64_t *n = user;
-    (void)bytes;
     return dls_mix64(++*n) % 3 != 0;
 }
 
 /* What a policy could not remember it does without: nothing is lost, and no grant is wrong. */
-static void test_failing_memory(void **unused)
+TEST(test_failing_memory)
 {
-    (void)unused;
     for (size_t k = 0; k < N_POLICIES; k++) {
         const dls_placement_ops *ops = case_placement(policies[k]);
         for (uint64_t seed = 0; seed < 60; seed++) {
@@ -284,11 +281,4 @@ static void test_failing_memory(void **unused)
             free(w.spec.groups);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_histories),
-                                       cmocka_unit_test(test_failing_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

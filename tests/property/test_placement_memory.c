@@ -8,11 +8,7 @@
 #include "placement/choose.h"
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 /* ---- a predictor that says something of everything, always the same ---------------------------- */
 
@@ -80,10 +76,6 @@ static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
 
 static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)
 {
-    (void)user;
-    (void)jobs;
-    (void)n;
-    (void)err;
     return DLS_OK;
 }
 
@@ -170,11 +162,10 @@ static uint64_t run(const char *sched, const char *placement, uint64_t seed, boo
     return digest;
 }
 
-static void test_as_if_asked_anew(void **unused)
+TEST(test_as_if_asked_anew)
 {
     static const char *const scheds[] = {"fifo", "fjf", "easy", "dlas-gpu", "srtf", "gandiva"};
     static const char *const places[] = {"driple", "driple-pack", "driple-net"};
-    (void)unused;
     for (size_t k = 0; k < 3; k++) {
         asked = refused = 0;
         for (uint64_t seed = 0; seed < 150; seed++) {
@@ -183,10 +174,4 @@ static void test_as_if_asked_anew(void **unused)
         }
         assert_true(asked > 20000 && refused > 1000);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_as_if_asked_anew)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,7 @@
  * may only read are found out.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 /* ---- questions about what does not exist --------------------------------------------------------
  */
@@ -70,8 +64,6 @@ static void ask_view(const dls_view *v)
 static void wild_order(void *state, const dls_view *v, int32_t job, dls_job_event why,
                        dls_priority *out)
 {
-    (void)state;
-    (void)out;
     if (job == 7 && why == DLS_EVENT_STARTED) {
         ask_view(v);
     }
@@ -79,9 +71,6 @@ static void wild_order(void *state, const dls_view *v, int32_t job, dls_job_even
 
 static dls_status wild_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)out;
-    (void)err;
     ask_view(v);
     return DLS_OK;
 }
@@ -160,9 +149,8 @@ static bool wild_place(void *state, const dls_place_index *x, const dls_request 
     return case_placement("first-fit")->place(state, x, r, g);
 }
 
-static void test_wild_indices(void **unused)
+TEST(test_wild_indices)
 {
-    (void)unused;
     const dls_sched_ops order = {.abi = DLS_POLICY_ABI,
                                  .name = "wild",
                                  .job_state_bytes = sizeof(int64_t),
@@ -229,8 +217,6 @@ static void scribble_into(const dls_view *v)
 static void scribbling_order(void *state, const dls_view *v, int32_t job, dls_job_event why,
                              dls_priority *out)
 {
-    (void)state;
-    (void)out;
     if (job == 7 && why == DLS_EVENT_STARTED) {
         scribble_into(v);
     }
@@ -238,17 +224,14 @@ static void scribbling_order(void *state, const dls_view *v, int32_t job, dls_jo
 
 static dls_status scribbling_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)err;
     dls_act_start(out, dls_view_first_waiting(v));
     scribble_into(v);
     dls_act_wake(out, v->now_us + 1); /* legal; does not hide it */
     return DLS_OK;
 }
 
-static void test_scribble(void **unused)
+TEST(test_scribble)
 {
-    (void)unused;
     const dls_sched_ops order = {.abi = DLS_POLICY_ABI,
                                  .name = "scribe",
                                  .discipline = DLS_PREEMPT,
@@ -268,13 +251,4 @@ static void test_scribble(void **unused)
             setup_fini(&s);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wild_indices),
-        cmocka_unit_test(test_scribble),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

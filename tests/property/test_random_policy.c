@@ -5,13 +5,9 @@
  * the policy calls after it must do nothing.
  */
 #include "support/sim_case.h"
+#include "support/test.h"
 
 #include "base/rng.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #define MAX_JOBS 30
 
@@ -168,8 +164,6 @@ static void check_view(const dls_view *v)
 
 static dls_status random_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)err;
     check_view(v);
     for (int32_t j = 0; j < v->n_jobs; j++) {
         script.ever_ran[j] |= v->running[j];
@@ -258,9 +252,8 @@ static void tear_down(setting *s)
     free(s->cluster.groups);
 }
 
-static void test_legal(void **unused)
+TEST(test_legal)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 1000; seed++) {
         setting s;
         set_up(&s, seed, 3, 4);
@@ -290,9 +283,8 @@ static void test_legal(void **unused)
     }
 }
 
-static void test_illegal(void **unused)
+TEST(test_illegal)
 {
-    (void)unused;
     int done[WRONG_COUNT] = {0};
     for (uint64_t seed = 0; seed < 2000; seed++) {
         setting s;
@@ -324,8 +316,6 @@ static void test_illegal(void **unused)
 /* Preempting and starting while walking: the walk goes on behind the job, and ends. */
 static dls_status walking_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)err;
     int32_t order[MAX_JOBS], n = 0, at = 0;
     for (int32_t j = dls_view_first_running(v); j >= 0; j = dls_view_next_running(v, j)) {
         order[n++] = j;
@@ -354,9 +344,8 @@ static dls_status walking_pass(void *state, const dls_view *v, dls_actions *out,
     return DLS_OK;
 }
 
-static void test_walks(void **unused)
+TEST(test_walks)
 {
-    (void)unused;
     const dls_sched_ops walker = {.abi = DLS_POLICY_ABI, .name = "walker", .pass = walking_pass};
     for (uint64_t seed = 0; seed < 100; seed++) {
         setting s;
@@ -372,16 +361,13 @@ static void test_walks(void **unused)
 
 static dls_status failing_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)out;
     return v->now_us < 30 * DLS_US_PER_S ? DLS_OK
                                          : dls_fail(err, DLS_EPREDICTOR, "failing", "out of ideas");
 }
 
 /* A policy's own error is passed on as it is. */
-static void test_policy_fails(void **unused)
+TEST(test_policy_fails)
 {
-    (void)unused;
     const dls_sched_ops failing = {.abi = DLS_POLICY_ABI, .name = "failing", .pass = failing_pass};
     setting s;
     dls_record *rec = NULL;
@@ -392,12 +378,4 @@ static void test_policy_fails(void **unused)
     assert_string_equal(err.msg, "out of ideas");
     assert_null(rec);
     tear_down(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_legal), cmocka_unit_test(test_illegal),
-                                       cmocka_unit_test(test_walks),
-                                       cmocka_unit_test(test_policy_fails)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,9 @@
  * what a brute-force solver makes of the present alone; within the grid's step what one without a grid
  * does; fair by the definition. And the tabled curve against the formula.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/rng.h"
+#include "support/test.h"
 #include "world/shares_level.h"
 #include "world/truth.h"
 
@@ -241,9 +236,8 @@ static void happen(network *n, dls_shares *s, dls_rng *rng)
 }
 
 /* A life, and at every moment what the present alone gives; only those who are told of have moved. */
-static void test_history(void **state)
+TEST(test_history)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < CASES / 4; seed++) {
         dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, seed);
         network n = random_network(&rng, FLOWS, LINKS);
@@ -357,9 +351,8 @@ static void brute(const network *n, double *x)
     }
 }
 
-static void test_brute_force(void **state)
+TEST(test_brute_force)
 {
-    (void)state;
     int shared = 0;
     for (uint64_t c = 0; c < CASES; c++) {
         dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, c);
@@ -379,9 +372,8 @@ static void test_brute_force(void **state)
 }
 
 /* Nobody's share can grow: it is at its line, or on a full link where nobody has more. */
-static void test_definition(void **state)
+TEST(test_definition)
 {
-    (void)state;
     for (uint64_t c = 0; c < CASES; c++) {
         dls_rng rng = dls_rng_stream(2, DLS_RNG_TEST, c);
         const network n = random_network(&rng, 8, 6);
@@ -408,9 +400,8 @@ static void test_definition(void **state)
 }
 
 /* More capacity on one link or less traffic of one job: the least share does not shrink. */
-static void test_least_share_grows(void **state)
+TEST(test_least_share_grows)
 {
-    (void)state;
     for (uint64_t c = 0; c < CASES; c++) {
         dls_rng rng = dls_rng_stream(3, DLS_RNG_TEST, c);
         network n = random_network(&rng, 8, 6);
@@ -426,9 +417,8 @@ static void test_least_share_grows(void **state)
     }
 }
 
-static void test_curve(void **state)
+TEST(test_curve)
 {
-    (void)state;
     double worst = 0;
     for (uint64_t c = 0; c < CASES; c++) {
         dls_rng rng = dls_rng_stream(4, DLS_RNG_TEST, c);
@@ -457,9 +447,8 @@ static void test_curve(void **state)
 
 /* Worked by hand: two equal jobs without overlap on a link of 1 GB/s, 0.5 s of computation and 0.5 GB
  * each. x + 0.5 / (0.5 + 0.5 / x) = 1, so x^2 + x = 1: the golden section. */
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     network n = {.n_flows = 2, .n_links = 1, .there = {true, true}, .capacity = {1e9}};
     for (int32_t j = 0; j < 2; j++) {
         n.on[j][0] = true;
@@ -476,15 +465,4 @@ static void test_by_hand(void **state)
     n.overlap[0] = n.overlap[1] = 0;
     solve(&n, x);
     assert_true(x[0] == 1e9 && x[1] == 1e9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_history),     cmocka_unit_test(test_brute_force),
-        cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_least_share_grows), cmocka_unit_test(test_curve),
-        cmocka_unit_test(test_by_hand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

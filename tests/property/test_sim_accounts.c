@@ -6,12 +6,7 @@
  * stopped at a time must agree with the full run on everything before it.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define JOBS 50
 
@@ -135,9 +130,8 @@ static void check_totals(const dls_trace *trace, const dls_record *rec)
     assert_int_equal(s->busy_gpus[s->n - 1], 0);
 }
 
-static void test_rows(void **unused)
+TEST(test_rows)
 {
-    (void)unused;
     int64_t preempts = 0;
     uint64_t guests = 0;
     for (uint64_t seed = 0; seed < 700; seed++) {
@@ -213,9 +207,8 @@ static void check_conserving(const sim_setup *s, const dls_record *rec, int64_t 
     }
 }
 
-static void test_work_conserving(void **unused)
+TEST(test_work_conserving)
 {
-    (void)unused;
     static const char *const names[4] = {"a", "b", "c", NULL};
     static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
     static const char *const never_refuse[] = {"consolidated", "first-fit", "spread", "random"};
@@ -325,9 +318,8 @@ static void check_agree(const dls_record *full, const dls_record *part, int64_t 
     assert_true(k == full->series.n || full->series.t_us[k] > until_us);
 }
 
-static void test_split(void **unused)
+TEST(test_split)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 280; seed++) {
         sim_setup s;
         random_setup(&s, seed);
@@ -357,12 +349,4 @@ static void test_split(void **unused)
         dls_record_destroy(full);
         setup_fini(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_work_conserving),
-                                       cmocka_unit_test(test_split)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,7 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 /* Node 0 fails at 25 s and is repaired at 40 s. */
 static dls_failure_event one_failure[] = {{25000000, 0, DLS_NODE_FAILS, 1},
@@ -32,9 +27,8 @@ static dls_record *run_one(double duration_s, int64_t period_us, int64_t cost_us
     return rec;
 }
 
-static void test_lost_work(void **unused)
+TEST(test_lost_work)
 {
-    (void)unused;
     /* Without checkpoints all 25 s are lost: 60 s anew from 40 on, restored for 2 s first. */
     dls_record *rec = run_one(60, 0, 0, S(2));
     assert_int_equal(rec->end_us[0], S(102));
@@ -68,9 +62,8 @@ static void test_lost_work(void **unused)
     dls_record_destroy(rec);
 }
 
-static void test_elsewhere(void **unused)
+TEST(test_elsewhere)
 {
-    (void)unused;
     /* The other node takes over at once; a finish at the instant of the failure comes first. */
     const case_job jobs[] = {
         {0, 60, 4, NULL, NULL}, {1, 24, 4, NULL, NULL}, {2, 10, 4, NULL, NULL}};
@@ -87,9 +80,8 @@ static void test_elsewhere(void **unused)
     setup_fini(&s);
 }
 
-static void test_gone_for_good(void **unused)
+TEST(test_gone_for_good)
 {
-    (void)unused;
     /* Never repaired: the run ends, the job waits. */
     const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
     const dls_failure_trace trace = {one_failure, 1, 0};
@@ -104,9 +96,8 @@ static void test_gone_for_good(void **unused)
 }
 
 /* Who arrives while all GPUs are down waits for the repair, whatever the policy asks at arrival. */
-static void test_arrival_while_down(void **unused)
+TEST(test_arrival_while_down)
 {
-    (void)unused;
     static dls_vc_spec vcs[1] = {{"a", {3}}};
     const case_job jobs[] = {
         {0, 1, 1, NULL, NULL}, {30, 60, 3, "a", NULL}, {31, 60, 1, NULL, NULL}};
@@ -133,9 +124,8 @@ static void test_arrival_while_down(void **unused)
 /* ---- spares ---------------------------------------------------------------------------------- */
 
 /* Node 0 is a V100 of four GPUs, nodes 1 to 3 are P100s, of which the last stands by. */
-static void test_spares(void **unused)
+TEST(test_spares)
 {
-    (void)unused;
     static const struct {
         case_job job;
         dls_failure_event event[4];
@@ -187,18 +177,12 @@ static void test_spares(void **unused)
 static double share_always(void *state, const dls_place_index *index, const dls_request *r,
                            int32_t host, const dls_shape *shape)
 {
-    (void)state;
-    (void)index;
-    (void)r;
-    (void)host;
-    (void)shape;
     return 1;
 }
 
 /* As often as was asked for, whether a job shares the GPUs of another or has its own. */
-static void test_jobs_alone(void **unused)
+TEST(test_jobs_alone)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 20000, 4, NULL, NULL}, {0, 20000, 4, NULL, NULL}};
     const dls_failure_params alone = {.job_mtbf_s = 100};
     sim_setup s;
@@ -237,9 +221,8 @@ static dls_record *run_quotas(const case_job *jobs, size_t n)
 
 /* Of 8 failed GPUs 4 are missing in what the quotas leave and 4 in the first quota, whoever has
  * jobs. */
-static void test_quotas(void **unused)
+TEST(test_quotas)
 {
-    (void)unused;
     const case_job alone[] = {{0, 60, 4, "b", NULL}};
     dls_record *rec = run_quotas(alone, 1);
     assert_int_equal(rec->end_us[0], S(60));
@@ -268,9 +251,8 @@ static void test_quotas(void **unused)
 
 /* Job 1 waits for both nodes until 190. Job 2 goes ahead of it, loses node 0 at 95 after 90 s of
  * 100 that are saved, and needs 10 s more when the node is back at 100: it goes ahead once more. */
-static void test_backfill_after_failure(void **unused)
+TEST(test_backfill_after_failure)
 {
-    (void)unused;
     const case_job jobs[] = {
         {0, 190, 4, NULL, NULL}, {1, 50, 8, NULL, NULL}, {2, 100, 2, NULL, NULL}};
     static dls_failure_event event[] = {{95000000, 1, DLS_NODE_FAILS, 1},
@@ -291,9 +273,8 @@ static void test_backfill_after_failure(void **unused)
 
 /* ---- random ---------------------------------------------------------------------------------- */
 
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     static const char *const names[4] = {"a", "b", "c", NULL};
     static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
     static dls_vc_spec vcs[2] = {{"a", {4, 2}}, {"b", {2, 2}}};
@@ -354,9 +335,8 @@ static void test_random(void **unused)
 }
 
 /* What fails when does not depend on the policy: the same draws. The mean is what was asked for. */
-static void test_draws(void **unused)
+TEST(test_draws)
 {
-    (void)unused;
     const double shapes[] = {0.6, 1, 2.5};
     for (int k = 0; k < 3; k++) {
         const dls_failure_params p = {.node_mtbf_s = 100, .shape = shapes[k], .repair_s = 7};
@@ -373,9 +353,8 @@ static void test_draws(void **unused)
     assert_true(dls_failure_draw_us(&never, 1, 1, 1, 1) == INT64_MAX);
 }
 
-static void test_shares_refused(void **unused)
+TEST(test_shares_refused)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
     dls_record *rec = NULL;
     dls_error err;
@@ -385,16 +364,4 @@ static void test_shares_refused(void **unused)
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_non_null(strstr(err.msg, "failures"));
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost_work),     cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_arrival_while_down),
-        cmocka_unit_test(test_spares),        cmocka_unit_test(test_jobs_alone),
-        cmocka_unit_test(test_quotas),        cmocka_unit_test(test_backfill_after_failure),
-        cmocka_unit_test(test_random),        cmocka_unit_test(test_draws),
-        cmocka_unit_test(test_shares_refused)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

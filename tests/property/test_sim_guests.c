@@ -5,11 +5,7 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 static const dls_placement_ops *plain; /* places for the ones below */
 
@@ -21,8 +17,6 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 static double share_any(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
                         const dls_shape *shape)
 {
-    (void)state;
-    (void)index;
     assert_true(shape->gpus == r->gpus && shape->type == r->type && host != r->job);
     return 1 + host;
 }
@@ -66,9 +60,8 @@ static dls_record *run_jobs(const case_job *jobs, size_t n, const char *sched, f
 }
 
 /* Jobs 0 and 5 run at rate 1 alone, at half of it beside another. */
-static void test_inherit(void **unused)
+TEST(test_inherit)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL},
                              {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL}, {2, 10, 4, NULL, NULL}};
     fake_world world;
@@ -83,9 +76,8 @@ static void test_inherit(void **unused)
     dls_record_destroy(rec);
 }
 
-static void test_guest_first(void **unused)
+TEST(test_guest_first)
 {
-    (void)unused;
     /* The guest ends first; the next in line then shares with the same host. */
     const case_job jobs[] = {{0, 20, 4, NULL, NULL}, {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL},
                              {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL}, {2, 3, 4, NULL, NULL},
@@ -100,9 +92,8 @@ static void test_guest_first(void **unused)
     dls_record_destroy(rec);
 }
 
-static void test_evicted(void **unused)
+TEST(test_evicted)
 {
-    (void)unused;
     /* A shorter job takes the GPUs from host and guest; both come back in their order. */
     const case_job jobs[] = {{0, 50, 4, NULL, NULL}, {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL},
                              {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL}, {2, 60, 4, NULL, NULL},
@@ -149,9 +140,8 @@ static void check_rows(const dls_record *rec, const int32_t *gpus)
     }
 }
 
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     static const char *const names[4] = {"a", "b", "c", NULL};
     static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
     static dls_vc_spec vcs[2] = {{"a", {4, 2}}, {"b", {2, 2}}};
@@ -193,12 +183,4 @@ static void test_random(void **unused)
     print_message("%llu guests in %llu events, %d questions\n", (unsigned long long)guests,
                   (unsigned long long)events, asked);
     assert_true(guests > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inherit),
-                                       cmocka_unit_test(test_guest_first),
-                                       cmocka_unit_test(test_evicted), cmocka_unit_test(test_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,9 @@
  * Every run is audited after every event.
  */
 #include "support/sim_case.h"
+#include "support/test.h"
 
 #include "base/rng.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 
 #define MAX_JOBS 40
 
@@ -374,16 +370,9 @@ static void one_case(uint64_t seed)
     free(cluster.groups);
 }
 
-static void test_random_cases(void **unused)
+TEST(test_random_cases)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         one_case(seed);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_cases)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,7 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 #define MAX_JOBS 36
 
@@ -215,9 +211,8 @@ static void one_case(uint64_t seed)
     setup_fini(&setup);
 }
 
-static void test_naive(void **unused)
+TEST(test_naive)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 2000; seed++) {
         one_case(seed);
     }
@@ -241,9 +236,8 @@ static void woken_priority(void *state, const dls_view *view, int32_t job, dls_j
     }
 }
 
-static void test_split(void **unused)
+TEST(test_split)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 200; seed++) {
         sim_setup s;
         fake_world world;
@@ -276,9 +270,8 @@ static void test_split(void **unused)
 /* ---- rows -------------------------------------------------------------------------------------- */
 
 /* Rate x time over a job's rows is its work, to what a float can hold. */
-static void test_rows(void **unused)
+TEST(test_rows)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 60; seed++) {
         sim_setup s;
         fake_world world;
@@ -312,15 +305,13 @@ static dls_status settle_wrong(void *user, const dls_rate_change **changed, size
 {
     static const dls_rate_change never[] = {{0, 0}}, other[] = {{1, DLS_RATE_ONE}};
     const fake_world *w = user;
-    (void)err;
     *changed = w->split ? never : other;
     *n = 1;
     return DLS_OK;
 }
 
-static void test_wrong_world(void **unused)
+TEST(test_wrong_world)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 5, 1, NULL, NULL}, {3, 5, 1, NULL, NULL}};
     for (int split = 0; split < 2; split++) {
         sim_setup s;
@@ -337,12 +328,4 @@ static void test_wrong_world(void **unused)
         assert_null(rec);
         setup_fini(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_naive), cmocka_unit_test(test_split),
-                                       cmocka_unit_test(test_rows),
-                                       cmocka_unit_test(test_wrong_world)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,7 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define RUNS 32 /* of each scheduler */
 #define EVENTS 6
@@ -78,9 +73,8 @@ static uint64_t run(const dls_sched_ops *sched, uint64_t seed, int n_idle, uint6
     return digest;
 }
 
-static void test_idle_instants(void **unused)
+TEST(test_idle_instants)
 {
-    (void)unused;
     uint64_t more = 0;
     for (size_t k = 0; dls_scheds()[k]; k++) {
         const dls_sched_ops *sched = dls_scheds()[k];
@@ -97,10 +91,4 @@ static void test_idle_instants(void **unused)
         }
     }
     assert_true(more > 100 * RUNS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_idle_instants)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
  *
  * The count replay against a replay second by second that looks at every job every time.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "support/refuse.h"
+#include "support/test.h"
 #include "traces/synth_queue.h"
 
 #include <math.h>
@@ -101,9 +97,8 @@ static dls_synth_queueing brute_force(const world *w, dls_queue_order order)
     return q;
 }
 
-static void equals_brute_force(void **state)
+TEST(equals_brute_force)
 {
-    (void)state;
     dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 0);
     int queued = 0;
     for (int k = 0; k < CASES; k++) {
@@ -125,18 +120,8 @@ static void equals_brute_force(void **state)
     assert_in_range(queued, CASES / 2, 2 * CASES);
 }
 
-static int fail_after;
-
-static int hook(void *user, size_t bytes)
+TEST(failed_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return fail_after-- > 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     dls_rng rng = dls_rng_stream(6, DLS_RNG_TEST, 0);
     world w;
     random_world(&rng, &w);
@@ -144,23 +129,5 @@ static void failed_allocations(void **state)
     dls_synth_queueing q;
     assert_int_equal(dls_queue_replay(&none, 1, DLS_QUEUE_OLDEST, 1, &q, NULL), DLS_OK);
     assert_int_equal(q.makespan_s, 0);
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status != DLS_OK && n < 20; n++) {
-        fail_after = n;
-        dls_alloc_set_hook(hook, NULL);
-        status = dls_queue_replay(&jobs, w.cluster_gpus, DLS_QUEUE_OLDEST, 1, &q, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-    }
-    assert_in_range(n, 6, 19); /* some were refused, and with none the replay is good */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_brute_force),
-        cmocka_unit_test(failed_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    EACH_REFUSED(5, dls_queue_replay(&jobs, w.cluster_gpus, DLS_QUEUE_OLDEST, 1, &q, NULL));
 }

@@ -4,13 +4,10 @@
  */
 #include "base/rng.h"
 #include "sched/transport.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define MOST 4
 
@@ -60,11 +57,10 @@ static problem draw(dls_rng *rng)
     return p;
 }
 
-static void against_all_ways(void **state)
+TEST(against_all_ways)
 {
     dls_transport t = {0};
     size_t possible = 0;
-    (void)state;
     for (uint64_t seed = 0; seed < 4000; seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 11);
         problem p = draw(&rng);
@@ -105,10 +101,4 @@ static void against_all_ways(void **state)
     }
     assert_in_range(possible, 500, 3500);
     dls_transport_fini(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(against_all_ways)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
  * Random lives of a world: rates depend on who runs where and on nothing else; they never pass those of
  * the job alone; what is reported is what has changed; nobody is looked at without need.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/world_setup.h"
 
 #include "base/rng.h"
@@ -200,9 +195,8 @@ static void compare_with_fresh(life *l)
     free(fresh);
 }
 
-static void test_history(void **state)
+TEST(test_history)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 10; seed++) {
         life *l = malloc(sizeof *l);
         assert_non_null(l);
@@ -223,9 +217,8 @@ static void test_history(void **state)
 }
 
 /* Pairs of jobs, each with four nodes of its own: whatever happens to one pair, no other is looked at. */
-static void test_locality(void **state)
+TEST(test_locality)
 {
-    (void)state;
     enum { PAIRS = 50 };
     const world_group wide[] = {{"V100", 4 * PAIRS, 4, 0, 10}};
     static world_job jobs[2 * PAIRS];
@@ -255,13 +248,4 @@ static void test_locality(void **state)
         assert_int_equal(dls_world_cost_so_far(s.w).jobs - before.jobs, 5);
     }
     world_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_history),
-        cmocka_unit_test(test_locality),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * not add up, tables that are no policy: each ends the run with EPOLICY and the name of the policy.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static void refuse(const sim_setup *s, const char *who)
 {
@@ -42,7 +37,6 @@ static bool granted_wrong;
 
 static bool place_wrong(void *state, const dls_place_index *x, const dls_request *r, dls_grant *g)
 {
-    (void)state;
     if (good_grants-- > 0) {
         return case_placement("consolidated")->place(NULL, x, r, g);
     }
@@ -90,9 +84,8 @@ static bool place_wrong(void *state, const dls_place_index *x, const dls_request
     return true;
 }
 
-static void test_placement(void **unused)
+TEST(test_placement)
 {
-    (void)unused;
     const dls_placement_ops ops = {.abi = DLS_POLICY_ABI, .name = "askew", .place = place_wrong};
     for (int wrong = TOO_MANY; wrong <= OTHER_TYPE; wrong++) {
         int done = 0;
@@ -134,8 +127,6 @@ static int64_t wake_offset, stale_offset, turn_offset;
 
 static void hasty(void *state, const dls_view *v, int32_t job, dls_job_event why, dls_priority *out)
 {
-    (void)state;
-    (void)job;
     if (why == DLS_EVENT_STARTED) {
         out->valid_until_us = stale_offset == DLS_NEVER ? DLS_NEVER : v->now_us + stale_offset;
         out->alarm = wake_offset != DLS_NEVER   ? DLS_ALARM_RESCHEDULE
@@ -146,9 +137,8 @@ static void hasty(void *state, const dls_view *v, int32_t job, dls_job_event why
     }
 }
 
-static void test_order_in_the_past(void **unused)
+TEST(test_order_in_the_past)
 {
-    (void)unused;
     static const int64_t bad[] = {0, -1};
     const dls_sched_ops ops = {
         .abi = DLS_POLICY_ABI, .name = "hasty", .discipline = DLS_PREEMPT, .priority = hasty};
@@ -181,7 +171,6 @@ static enum {
 
 static void share(void *state, const dls_view *v, dls_groups *g)
 {
-    (void)state;
     int64_t left = g->total_gpus;
     for (int32_t k = 0; k < g->n; k++) {
         left -= g->used[k];
@@ -205,9 +194,8 @@ static void share(void *state, const dls_view *v, dls_groups *g)
     }
 }
 
-static void test_share(void **unused)
+TEST(test_share)
 {
-    (void)unused;
     const dls_sched_ops ops = {.abi = DLS_POLICY_ABI,
                                .name = "sharer",
                                .discipline = DLS_PREEMPT,
@@ -238,29 +226,22 @@ static dls_status silent_status;
 static dls_status silent_init(void *state, const dls_view *v, const dls_option_value *values,
                               dls_error *err)
 {
-    (void)state;
-    (void)v;
-    (void)values;
-    (void)err;
     return silent_status;
 }
 
 static dls_status silent_place_init(void *state, const dls_place_index *x,
                                     const dls_option_value *values, dls_error *err)
 {
-    (void)x;
     return silent_init(state, NULL, values, err);
 }
 
 static dls_status silent_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)out;
     return v->now_us > S(30) ? silent_init(state, v, NULL, err) : DLS_OK;
 }
 
-static void test_silent(void **unused)
+TEST(test_silent)
 {
-    (void)unused;
     const dls_sched_ops init = {
         .abi = DLS_POLICY_ABI, .name = "mute", .priority = hasty, .init = silent_init};
     const dls_sched_ops pass = {.abi = DLS_POLICY_ABI, .name = "mute", .pass = silent_pass};
@@ -298,8 +279,6 @@ static enum { IDLE_SLOWLY, EVERY_US, SWAP, LOOP, SERVE } nowhere;
  * microsecond; start and preempt in one pass for ever; and a good one that wakes far too often. */
 static dls_status nowhere_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)err;
     const int32_t first = dls_view_first_running(v), next = dls_view_first_waiting(v);
     dls_act_wake(out, v->now_us + (nowhere == IDLE_SLOWLY ? S(3600) : nowhere == SERVE ? 2000 : 1));
     switch (nowhere) {
@@ -328,9 +307,8 @@ static dls_status nowhere_pass(void *state, const dls_view *v, dls_actions *out,
     return DLS_OK;
 }
 
-static void test_nowhere(void **unused)
+TEST(test_nowhere)
 {
-    (void)unused;
     const dls_sched_ops ops = {.abi = DLS_POLICY_ABI, .name = "sleepy", .pass = nowhere_pass};
     const case_job jobs[] = {{0, 40, 4, NULL, NULL}, {0, 40, 4, NULL, NULL}};
     for (nowhere = IDLE_SLOWLY; nowhere <= SERVE; nowhere++) {
@@ -358,16 +336,11 @@ static void test_nowhere(void **unused)
 
 static dls_status idle_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)v;
-    (void)out;
-    (void)err;
     return DLS_OK;
 }
 
-static void test_broken_tables(void **unused)
+TEST(test_broken_tables)
 {
-    (void)unused;
     const dls_sched_ops neither = {.abi = DLS_POLICY_ABI, .name = "neither"};
     const dls_sched_ops both = {
         .abi = DLS_POLICY_ABI, .name = "both", .priority = hasty, .pass = idle_pass};
@@ -388,14 +361,4 @@ static void test_broken_tables(void **unused)
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_null(rec);
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_placement), cmocka_unit_test(test_order_in_the_past),
-        cmocka_unit_test(test_share),     cmocka_unit_test(test_silent),
-        cmocka_unit_test(test_nowhere),   cmocka_unit_test(test_broken_tables),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

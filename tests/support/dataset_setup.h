@@ -6,13 +6,8 @@
 #define TESTS_SUPPORT_DATASET_SETUP_H
 
 #include "predictor/dataset/setting.h"
+#include "support/test.h"
 #include "workload/operator/model.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +18,6 @@ static dls_setting_list paper;
 
 static inline int begin(void **unused)
 {
-    (void)unused;
     char path[4096];
     dls_error err = {0};
     const char *source = getenv("DLSIM_SOURCE");
@@ -39,7 +33,6 @@ static inline int begin(void **unused)
 
 static inline int end(void **unused)
 {
-    (void)unused;
     dls_setting_list_fini(&paper);
     dls_hardware_fini(&hw);
     return 0;

@@ -8,12 +8,7 @@
 #include "base/rng.h"
 #include "cluster/index.h"
 #include "support/sim_case.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define MAX_HELD 64
 

@@ -6,6 +6,7 @@
 #define DLS_TESTS_FORESIGHT_SETUP_H
 
 #include "predictor/sources/predictions.h"
+#include "support/must.h"
 #include "support/world_setup.h"
 
 static inline dls_prediction_params predictions_params(world_setup *s, const char *source)
@@ -24,24 +25,18 @@ static inline dls_prediction_params predictions_params(world_setup *s, const cha
 static inline dls_predictions *predictions_open(const dls_prediction_params *p)
 {
     dls_predictions *f;
-    dls_error err;
-    if (dls_predictions_create(p, &f, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_predictions_create(p, &f, &e));
     return f;
 }
 
 static inline void predictions_prepare(dls_predictions *f, int32_t first, int32_t end)
 {
     int32_t jobs[64];
-    dls_error err;
     assert_true(end - first <= 64);
     for (int32_t j = first; j < end; j++) {
         jobs[j - first] = j;
     }
-    if (dls_predictions_prepare(f, jobs, (size_t)(end - first), &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_predictions_prepare(f, jobs, (size_t)(end - first), &e));
 }
 
 static inline dls_prediction predictions_get(const dls_predictions *f, int32_t job, int32_t type,

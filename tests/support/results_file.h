@@ -9,6 +9,7 @@
 #include "dlsim/results.h"
 #include "results/read.h"
 #include "results/write.h"
+#include "support/must.h"
 #include "support/results_sample.h"
 
 #include <dirent.h>
@@ -55,10 +56,7 @@ static const dls_results_meta meta = {.run_id = "r1",
 
 static inline void write_to(const char *path)
 {
-    dls_error err;
-    if (dls_results_write(path, &meta, trace, rec, &summary, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_results_write(path, &meta, trace, rec, &summary, &e));
 }
 
 /* Of 700 jobs. */

@@ -23,4 +23,14 @@ static inline bool shared_path(const char *name, char *path, size_t size)
     return false;
 }
 
+/* A program that is skipped without this. */
+#define NEEDS_SHARED(name)                                                                         \
+    __attribute__((constructor)) static void find_shared(void)                                     \
+    {                                                                                              \
+        char path[4096];                                                                           \
+        if (!shared_path(name, path, sizeof path)) {                                               \
+            exit(77);                                                                              \
+        }                                                                                          \
+    }
+
 #endif

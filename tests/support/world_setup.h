@@ -5,6 +5,7 @@
 #ifndef DLS_TESTS_WORLD_SETUP_H
 #define DLS_TESTS_WORLD_SETUP_H
 
+#include "support/must.h"
 #include "world/truth.h"
 
 #include <stdio.h>
@@ -93,10 +94,7 @@ static inline void world_init(world_setup *s, const char *model, const world_gro
 
 static inline void world_open(world_setup *s)
 {
-    dls_error err;
-    if (dls_world_create(&s->p, &s->w, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_world_create(&s->p, &s->w, &e));
 }
 
 static inline void world_fini(world_setup *s)
@@ -111,10 +109,7 @@ static inline dls_solo world_solo(world_setup *s, int32_t job, int32_t type, int
 {
     const dls_shape shape = {.type = type, .gpus = gpus, .n_nodes = nodes, .n_racks = racks};
     dls_solo solo;
-    dls_error err;
-    if (dls_world_solo(s->w, job, &shape, &solo, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_world_solo(s->w, job, &shape, &solo, &e));
     return solo;
 }
 
@@ -123,13 +118,10 @@ static inline void world_start(world_setup *s, int32_t job, int32_t type, int32_
                                int32_t nodes, int32_t each, int32_t from)
 {
     dls_seat seat[64];
-    dls_error err;
     for (int32_t i = 0; i < nodes; i++) {
         seat[i] = (dls_seat){((UINT64_C(1) << each) - 1) << from, first + i};
     }
-    if (dls_world_start(s->w, job, type, seat, (size_t)nodes, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_world_start(s->w, job, type, seat, (size_t)nodes, &e));
 }
 
 static inline size_t world_settle(world_setup *s, const dls_rate_change **changed)

@@ -7,13 +7,7 @@
 #define TESTS_UNIT_ELASTIC_UTIL_H
 
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 /* ---- scripts: what a policy of the tests does at which time ---------------------------------- */
 
@@ -65,8 +59,6 @@ static void act(const dls_view *view, dls_actions *out)
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)err;
     act(view, out);
     return DLS_OK;
 }

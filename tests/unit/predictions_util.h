@@ -5,14 +5,8 @@
 #ifndef TESTS_UNIT_PREDICTIONS_UTIL_H
 #define TESTS_UNIT_PREDICTIONS_UTIL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "support/predictions_setup.h"
+#include "support/test.h"
 
 #include <unistd.h>
 
@@ -54,7 +48,6 @@ static void same_answers(dls_predictions *a, dls_predictions *b, int32_t end)
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder)) {
         return -1;
     }
@@ -64,7 +57,6 @@ static int make_folder(void **state)
 
 static int drop_folder(void **state)
 {
-    (void)state;
     return rmdir(folder);
 }
 

@@ -6,12 +6,7 @@
 #define TESTS_UNIT_RUN_UTIL_H
 
 #include "dlsim/run.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define TIGHT                                                                                      \
     "schema_version = 1; cluster: { nodes = ({ count = 4; gpus = 8; gpu_type = \"V100\"; }); };"   \

@@ -2,15 +2,10 @@
  *
  * Steps of Adam worked out by hand: both kinds of weight decay, clipping, frozen parameters.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "predictor/driple/arch_text.h"
 #include "predictor/training/adam.h"
+#include "support/test.h"
 
 #include <math.h>
 
@@ -27,9 +22,8 @@ static void start(dls_adam *adam, size_t n, dls_adam_options o)
     assert_int_equal(dls_adam_init_values(adam, n, o, NULL), DLS_OK);
 }
 
-static void test_two_steps(void **state)
+TEST(test_two_steps)
 {
-    (void)state;
     dls_adam adam;
     double value = 2, gradient = 3;
     start(&adam, 1, simple());
@@ -48,9 +42,8 @@ static void test_two_steps(void **state)
 
 /* Coupled, half of the value is added to the gradient; decoupled, it shrinks the value by lr / 2
  * and the moments never see it. */
-static void test_decay(void **state)
+TEST(test_decay)
 {
-    (void)state;
     for (int decoupled = 0; decoupled < 2; decoupled++) {
         dls_adam adam;
         dls_adam_options o = simple();
@@ -68,9 +61,8 @@ static void test_decay(void **state)
     }
 }
 
-static void test_clipping(void **state)
+TEST(test_clipping)
 {
-    (void)state;
     static const double most[] = {0, 1, 5.001, 10};
     for (int i = 0; i < 4; i++) {
         dls_adam adam;
@@ -89,9 +81,8 @@ static void test_clipping(void **state)
 }
 
 /* Epsilon is beside the root of the moment without its bias, not under it. */
-static void test_epsilon(void **state)
+TEST(test_epsilon)
 {
-    (void)state;
     dls_adam adam;
     dls_adam_options o = simple();
     double value = 0, gradient = 3;
@@ -103,9 +94,8 @@ static void test_epsilon(void **state)
 }
 
 /* The gradient's norm is that of all values, moving or not; only the trained ones move. */
-static void test_frozen(void **state)
+TEST(test_frozen)
 {
-    (void)state;
     dls_arch arch = dls_arch_default();
     dls_inspector *insp;
     dls_trainee *net;
@@ -134,13 +124,4 @@ static void test_frozen(void **state)
     dls_adam_fini(&adam);
     dls_trainee_destroy(net);
     dls_inspector_destroy(insp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_steps), cmocka_unit_test(test_decay),
-        cmocka_unit_test(test_clipping), cmocka_unit_test(test_epsilon),
-        cmocka_unit_test(test_frozen)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

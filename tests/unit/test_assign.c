@@ -3,14 +3,10 @@
  * Assignment of models to traces that name none: parsing, drawing by weight, errors, failing
  * allocations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
+#include "support/must.h"
+#include "support/refuse.h"
 #include "traces/assign.h"
 
 #include <math.h>
@@ -26,16 +22,12 @@ static const char two_groups[] = "# from GPUs on, model, batch per GPU, weight\n
 static dls_assign_table parse(const char *text)
 {
     dls_assign_table table;
-    dls_error err;
-    if (dls_assign_table_parse(text, "table", &table, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_assign_table_parse(text, "table", &table, &e));
     return table;
 }
 
-static void text_round_trip(void **state)
+TEST(text_round_trip)
 {
-    (void)state;
     dls_assign_table table = parse(two_groups);
     char text[256];
     const size_t len = dls_assign_table_print(&table, text, sizeof text);
@@ -48,9 +40,8 @@ static void text_round_trip(void **state)
     dls_assign_table_fini(&table);
 }
 
-static void builtin_tables(void **state)
+TEST(builtin_tables)
 {
-    (void)state;
     assert_string_equal(dls_assign_builtin_name(0), "tiresias");
     assert_null(dls_assign_builtin_text("nobody"));
     for (int i = 0; dls_assign_builtin_name(i); i++) {
@@ -81,9 +72,8 @@ static void refused(const char *text, const char *where, const char *part)
     assert_null(table.entries);
 }
 
-static void bad_text(void **state)
+TEST(bad_text)
 {
-    (void)state;
     char long_line[400];
     memset(long_line, 'x', sizeof long_line - 1);
     long_line[sizeof long_line - 1] = '\0';
@@ -131,9 +121,8 @@ static dls_trace *sample(int n)
     return trace;
 }
 
-static void assigns(void **state)
+TEST(assigns)
 {
-    (void)state;
     enum { N = 4000 };
     dls_trace *in = sample(N), *out, *again, *other;
     dls_assign_table table = parse(two_groups);
@@ -181,9 +170,8 @@ static void assigns(void **state)
     dls_assign_table_fini(&table);
 }
 
-static void below_the_smallest_count(void **state)
+TEST(below_the_smallest_count)
 {
-    (void)state;
     dls_trace *in = sample(8), *out;
     dls_assign_table table = parse("4 four 1 1\n16 sixteen 1 1\n"), none = {0};
     assert_int_equal(dls_trace_assign(in, &none, 1, &out, NULL), DLS_ECONFIG);
@@ -197,50 +185,19 @@ static void below_the_smallest_count(void **state)
     dls_assign_table_fini(&table);
 }
 
-static int fail_after;
-
-static int hook(void *user, size_t bytes)
+static dls_status parse_and_assign(const dls_trace *in, dls_trace **out)
 {
-    (void)user;
-    (void)bytes;
-    return fail_after-- > 0;
+    dls_assign_table table;
+    DLS_TRY(dls_assign_table_parse(two_groups, "t", &table, NULL));
+    const dls_status status = dls_trace_assign(in, &table, 1, out, NULL);
+    dls_assign_table_fini(&table);
+    return status;
 }
 
-static void failed_allocations(void **state)
+TEST(failed_allocations)
 {
-    (void)state;
-    dls_trace *in = sample(40);
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status != DLS_OK && n < 1000; n++) {
-        dls_assign_table table;
-        dls_trace *out = NULL;
-        fail_after = n;
-        dls_alloc_set_hook(hook, NULL);
-        status = dls_assign_table_parse(two_groups, "t", &table, NULL);
-        if (status == DLS_OK) {
-            status = dls_trace_assign(in, &table, 1, &out, NULL);
-            dls_assign_table_fini(&table);
-        }
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-        if (status == DLS_OK) {
-            dls_trace_destroy(out);
-        }
-    }
-    assert_in_range(n, 5, 999);
+    dls_trace *in = sample(40), *out;
+    EACH_REFUSED(4, parse_and_assign(in, &out));
     dls_trace_destroy(in);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_round_trip),
-        cmocka_unit_test(builtin_tables),
-        cmocka_unit_test(bad_text),
-        cmocka_unit_test(assigns),
-        cmocka_unit_test(below_the_smallest_count),
-        cmocka_unit_test(failed_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    dls_trace_destroy(out);
 }

@@ -3,21 +3,17 @@
  * A file appears whole or not at all, whoever else writes it, and nothing else in its folder
  * changes. Each test runs with and without O_TMPFILE, which not every file system has.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "support/refuse.h"
+#include "support/test.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +43,6 @@ int open(const char *name, int flags, ...)
 
 static int make_folder(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "/tmp/dlsim-atomic-XXXXXX");
     const bool made = mkdtemp(folder) != NULL;
     snprintf(path, sizeof path, "%s/file", folder);
@@ -62,7 +57,6 @@ static int without_tmpfile(void **state)
 
 static int drop_folder(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(folder);
 }
@@ -97,9 +91,8 @@ static int entries(void)
     return n - 2;
 }
 
-static void commit_replaces(void **state)
+TEST(commit_replaces)
 {
-    (void)state;
     dls_atomicfile f;
     put(path, "old");
     assert_int_equal(dls_atomicfile_begin(&f, path, NULL), DLS_OK);
@@ -113,9 +106,8 @@ static void commit_replaces(void **state)
 }
 
 /* As any new file: what the umask leaves of rw-rw-rw-. */
-static void permissions(void **state)
+TEST(permissions)
 {
-    (void)state;
     struct stat st;
     dls_atomicfile f;
     const mode_t was = umask(027);
@@ -126,9 +118,8 @@ static void permissions(void **state)
     assert_int_equal(st.st_mode & 0777, 0640);
 }
 
-static void two_writers(void **state)
+TEST(two_writers)
 {
-    (void)state;
     dls_atomicfile a, b;
     char users[96];
     snprintf(users, sizeof users, "%s.part", path);
@@ -147,9 +138,8 @@ static void two_writers(void **state)
 }
 
 /* A name as long as the file system allows. */
-static void long_name(void **state)
+TEST(long_name)
 {
-    (void)state;
     dls_atomicfile f;
     char name[400];
     snprintf(name, sizeof name, "%s/%0255d", folder, 0);
@@ -161,9 +151,8 @@ static void long_name(void **state)
 }
 
 /* With O_TMPFILE not even SIGKILL leaves anything. */
-static void killed(void **state)
+TEST(killed)
 {
-    (void)state;
     if (no_tmpfile) {
         skip();
     }
@@ -182,9 +171,8 @@ static void killed(void **state)
     assert_int_equal(entries(), before);
 }
 
-static void abort_leaves_nothing(void **state)
+TEST(abort_leaves_nothing)
 {
-    (void)state;
     dls_atomicfile f;
     put(path, "old");
     assert_int_equal(dls_atomicfile_begin(&f, path, NULL), DLS_OK);
@@ -194,9 +182,8 @@ static void abort_leaves_nothing(void **state)
     assert_content(path, "old");
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     dls_atomicfile f;
     dls_error err;
     assert_int_equal(dls_atomicfile_begin(&f, folder, &err), DLS_EOUTPUT);
@@ -224,17 +211,14 @@ static dls_status put_words(FILE *to, void *what, dls_error *err)
 /* Far beyond what the limit lets a file hold: the stream fails, put need not look. */
 static dls_status put_much(FILE *to, void *what, dls_error *err)
 {
-    (void)what;
-    (void)err;
     for (int i = 0; i < 100000; i++) {
         fputs("0123456789", to);
     }
     return DLS_OK;
 }
 
-static void written_through_a_stream(void **state)
+TEST(written_through_a_stream)
 {
-    (void)state;
     dls_error err;
     char yes[] = "yes", no[] = "no";
     put(path, "old");
@@ -257,24 +241,12 @@ static void written_through_a_stream(void **state)
     assert_int_equal(entries(), 1);
 }
 
-static int fail_at;
-
-static int refuse(void *user, size_t bytes)
+TEST(failed_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return fail_at-- != 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     for (int n = 0; n < 2; n++) {
         dls_atomicfile f;
-        fail_at = n;
-        dls_alloc_set_hook(refuse, NULL);
-        const dls_status status = dls_atomicfile_begin(&f, path, NULL);
-        dls_alloc_set_hook(NULL, NULL);
+        dls_status status;
+        REFUSED(status, n, dls_atomicfile_begin(&f, path, NULL));
         assert_int_equal(status, DLS_ENOMEM);
         assert_int_equal(entries(), 1);
     }
@@ -282,17 +254,9 @@ static void failed_allocations(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commit_replaces),
-        cmocka_unit_test(permissions),
-        cmocka_unit_test(abort_leaves_nothing),
-        cmocka_unit_test(two_writers),
-        cmocka_unit_test(long_name),
-        cmocka_unit_test(killed),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(written_through_a_stream),
-        cmocka_unit_test(failed_allocations),
-    };
-    const int failed = cmocka_run_group_tests(tests, make_folder, drop_folder);
-    return failed + cmocka_run_group_tests(tests, without_tmpfile, drop_folder);
+    before_tests = make_folder;
+    after_tests = drop_folder;
+    const int failed = run_listed();
+    before_tests = without_tmpfile;
+    return failed + run_listed();
 }

@@ -5,13 +5,8 @@
  */
 #include "base/rng.h"
 #include "base/bitmap.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "support/test.h"
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static void toggle(dls_bitmap *b, char *in, int32_t i)
 {
@@ -82,9 +77,8 @@ static void one_size(int32_t n, int32_t levels)
     free(in);
 }
 
-static void test_sizes(void **unused)
+TEST(test_sizes)
 {
-    (void)unused;
     one_size(1, 1);
     one_size(63, 1);
     one_size(64, 1);
@@ -92,10 +86,4 @@ static void test_sizes(void **unused)
     one_size(4096, 2);
     one_size(4097, 3);
     one_size(300000, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * Learning from jobs that ran (predictor.calibrate): the estimate against its formula by hand,
  * which answers change and which do not, unknown models, copies.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/predictions_setup.h"
+#include "support/test.h"
 
 #include "predictor/sources/calibration.h"
 
@@ -32,9 +27,8 @@ static void open_world(world_setup *s)
     world_open(s);
 }
 
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     static const dls_shape here = {0, 8, 2, 1}, there = {1, 8, 1, 1}, apart = {0, 8, 8, 2};
     world_setup s;
     dls_calibration *c;
@@ -72,9 +66,8 @@ static double truth_s(const world_setup *s, int32_t job, const dls_shape *shape)
 }
 
 /* What was seen of a place makes its answer the truth's; the best come first all the time. */
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     world_setup s;
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "paleo");
@@ -118,9 +111,8 @@ static void test_answers(void **state)
 }
 
 /* Of a model that nobody knows nothing is said, until a job of it ran. */
-static void test_unknown(void **state)
+TEST(test_unknown)
 {
-    (void)state;
     static const dls_shape here = {0, 4, 1, 1};
     world_setup s;
     size_t n;
@@ -138,12 +130,4 @@ static void test_unknown(void **state)
     assert_non_null(dls_predictions_shapes(f, 3, 0, &n));
     dls_predictions_destroy(f);
     world_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),
-                                       cmocka_unit_test(test_answers),
-                                       cmocka_unit_test(test_unknown)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,10 @@
  */
 #include "base/rng.h"
 #include "placement/cassini.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static double rate(const dls_pulse *p, double t, double shift_s)
 {
@@ -42,9 +38,8 @@ static dls_pulse pulse(double period_s, double burst_s, double bps, double shift
     return (dls_pulse){period_s, burst_s, bps, shift_s};
 }
 
-static void test_known(void **unused)
+TEST(test_known)
 {
-    (void)unused;
     double shift;
     const dls_pulse half = pulse(1, 0.5, 10, 0);
     dls_cassini_link l = {.capacity_bps = 10, .pulse = {half}, .n = 1};
@@ -77,9 +72,8 @@ static void test_known(void **unused)
 }
 
 /* One shift for all links: what suits the first may not suit the second. */
-static void test_two_links(void **unused)
+TEST(test_two_links)
 {
-    (void)unused;
     double shift;
     const dls_pulse mine = pulse(1, 0.5, 10, 0);
     dls_cassini_link l[2] = {
@@ -99,9 +93,8 @@ static double draw(dls_rng *rng, double low, double high)
 }
 
 /* Periods with a small common multiple: the score is the brute-force optimum but for the slices. */
-static void test_brute_force(void **unused)
+TEST(test_brute_force)
 {
-    (void)unused;
     static const double multiple[] = {1, 1, 2, 3, 4, 1.5};
     dls_rng rng = dls_rng_stream(4, DLS_RNG_TEST, 77);
     double least = 1;
@@ -128,12 +121,4 @@ static void test_brute_force(void **unused)
         least = fmin(least, score);
     }
     assert_true(least < 0.7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known),
-                                       cmocka_unit_test(test_two_links),
-                                       cmocka_unit_test(test_brute_force)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

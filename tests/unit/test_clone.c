@@ -7,6 +7,7 @@
 #include "dlsim/memory.h"
 #include "run_util.h"
 #include "support/refuse.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,9 +121,8 @@ static void check(const char *text, const char *scheduler, const char *placement
     dls_setup_destroy(other);
 }
 
-static void schedulers(void **unused)
+TEST(schedulers)
 {
-    (void)unused;
     dls_trace *trace = trace_of_models(1, 150);
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         check((*s)->share ? ONE_TYPE : PLAIN, (*s)->name, "consolidated", trace);
@@ -133,9 +133,8 @@ static void schedulers(void **unused)
     dls_trace_destroy(trace);
 }
 
-static void placements(void **unused)
+TEST(placements)
 {
-    (void)unused;
     dls_trace *trace = trace_of_models(2, 150);
     for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
         check(WORLD, "dlas-gpu", (*p)->name, trace);
@@ -145,9 +144,8 @@ static void placements(void **unused)
 }
 
 /* Jobs on parts of GPUs, with guests and without. */
-static void parts(void **unused)
+TEST(parts)
 {
-    (void)unused;
     dls_trace *trace = trace_of_parts(4, 150);
     check(PARTS("any") ";", "srtf", "consolidated", trace);
     check(PARTS("mig") ";", "muri-s", "first-fit", trace);
@@ -172,9 +170,8 @@ static void start_all(dls_simulation *sim, dls_actions *act)
     }
 }
 
-static void what_if(void **unused)
+TEST(what_if)
 {
-    (void)unused;
     dls_trace *trace = trace_of_models(3, 60);
     dls_setup *setup;
     dls_simulation *sim, *other;
@@ -224,8 +221,6 @@ static void what_if(void **unused)
 static dls_status take(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *e)
 {
-    (void)view;
-    (void)values;
     *(void **)state = dls_alloc(8);
     return *(void **)state ? DLS_OK : dls_nomem(e, "test", 8);
 }
@@ -238,14 +233,11 @@ static void give(void *state)
 static void first_first(void *state, const dls_view *view, int32_t job, dls_job_event why,
                         dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = view->submit_us[job];
 }
 
-static void no_clone(void **unused)
+TEST(no_clone)
 {
-    (void)unused;
     static const dls_sched_ops ops = {.abi = DLS_POLICY_ABI,
                                       .name = "hoarder",
                                       .summary = "has memory",
@@ -280,19 +272,7 @@ static void check_no_memory(const char *text, const char *scheduler, const char 
     dls_simulation *sim = simulation_with(text, scheduler, placement, trace, &setup);
     must(dls_simulation_run(whole, &err));
     must(dls_simulation_run_until(sim, dls_simulation_view(whole)->now_us / 3, &err));
-    int failed = 0;
-    for (int n = 0;; n++) {
-        int left = n;
-        dls_alloc_set_hook(refuse, &left);
-        const dls_status status = dls_simulation_clone(sim, &copy, &err);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            break;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        failed++;
-    }
-    assert_true(failed > 50);
+    EACH_REFUSED(51, dls_simulation_clone(sim, &copy, &err));
     must(dls_simulation_run(copy, &err));
     assert_equal(whole, copy, "the clone");
     must(dls_simulation_run(sim, &err));
@@ -305,9 +285,8 @@ static void check_no_memory(const char *text, const char *scheduler, const char 
     dls_trace_destroy(trace);
 }
 
-static void no_memory(void **unused)
+TEST(no_memory)
 {
-    (void)unused;
     check_no_memory(PLAIN, "gittins", "tiresias");
     check_no_memory(ONE_TYPE, "multi-dlas-gpu", "consolidated");
     check_no_memory(FAILING, "shortest-expected", "driple-pack");
@@ -315,9 +294,8 @@ static void no_memory(void **unused)
 }
 
 /* Slurm with all its tables: jobs without GPUs, shares, partitions, jobs, QoS that preempts, outages. */
-static void slurm_tables(void **unused)
+TEST(slurm_tables)
 {
-    (void)unused;
     char name[] = "/tmp/dlsim-clone-XXXXXX", file[6][64], text[1024];
     assert_non_null(mkdtemp(name));
     static const char *const tables[] = {
@@ -357,13 +335,4 @@ static void slurm_tables(void **unused)
         assert_int_equal(remove(file[k]), 0);
     }
     assert_int_equal(remove(name), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slurm_tables), cmocka_unit_test(schedulers), cmocka_unit_test(placements), cmocka_unit_test(parts),
-        cmocka_unit_test(what_if),      cmocka_unit_test(no_clone),   cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

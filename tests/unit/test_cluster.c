@@ -2,14 +2,9 @@
  *
  * Cluster specifications and the table of GPUs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cluster/cluster.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,9 +42,8 @@ static void refused(const fixture *f, const char *says)
     }
 }
 
-static void specs(void **state)
+TEST(specs)
 {
-    (void)state;
     fixture f;
     sound(&f);
     assert_int_equal(dls_cluster_spec_check(&f.spec, NULL), DLS_OK);
@@ -88,9 +82,8 @@ static void specs(void **state)
 #undef WRONG
 }
 
-static void gpus(void **state)
+TEST(gpus)
 {
-    (void)state;
     size_t n;
     const dls_gpu_type *table = dls_gpu_table(&n);
     assert_true(n >= 20);
@@ -108,13 +101,4 @@ static void gpus(void **state)
     assert_string_equal(dls_gpu_find("1080Ti")->name, "GTX1080TI");
     assert_null(dls_gpu_find("V1000"));
     assert_null(dls_gpu_find(""));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(specs),
-        cmocka_unit_test(gpus),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

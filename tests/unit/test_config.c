@@ -2,16 +2,12 @@
  *
  * The configuration loader: values, precedence, every kind of mistake, failed allocations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "config/config.h"
 #include "base/options.h"
+#include "support/refuse.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,22 +21,16 @@ static dls_registry *registry;
 
 static dls_status no_round(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    (void)state;
-    (void)view;
-    (void)plan;
-    (void)err;
     return DLS_OK;
 }
 
 static void no_timing(const void *state, dls_round_timing *out)
 {
-    (void)state;
     out->interval_us = DLS_US_PER_S;
 }
 
 static int setup(void **state)
 {
-    (void)state;
     static const dls_option options[] = {
         {"link", DLS_OPT_RATE, 0, 1e12, "100 Gb/s", "", "a rate", NULL},
         {"buffer", DLS_OPT_BYTES, 0, 1e12, "1 GiB", "", "a size", NULL},
@@ -59,7 +49,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     dls_registry_destroy(registry);
     return 0;
 }
@@ -117,9 +106,8 @@ static void wrong(const char *content, const char *says)
     wrong_with(content, NULL, 0, says);
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     dls_config *c = good(HEAD NODES);
     assert_int_equal(c->cluster.n_groups, 1);
     assert_int_equal(c->cluster.groups[0].nodes, 4);
@@ -140,9 +128,8 @@ static void defaults(void **state)
     dls_config_destroy(c);
 }
 
-static void values(void **state)
+TEST(values)
 {
-    (void)state;
     dls_config *c = good(
         HEAD "name = \"a \\\"b\\\"\";\n"
              "cluster: { rack_uplink = \"400 Gb/s\";\n"
@@ -187,9 +174,8 @@ static void values(void **state)
     dls_config_destroy(c);
 }
 
-static void precedence(void **state)
+TEST(precedence)
 {
-    (void)state;
     const char *file = HEAD NODES "scheduler: { name = \"dlas-gpu\"; restore_cost = 5; "
                                   "queue_limits = [7]; };\nrun: { seed = 3; };\n";
     const dls_override seed[] = {{"run.seed", "4", "--seed"}, {NULL, "run.seed=5", "--set"}};
@@ -235,9 +221,8 @@ static void precedence(void **state)
     wrong_with(HEAD NODES, brackets, 1, "is no key");
 }
 
-static void mistakes(void **state)
+TEST(mistakes)
 {
-    (void)state;
     static const char *const cases[][2] = {
         {NODES, "my.cfg: 'schema_version' is missing"},
         {"schema_version = 2;\n" NODES, "'schema_version' is \"2\""},
@@ -320,9 +305,8 @@ static void mistakes(void **state)
 }
 
 /* Numbers in comments, strings and names are none of the prescan's business. */
-static void prescan_is_not_fooled(void **state)
+TEST(prescan_is_not_fooled)
 {
-    (void)state;
     dls_config *c = good(HEAD NODES "# 9000000000\n// 9000000000\n/* 9000000000\n */\n"
                                     "name = \"9000000000 \\\" 9000000000\";\n"
                                     "run: { seed = 2147483647; until = 9e9; };\n");
@@ -330,9 +314,8 @@ static void prescan_is_not_fooled(void **state)
     dls_config_destroy(c);
 }
 
-static void all_at_once(void **state)
+TEST(all_at_once)
 {
-    (void)state;
     dls_problems problems = {0};
     dls_config *config = NULL;
     const char *text = "cluster: { nodes = ({ count = -1; gpus = 99; gpu_type = \"?\"; colour = 1; "
@@ -367,9 +350,8 @@ static void write_file(const char *path, const char *text)
 }
 
 /* Includes and paths are relative to the configuration's folder, wherever dlsim is run. */
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     char folder[] = "/tmp/dlsim-config-XXXXXX", path[128], cluster[128], loop[128];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/main.cfg", folder);
@@ -434,9 +416,8 @@ static void files(void **state)
 }
 
 /* --defaults can be loaded, and every key of it is at its default. */
-static void documentation(void **state)
+TEST(documentation)
 {
-    (void)state;
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
@@ -467,87 +448,40 @@ static void documentation(void **state)
 /* ---- failed allocations ------------------------------------------------------------------------
  */
 
-static long allowed;
-
-static int allow_some(void *user, size_t bytes)
+/* Nothing is left of it, and what failed left nothing. */
+static dls_status load_and_drop(const char *text, const dls_override *set, size_t n)
 {
-    (void)user;
-    (void)bytes;
-    return allowed-- > 0;
+    dls_problems problems = {0};
+    dls_config *config = NULL;
+    const dls_status status = load_with(text, set, n, &problems, &config);
+    assert_int_equal(status == DLS_OK, config != NULL);
+    dls_config_destroy(config);
+    dls_problems_fini(&problems);
+    return status;
 }
 
-static void out_of_memory(void **state)
+TEST(out_of_memory)
 {
-    (void)state;
     const char *text = HEAD
         "cluster: { gpu_types = ({ name = \"X\"; }); nodes = ({ count = 4; gpus = 8; gpu_type = "
         "\"X\"; }); virtual_clusters = ({ name = \"v\"; gpus = 3; }); };\n"
         "scheduler: { name = \"dlas-gpu\"; queue_limits = [5]; };\nrun: { seed = 4; };\n";
     const dls_override set = {NULL, "placement.name=count", "--set"};
-    long n = 0;
-    for (dls_status status = DLS_ENOMEM; status != DLS_OK; n++) {
-        dls_problems problems = {0};
-        dls_config *config = NULL;
-        allowed = n;
-        dls_alloc_set_hook(allow_some, NULL);
-        status = load_with(text, &set, 1, &problems, &config);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status != DLS_OK) {
-            assert_int_equal(status, DLS_ENOMEM);
-            assert_null(config);
-        }
-        dls_config_destroy(config);
-        dls_problems_fini(&problems);
-        assert_true(n < 10000);
-    }
-    assert_true(n > 30);
+    EACH_REFUSED(30, load_and_drop(text, &set, 1));
 
     /* A list of problems that cannot grow is no silent success. */
     dls_status status = DLS_ENOMEM;
-    for (n = 0; status == DLS_ENOMEM; n++) {
-        dls_problems problems = {0};
-        dls_config *config = NULL;
-        allowed = n;
-        dls_alloc_set_hook(allow_some, NULL);
-        status = load_with(HEAD "foo = 1;\nbar = 9000000000;\n", NULL, 0, &problems, &config);
-        dls_alloc_set_hook(NULL, NULL);
+    for (int n = 0; status == DLS_ENOMEM; n++) {
+        REFUSED(status, n, load_and_drop(HEAD "foo = 1;\nbar = 9000000000;\n", NULL, 0));
         assert_true(status == DLS_ENOMEM || status == DLS_ECONFIG);
-        assert_null(config);
-        dls_problems_fini(&problems);
-        assert_true(n < 10000);
     }
 }
 
-static void registry_out_of_memory(void **state)
+TEST(registry_out_of_memory)
 {
-    (void)state;
-    dls_status status = DLS_ENOMEM;
-    long n = 0;
-    for (; status != DLS_OK; n++) {
-        dls_registry *reg = NULL;
-        allowed = n;
-        dls_alloc_set_hook(allow_some, NULL);
-        status = dls_registry_create(&reg, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-        dls_registry_destroy(reg);
-    }
-    assert_true(n > 5);
+    dls_registry *reg;
+    EACH_REFUSED(5, dls_registry_create(&reg, NULL));
+    dls_registry_destroy(reg);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(defaults),
-        cmocka_unit_test(values),
-        cmocka_unit_test(precedence),
-        cmocka_unit_test(mistakes),
-        cmocka_unit_test(prescan_is_not_fooled),
-        cmocka_unit_test(all_at_once),
-        cmocka_unit_test(files),
-        cmocka_unit_test(documentation),
-        cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(registry_out_of_memory),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+GROUP(setup, teardown)

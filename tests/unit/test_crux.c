@@ -4,28 +4,21 @@
  */
 #include "base/rng.h"
 #include "placement/crux_rule.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-12)
 
-static void test_intensity(void **state)
+TEST(test_intensity)
 {
-    (void)state;
     const dls_crux_flow f = {
         .work = 100, .period_s = 10, .bytes = 50, .line_bps = 10, .exposed_s = 5};
     NEAR(dls_crux_intensity(&f), 20); /* 100 operations, 5 s on the link */
 }
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
-    (void)state;
     dls_crux_flow f = {.work = 1, .period_s = 10, .bytes = 20, .line_bps = 10, .exposed_s = 2};
     NEAR(dls_crux_loss(&f, 0), 0);
     NEAR(dls_crux_loss(&f, 5), 1.0 / 6); /* 4 s instead of 2: 12 s instead of 10 */
@@ -35,9 +28,8 @@ static void test_loss(void **state)
     assert_true(dls_crux_loss(&f, 1e9) < 1);
 }
 
-static void test_priorities(void **state)
+TEST(test_priorities)
 {
-    (void)state;
     double p[3];
     /* Equal but for the operations: priority goes with the intensity. */
     dls_crux_flow f[3] = {{8, 10, 20, 10, 2}, {2, 10, 20, 10, 2}, {4, 10, 20, 10, 2}};
@@ -57,9 +49,8 @@ static void test_priorities(void **state)
     NEAR(p[0], 1);
 }
 
-static void test_path(void **state)
+TEST(test_path)
 {
-    (void)state;
     const double load[3 * 3] = {5, 1, 2, /* */ 0, 4, 2, /* */ 0, 0, 0};
     const int32_t racks[2] = {0, 1}, far[2] = {1, 2};
     assert_int_equal(dls_crux_path(load, 3, racks, 2), 2); /* 5, 4, 2 */
@@ -83,9 +74,8 @@ static double harm_of(const double *harm, int32_t n, const int32_t *level)
     return sum;
 }
 
-static void test_levels(void **state)
+TEST(test_levels)
 {
-    (void)state;
     enum { N = 6 };
     double scratch[256];
     int32_t level[N];
@@ -130,14 +120,4 @@ static void test_levels(void **state)
         tried++;
     }
     assert_true(equal < tried); /* one order is not always enough */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_intensity),  cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_priorities), cmocka_unit_test(test_path),
-        cmocka_unit_test(test_levels),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

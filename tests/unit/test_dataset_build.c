@@ -3,17 +3,12 @@
  * Making datasets: which graphs, how they are divided, what the labels of a known timeline are, and
  * what failing allocations leave behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/summary.h"
 #include "predictor/dataset/variants.h"
+#include "support/test.h"
 #include "workload/operator/residual.h"
 #include "support/dataset_setup.h"
 #include "support/refuse.h"
@@ -33,9 +28,8 @@ static bool same(const dls_variant *a, const dls_variant *b)
            a->optimiser == b->optimiser;
 }
 
-static void test_variants(void **unused)
+TEST(test_variants)
 {
-    (void)unused;
     dls_error err = {0};
     dls_variant *v, *again, *other;
     size_t of_model[64] = {0}, fit = 0, equal = 0;
@@ -63,9 +57,8 @@ static void test_variants(void **unused)
     assert_null(v);
 }
 
-static void test_split_by_family(void **unused)
+TEST(test_split_by_family)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 3; seed++) {
         dls_error err = {0};
         dls_variant *v;
@@ -97,9 +90,8 @@ static void test_split_by_family(void **unused)
     }
 }
 
-static void test_split_random(void **unused)
+TEST(test_split_random)
 {
-    (void)unused;
     dls_error err = {0};
     uint8_t split[100];
     size_t in[DLS_SPLITS] = {0};
@@ -115,9 +107,8 @@ static void test_split_random(void **unused)
 /* ---- labels ------------------------------------------------------------------------------------
  */
 
-static void test_residual(void **unused)
+TEST(test_residual)
 {
-    (void)unused;
     double sum = 0, square = 0;
     assert_true(dls_residual(1, "resnet50", "V100", "eth10", 0) == 1);
     assert_true(dls_residual(1, "resnet50", "V100", "eth10", 0.1) ==
@@ -175,9 +166,8 @@ static dls_label label_with(dls_label_options *o, const dls_setting_spec *spec, 
     return label;
 }
 
-static void test_label(void **unused)
+TEST(test_label)
 {
-    (void)unused;
     dls_label_options o;
     dls_label_options_init(&o);
     const dls_setting_spec *spec = &paper.spec[6]; /* two workers over 40 Gb/s */
@@ -217,9 +207,8 @@ static void test_label(void **unused)
 
 /* However often a resource pauses in a step, and be it much shorter than a sample: what it is idle
  * and active comes to a step, and a recording begins like it goes on. */
-static void test_label_is_a_step(void **unused)
+TEST(test_label_is_a_step)
 {
-    (void)unused;
     dls_label_options o;
     dls_label_options_init(&o);
     o.step_spread = o.jitter_frac = o.noise_frac = 0;
@@ -238,9 +227,8 @@ static void test_label_is_a_step(void **unused)
 }
 
 /* One worker: no network, whose pause is the step. */
-static void test_label_alone(void **unused)
+TEST(test_label_alone)
 {
-    (void)unused;
     dls_label_options o;
     dls_label_options_init(&o);
     dls_setting_spec spec = {.name = "one",
@@ -270,9 +258,8 @@ static dls_build_options options_of(size_t n_graphs, size_t n_settings)
     return o;
 }
 
-static void test_build(void **unused)
+TEST(test_build)
 {
-    (void)unused;
     dls_error err = {0};
     dls_dataset *set, *one;
     dls_dataset_summary m;
@@ -303,9 +290,8 @@ static void test_build(void **unused)
 }
 
 /* A made-up set whose answers are known. */
-static void test_summary(void **unused)
+TEST(test_summary)
 {
-    (void)unused;
     dls_error err = {0};
     dls_dataset_summary m;
     double x[4][1] = {{0}, {1}, {10}, {9}};
@@ -334,9 +320,8 @@ static void test_summary(void **unused)
     assert_true(m.pattern[0].burst == 1 && m.pattern[1].both == 1 && m.pattern[2].idle == 1);
 }
 
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
     dls_build_options o = options_of(34, 1);
     o.corpus.split = DLS_SPLIT_AT_RANDOM;
     o.label.n_samples = 16;
@@ -359,14 +344,4 @@ static void test_no_memory(void **unused)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_variants),     cmocka_unit_test(test_split_by_family),
-        cmocka_unit_test(test_split_random), cmocka_unit_test(test_residual),
-        cmocka_unit_test(test_label),        cmocka_unit_test(test_label_is_a_step),
-        cmocka_unit_test(test_label_alone),  cmocka_unit_test(test_build),
-        cmocka_unit_test(test_summary),      cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

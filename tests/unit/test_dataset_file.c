@@ -3,16 +3,11 @@
  * Dataset files: what is written comes back, one setting can be read alone, and a damaged file is
  * refused with the name of what is wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "predictor/dataset/dataset.h"
 #include "support/refuse.h"
+#include "support/test.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -183,16 +178,14 @@ static void round_trip(bool weighted)
     dls_dataset_destroy(set);
 }
 
-static void test_round_trip(void **unused)
+TEST(test_round_trip)
 {
-    (void)unused;
     round_trip(false);
     round_trip(true);
 }
 
-static void test_some_settings(void **unused)
+TEST(test_some_settings)
 {
-    (void)unused;
     dls_error err = {0};
     dls_dataset *set;
     const char *const one[] = {"V100-w8"}, *const wrong[] = {"V100-w7"};
@@ -216,9 +209,8 @@ typedef struct damage {
     const char *says;
 } damage;
 
-static void test_damage(void **unused)
+TEST(test_damage)
 {
-    (void)unused;
     static const float zeros[256] = {0};
     static const int32_t wrong_graph[3] = {0, 2, 1}, far_graph[3] = {0, 1, 3};
     static const int32_t nodes[3] = {2, 3, 5}, batch[3] = {0, 0, 0};
@@ -255,9 +247,8 @@ static void test_damage(void **unused)
     }
 }
 
-static void test_missing(void **unused)
+TEST(test_missing)
 {
-    (void)unused;
     static const char *const paths[] = {
         "/graphs/col",      "/graphs/model",           "/graphs/x",
         "/graphs",          "/settings/V100-w8/label", "/settings/V100-w4/iteration_s",
@@ -282,9 +273,8 @@ static void test_missing(void **unused)
     assert_int_equal(dls_dataset_load(PATH, NULL, 0, &set, &err), DLS_EINPUT);
 }
 
-static void test_bad_name(void **unused)
+TEST(test_bad_name)
 {
-    (void)unused;
     dls_error err = {0};
     dls_dataset *set = sample(false);
     unlink(PATH);
@@ -295,19 +285,15 @@ static void test_bad_name(void **unused)
 }
 
 /* Whichever allocation fails: ENOMEM, no set, no leak. */
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
     dls_status status = DLS_ENOMEM;
     int n = 0;
     for (; status == DLS_ENOMEM; n++) {
         dls_error err = {0};
         dls_dataset *set;
-        int left = n;
         assert_int_equal(save_sample(true), DLS_OK);
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_dataset_load(PATH, NULL, 0, &set, &err);
-        dls_alloc_set_hook(NULL, NULL);
+        REFUSED(status, n, dls_dataset_load(PATH, NULL, 0, &set, &err));
         dls_dataset_destroy(set);
     }
     assert_int_equal(status, DLS_OK);
@@ -316,11 +302,8 @@ static void test_no_memory(void **unused)
     for (n = 0; status == DLS_ENOMEM; n++) {
         dls_error err = {0};
         dls_dataset *set = sample(true);
-        int left = n;
         unlink(PATH);
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_dataset_save(set, PATH, &err);
-        dls_alloc_set_hook(NULL, NULL);
+        REFUSED(status, n, dls_dataset_save(set, PATH, &err));
         assert_int_equal(access(PATH, F_OK) == 0, status == DLS_OK);
         dls_dataset_destroy(set);
     }
@@ -330,17 +313,8 @@ static void test_no_memory(void **unused)
 
 static int leave(void **unused)
 {
-    (void)unused;
     unlink(PATH);
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_some_settings),
-        cmocka_unit_test(test_damage),     cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_bad_name),   cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, leave);
-}
+GROUP(NULL, leave)

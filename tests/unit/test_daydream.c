@@ -2,16 +2,11 @@
  *
  * Daydream's replay against timelines worked out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "predictor/baselines/daydream.h"
 #include "support/refuse.h"
+#include "support/test.h"
 
 #include <math.h>
 
@@ -54,9 +49,8 @@ static void near(double a, double b)
     }
 }
 
-static void test_one(void **unused)
+TEST(test_one)
 {
-    (void)unused;
     double tensor[2] = {25e6 / 4, 50e6 / 4};
     const dls_workload w = work_of(tensor);
     dls_daydream d;
@@ -71,9 +65,8 @@ static void test_one(void **unused)
 
 /* Forward 2 s, layer 1 back 2 s (4 s), layer 0 back 2 s (6 s).
  * Two workers exchange bytes / B: 50 MB from 4 s on, 25 MB then. */
-static void test_distributed(void **unused)
+TEST(test_distributed)
 {
-    (void)unused;
     double tensor[2] = {25e6 / 4, 50e6 / 4};
     const dls_workload w = work_of(tensor);
     dls_daydream d;
@@ -94,9 +87,8 @@ static void test_distributed(void **unused)
 }
 
 /* Gradients below the size of a bucket leave together, at the end. */
-static void test_bucket(void **unused)
+TEST(test_bucket)
 {
-    (void)unused;
     double tensor[2] = {10e6 / 4, 10e6 / 4};
     const dls_workload w = work_of(tensor);
     dls_daydream d;
@@ -107,35 +99,18 @@ static void test_bucket(void **unused)
     dls_daydream_fini(&d);
 }
 
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
     double tensor[2] = {1, 1}, step_s = 0;
     const dls_workload w = work_of(tensor);
     dls_daydream d;
+    dls_status status;
     for (int n = 0; n < 2; n++) {
-        int left = n;
-        dls_alloc_set_hook(refuse, &left);
-        const dls_status status = dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL);
-        dls_alloc_set_hook(NULL, NULL);
+        REFUSED(status, n, dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL));
         assert_int_equal(status, DLS_ENOMEM);
     }
     assert_int_equal(dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL), DLS_OK);
-    int left = 0;
-    dls_alloc_set_hook(refuse, &left);
-    const dls_status status = dls_daydream_replay(&d, &step_s, NULL);
-    dls_alloc_set_hook(NULL, NULL);
+    REFUSED(status, 0, dls_daydream_replay(&d, &step_s, NULL));
     assert_int_equal(status, DLS_ENOMEM);
     dls_daydream_fini(&d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one),
-        cmocka_unit_test(test_distributed),
-        cmocka_unit_test(test_bucket),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

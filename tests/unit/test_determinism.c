@@ -6,12 +6,7 @@
  * ones.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 typedef struct scenario {
     const char *sched, *placement;
@@ -74,9 +69,8 @@ static uint64_t digest_of(const sim_setup *s)
     return digest;
 }
 
-static void test_digests(void **unused)
+TEST(test_digests)
 {
-    (void)unused;
     int wrong = 0;
     for (size_t i = 0; i < N_SCENARIOS; i++) {
         sim_setup s;
@@ -92,9 +86,8 @@ static void test_digests(void **unused)
 }
 
 /* What is recorded and checked beside changes nothing; the seed changes what is random. */
-static void test_digest_depends_on(void **unused)
+TEST(test_digest_depends_on)
 {
-    (void)unused;
     for (size_t i = 0; i < N_SCENARIOS; i++) {
         sim_setup s;
         make(&s, &scenarios[i]);
@@ -113,11 +106,4 @@ static void test_digest_depends_on(void **unused)
         }
         setup_fini(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_digests),
-                                       cmocka_unit_test(test_digest_depends_on)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

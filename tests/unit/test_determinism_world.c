@@ -4,12 +4,8 @@
  * checkpoints, what fails. Every compiler and every level of optimisation must give these numbers.
  * They change only with a decision about what is simulated; the output then shows the new ones.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/world_setup.h"
 
 #include "support/sim_setup.h"
@@ -84,9 +80,6 @@ static void make_jobs(world_job *jobs)
 static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
                     const dls_shape *shape)
 {
-    (void)state;
-    (void)index;
-    (void)shape;
     return (r->job + host) % 2 ? 1 : -1;
 }
 
@@ -140,9 +133,8 @@ static uint64_t digest_of(const scenario *c, bool contention)
     return digest;
 }
 
-static void test_digests(void **unused)
+TEST(test_digests)
 {
-    (void)unused;
     int wrong = 0;
     write_table();
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++) {
@@ -158,10 +150,4 @@ static void test_digests(void **unused)
     assert_true(digest_of(&scenarios[5], false) != digest_of(&scenarios[5], true));
     unlink(table_path);
     assert_int_equal(wrong, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_digests)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,20 +2,16 @@
  *
  * Elastic jobs: ranges of the trace and of a table, speeds between the points, what is wrong with a table.
  */
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "support/refuse.h"
 #include "support/sim_case.h"
+#include "support/test.h"
 #include "workload/elastic.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char path[] = "test_elastic.csv";
 
@@ -69,9 +65,8 @@ static void near(double value, double want)
     }
 }
 
-static void test_rigid(void **unused)
+TEST(test_rigid)
 {
-    (void)unused;
     dls_trace *trace = make_trace(false);
     dls_elastic_jobs *e;
     assert_int_equal(dls_elastic_create(NULL, trace, &cluster, &e, NULL), DLS_OK);
@@ -79,9 +74,8 @@ static void test_rigid(void **unused)
     dls_trace_destroy(trace);
 }
 
-static void test_without_table(void **unused)
+TEST(test_without_table)
 {
-    (void)unused;
     dls_trace *trace = make_trace(true);
     dls_elastic_jobs *e;
     assert_int_equal(dls_elastic_create(NULL, trace, &cluster, &e, NULL), DLS_OK);
@@ -94,9 +88,8 @@ static void test_without_table(void **unused)
     dls_trace_destroy(trace);
 }
 
-static void test_table(void **unused)
+TEST(test_table)
 {
-    (void)unused;
     write_table("model,gpus,speed,gpu,batch,restore_s\n"
                 "a,8,6,,64,30\na,2,2,,64,10.5\na,4,3.5,,64,\n"
                 "a,1,3,P100,64,\na,2,5,P100,64,\n"
@@ -130,19 +123,8 @@ static void test_table(void **unused)
     assert_int_equal(dls_elastic_restore_us(e, 2, &large), -1);
     assert_int_equal(dls_elastic_restore_us(e, 3, &large), -1);
     dls_elastic_destroy(e);
-    for (int n = 0;; n++) {
-        int left = n;
-        dls_alloc_set_hook(refuse, &left);
-        const dls_status status = dls_elastic_create(path, trace, &cluster, &e, &err);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            dls_elastic_destroy(e);
-            assert_true(n > 5);
-            break;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        assert_null(e);
-    }
+    EACH_REFUSED_THEN(6, dls_elastic_create(path, trace, &cluster, &e, &err), assert_null(e));
+    dls_elastic_destroy(e);
     dls_trace_destroy(trace);
 }
 
@@ -169,9 +151,8 @@ static void remove_throughputs(void)
 }
 
 /* A folder as ElasticFlow publishes it; types are told by name, whatever the case. */
-static void test_folder(void **unused)
+TEST(test_folder)
 {
-    (void)unused;
     dls_trace *trace = make_trace(true);
     dls_elastic_jobs *e;
     dls_error err;
@@ -203,9 +184,8 @@ static void test_folder(void **unused)
     dls_trace_destroy(trace);
 }
 
-static void test_bad_tables(void **unused)
+TEST(test_bad_tables)
 {
-    (void)unused;
     static const struct {
         const char *text, *where, *what;
     } bad[] = {
@@ -241,14 +221,7 @@ int main(void)
     cluster.n_types = 2;
     snprintf(cluster.types[0].name, sizeof cluster.types[0].name, "V100");
     snprintf(cluster.types[1].name, sizeof cluster.types[1].name, "P100");
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rigid),
-        cmocka_unit_test(test_without_table),
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_folder),
-        cmocka_unit_test(test_bad_tables),
-    };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_listed();
     free(cluster.groups);
     return failed;
 }

@@ -2,16 +2,12 @@
  *
  * What the replay of ElasticFlow's simulator cannot run is refused with the job's name.
  */
+#define OWN_MAIN
 #include "elasticflow/replay.h"
 #include "support/sim_setup.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char path[] = "test_elasticflow.csv";
 
@@ -65,9 +61,8 @@ static void write_table(void)
  * s for its start. The arrival at 1 s is put off to 60 s, when 208 iterations are done: 98 s more,
  * planned until 180 s, and 2 s because something has happened. The second job's deadline is past.
  * The specification's own program gives the same. */
-static void test_two(void **unused)
+TEST(test_two)
 {
-    (void)unused;
     const one_job of[] = {{0, 600, 64, S(3600), "a"}, {S(1), 600, 64, S(0), "a"}};
     dls_record *rec;
     dls_error err;
@@ -81,9 +76,8 @@ static void test_two(void **unused)
     dls_record_destroy(rec);
 }
 
-static void test_bad(void **unused)
+TEST(test_bad)
 {
-    (void)unused;
     const struct {
         one_job job;
         const char *what;
@@ -109,9 +103,8 @@ static void test_bad(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_bad)};
     write_table();
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = run_listed();
     unlink(path);
     return failed;
 }

@@ -2,16 +2,13 @@
  *
  * Files of failures: the three formats, what is wrong with them, failed allocations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "cluster/failures.h"
+#include "support/refuse.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,9 +35,8 @@ static void expect(const dls_failure_trace *t, size_t i, int64_t t_s, int32_t no
     assert_int_equal(t->event[i].what, what);
 }
 
-static void test_events(void **unused)
+TEST(test_events)
 {
-    (void)unused;
     dls_failure_trace t;
     dls_error err;
     assert_int_equal(load("# a comment\ntime_s,node,event,part\n30, 1 ,repair\n10.5,1,fail\n"
@@ -57,9 +53,8 @@ static void test_events(void **unused)
     assert_null(t.event);
 }
 
-static void test_instances(void **unused)
+TEST(test_instances)
 {
-    (void)unused;
     dls_failure_trace t;
     dls_error err;
     assert_int_equal(load("0,add,a\n0,add,b\n5000,remove,a\n6000,add,c\n7000,add,d\n8000,remove,x\n", 2,
@@ -76,9 +71,8 @@ static void test_instances(void **unused)
     dls_failure_trace_fini(&t);
 }
 
-static void test_counts(void **unused)
+TEST(test_counts)
 {
-    (void)unused;
     dls_failure_trace t;
     dls_error err;
     assert_int_equal(load("2021-12-31, 23:59:50, 3\n2022-01-01, 00:00:10, 1\n2022-01-01, 00:00:20, 9\n",
@@ -94,9 +88,8 @@ static void test_counts(void **unused)
     dls_failure_trace_fini(&t);
 }
 
-static void test_bad(void **unused)
+TEST(test_bad)
 {
-    (void)unused;
     static const struct {
         const char *text, *says;
     } cases[] = {
@@ -134,38 +127,20 @@ static void test_bad(void **unused)
     assert_int_equal(dls_failure_trace_load("/tmp", 2, &t, &err), DLS_EINPUT);
 }
 
-static int left;
-
-static int may(void *user, size_t bytes)
+TEST(test_alloc)
 {
-    (void)user;
-    (void)bytes;
-    return left-- > 0;
-}
-
-static void test_alloc(void **unused)
-{
-    (void)unused;
     static const char *const texts[] = {"time_s,node,event\n1,0,fail\n2,0,repair\n", "0,add,a\n",
                                         "2021-12-31, 23:59:50, 1\n"};
     for (int k = 0; k < 3; k++) {
-        dls_status status = DLS_ENOMEM;
-        for (int n = 0; status != DLS_OK; n++) {
-            dls_failure_trace t;
-            dls_error err;
-            left = n;
-            dls_alloc_set_hook(may, NULL);
-            status = load(texts[k], 2, &t, &err);
-            dls_alloc_set_hook(NULL, NULL);
-            assert_true(status == DLS_OK || status == DLS_ENOMEM);
-            dls_failure_trace_fini(&t);
-        }
+        dls_failure_trace t;
+        dls_error err;
+        EACH_REFUSED_THEN(1, load(texts[k], 2, &t, &err), dls_failure_trace_fini(&t));
+        dls_failure_trace_fini(&t);
     }
 }
 
-static void test_published(void **unused)
+TEST(test_published)
 {
-    (void)unused;
     static const char *const files[] = {"p3-trace.csv", "g4dn-trace.csv",
                                         "gcloud/a100x1-east1b.txt", "gcloud/v100x1-east1c.txt"};
     for (int i = 0; i < 4; i++) {
@@ -187,16 +162,12 @@ static void test_published(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_events), cmocka_unit_test(test_instances),
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_alloc),  cmocka_unit_test(test_published)};
     const int fd = mkstemp(path);
     if (fd < 0) {
         return 1;
     }
     close(fd);
-    const int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    const int rc = run_listed();
     unlink(path);
     return rc;
 }

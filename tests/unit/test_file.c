@@ -2,15 +2,10 @@
  *
  * Reading a whole file: what is not a file, what does not end, what fails on the way.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "support/must.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -45,10 +40,7 @@ static void gives(const char *path, size_t limit, const char *want)
 {
     char *text;
     size_t len;
-    dls_error err = {0};
-    if (dls_file_read_text(path, limit, &text, &len, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_file_read_text(path, limit, &text, &len, &e));
     assert_int_equal(len, strlen(want));
     assert_string_equal(text, want);
     dls_free(text);
@@ -67,9 +59,8 @@ static void refuses(const char *path, size_t limit, const char *where, const cha
     }
 }
 
-static void within_its_limit(void **state)
+TEST(within_its_limit)
 {
-    (void)state;
     gives(put("five", "12345"), 5, "12345");
     refuses(in_dir("five"), 4, in_dir("five"), "is larger than 4 bytes, the limit");
     gives(put("none", ""), 0, "");
@@ -79,9 +70,8 @@ static void within_its_limit(void **state)
     refuses(path, DLS_FILE_TRACE, path, "is larger than 4096 MiB, the limit");
 }
 
-static void what_is_no_file(void **state)
+TEST(what_is_no_file)
 {
-    (void)state;
     char *bytes;
     size_t len;
     dls_error err = {0};
@@ -96,9 +86,8 @@ static void what_is_no_file(void **state)
     assert_int_equal(dls_file_check_regular(put("regular", "x"), &err), DLS_OK);
 }
 
-static void no_more_descriptors(void **state)
+TEST(no_more_descriptors)
 {
-    (void)state;
     const char *path = put("there", "x");
     struct rlimit was, none;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
@@ -127,9 +116,8 @@ static pid_t feed(const char *path, const char *line, long times)
     return child;
 }
 
-static void pipes(void **state)
+TEST(pipes)
 {
-    (void)state;
     const char *path = in_dir("pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
     pid_t child = feed(path, "a,b\n", 3);
@@ -142,9 +130,8 @@ static void pipes(void **state)
     assert_int_equal(dls_file_check_regular(path, &err), DLS_EINPUT);
 }
 
-static void a_read_error_is_not_the_end(void **state)
+TEST(a_read_error_is_not_the_end)
 {
-    (void)state;
     refuses("/proc/self/mem", 1 << 20, "/proc/self/mem", "cannot be read: Input/output error");
     /* Some text, and then the other side of the terminal is gone. */
     const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
@@ -169,9 +156,8 @@ static void a_read_error_is_not_the_end(void **state)
     assert_string_equal(err.msg, "cannot be read: Input/output error");
 }
 
-static void compressed(void **state)
+TEST(compressed)
 {
-    (void)state;
     const char *path = in_dir("zip");
     gzFile gz = gzopen(path, "wb");
     assert_non_null(gz);
@@ -196,14 +182,12 @@ static void compressed(void **state)
 
 static int make_dir(void **state)
 {
-    (void)state;
     strcpy(dir, "/tmp/dlsim-file-XXXXXX");
     return mkdtemp(dir) ? 0 : -1;
 }
 
 static int remove_dir(void **state)
 {
-    (void)state;
     static const char *const names[] = {"five",  "none", "sparse", "regular",
                                         "there", "pipe", "zip"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -212,15 +196,4 @@ static int remove_dir(void **state)
     return rmdir(dir);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(within_its_limit),
-        cmocka_unit_test(what_is_no_file),
-        cmocka_unit_test(no_more_descriptors),
-        cmocka_unit_test(pipes),
-        cmocka_unit_test(a_read_error_is_not_the_end),
-        cmocka_unit_test(compressed),
-    };
-    return cmocka_run_group_tests(tests, make_dir, remove_dir);
-}
+GROUP(make_dir, remove_dir)

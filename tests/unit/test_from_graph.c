@@ -3,20 +3,15 @@
  * Kernels out of a training graph: a graph written by hand, and the zoo's graphs, operation by
  * operation, against the same networks written as layers.
  */
+#include "support/test.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/model.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static int near(double a, double b, double part)
 {
@@ -39,9 +34,8 @@ static void edge(dls_opgraph *g, int32_t from, int32_t to)
     assert_int_equal(dls_opgraph_add_edge(g, from, to, false, NULL), DLS_OK);
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     dls_opgraph_info info = {
         .batch = 4, .numeric = DLS_NUMERIC_FP32, .optimiser = DLS_OPTIMISER_ADAM};
     dls_opgraph *g = NULL;
@@ -107,9 +101,8 @@ static void by_hand(void **state)
     dls_opgraph_destroy(g);
 }
 
-static void the_zoo_against_layers(void **state)
+TEST(the_zoo_against_layers)
 {
-    (void)state;
     /* Same network, two descriptions: graphs hold every small operation, layers do not. */
     static const struct {
         const char *graph, *layers;
@@ -180,9 +173,8 @@ static void traffic(unsigned runner, dls_numeric numeric, double moved[2])
     dls_net_destroy(net);
 }
 
-static void eager_kernels(void **state)
+TEST(eager_kernels)
 {
-    (void)state;
     enum { N = 8 * 32, B = 4 * N }; /* numbers, their bytes; a mask has one for each */
     double moved[2];
     traffic(DLS_RUN_EAGER, DLS_NUMERIC_FP32, moved);
@@ -203,9 +195,8 @@ static void eager_kernels(void **state)
 
 /* The same products whoever runs them; GPT's GELU is eight kernels in PyTorch, one when compiled.
  */
-static void eager_transformer(void **state)
+TEST(eager_transformer)
 {
-    (void)state;
     static const unsigned runner[3] = {DLS_RUN_GRAPH, DLS_RUN_EAGER,
                                        DLS_RUN_EAGER | DLS_RUN_COMPILED};
     const dls_zoo_model *z = dls_zoo_find("gpt2_small");
@@ -229,9 +220,8 @@ static void eager_transformer(void **state)
 
 /* Of GPUs that split every layer each has its part of the products, and they add up two results a
  * layer, forward and backward. */
-static void layers_in_parts(void **state)
+TEST(layers_in_parts)
 {
-    (void)state;
     const dls_zoo_model *z = dls_zoo_find("gpt2_small");
     dls_zoo_options options = dls_zoo_defaults(z);
     double flops[2] = {0, 0};
@@ -260,9 +250,8 @@ static void layers_in_parts(void **state)
 }
 
 /* Matrix units read channels side by side: each convolution transposes twice, groups do not. */
-static void channels_first(void **state)
+TEST(channels_first)
 {
-    (void)state;
     dls_workload w;
     assert_int_equal(dls_workload_build("vgg11", &w, NULL), DLS_OK);
     const size_t n = w.n_kernels;
@@ -275,14 +264,4 @@ static void channels_first(void **state)
     assert_true(w.kernel[n].family == DLS_KERNEL_MEMORY);
     assert_true(w.kernel[n].moved == 2. * 224 * 224 * (3 + 64));
     dls_workload_fini(&w);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),         cmocka_unit_test(the_zoo_against_layers),
-        cmocka_unit_test(eager_kernels),   cmocka_unit_test(eager_transformer),
-        cmocka_unit_test(layers_in_parts), cmocka_unit_test(channels_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

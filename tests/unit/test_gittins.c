@@ -5,13 +5,9 @@
  */
 #include "sched/service_dist.h"
 #include "support/sim_setup.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char sample_path[64];
 
@@ -33,9 +29,8 @@ static void near(double got, double want)
 
 /* Services of 2, 4, 4, 10 and 30 GPU-s. Of those above the attained service a: how many end within
  * the quantum, over the sum of what each of them takes of it. */
-static void test_index(void **unused)
+TEST(test_index)
 {
-    (void)unused;
     static const struct {
         double a, delta, ends, cost;
     } by_hand[] = {
@@ -99,18 +94,10 @@ static void check_ends(double delta, double end0_s, double end1_s)
 }
 
 /* The tail of the distribution orders the last queue. */
-static void test_last_queue(void **unused)
+TEST(test_last_queue)
 {
-    (void)unused;
     check_ends(-1, 200010, 18010 + 100000 - 7200);
     check_ends(3250, 200010, 18010 + 100000 - 7200);
     /* Without a quantum of its own the last queue is first come, first served. */
     check_ends(0, 18010 + 100000 - 10800, 200010);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_index),
-                                       cmocka_unit_test(test_last_queue)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

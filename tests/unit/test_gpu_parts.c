@@ -6,6 +6,7 @@
 #include "run_util.h"
 
 #include "cluster/index.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,9 +40,8 @@ static void give(dls_place_index *index, int32_t gpu, int32_t job, int32_t milli
     must(dls_place_index_check(index, &err));
 }
 
-static void sizes(void **unused)
+TEST(sizes)
 {
-    (void)unused;
     assert_int_equal(dls_parts_size(false, 460), 460);
     assert_int_equal(dls_parts_size(false, 1000), 1000);
     const struct {
@@ -57,9 +57,8 @@ static void sizes(void **unused)
 enum { G1 = 142, G2 = 285, G3 = 428, G4 = 571 };
 
 /* NVIDIA's table of places: 4g + 3g, 3g + 3g, 2g + 2g + 2g + 1g and seven of 1g are whole GPUs. */
-static void mig(void **unused)
+TEST(mig)
 {
-    (void)unused;
     const struct {
         int32_t slice[8], refused; /* the last does not fit */
     } cases[] = {{{G4, G3, 0}, G1},         {{G3, G3, 0}, G1},
@@ -97,9 +96,8 @@ static void mig(void **unused)
     dls_place_index_destroy(index);
 }
 
-static void tightest(void **unused)
+TEST(tightest)
 {
-    (void)unused;
     dls_place_index *index = index_of(false, 1, 4);
     assert_int_equal(dls_parts_tightest(index, 0, 1, -1), -1);
     assert_true(take(index, 0, 0, 300));
@@ -147,9 +145,8 @@ static dls_simulation *run_of(const char *gpus, const char *scheduler, const dls
     return sim;
 }
 
-static void eighths(void **unused)
+TEST(eighths)
 {
-    (void)unused;
     static const char *const schedulers[] = {"fifo", "fjf", "sjf-duration", "srtf", "easy"};
     for (uint32_t seed = 0; seed < 60; seed++) {
         const char *name = schedulers[seed % 5];
@@ -175,15 +172,4 @@ static void eighths(void **unused)
         dls_trace_destroy(part);
         dls_trace_destroy(gang);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes),
-        cmocka_unit_test(mig),
-        cmocka_unit_test(tightest),
-        cmocka_unit_test(eighths),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * The spec of an inspector's input: its text says everything, and the input made from the text is
  * that made from the spec.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
+#include "support/test.h"
 #include "workload/graph/input.h"
 #include "workload/graph/zoo.h"
 
@@ -51,9 +46,8 @@ static void same(const dls_graph *a, const dls_graph *b)
     assert_memory_equal(a->col, b->col, (size_t)a->row_start[a->n_nodes] * sizeof *a->col);
 }
 
-static void test_text(void **unused)
+TEST(test_text)
 {
-    (void)unused;
     const dls_grouping_kind kinds[] = {DLS_GROUPING_UNIFORM, DLS_GROUPING_PROPORTIONAL,
                                        DLS_GROUPING_NONE};
     dls_opgraph *lenet = zoo("lenet"), *alexnet = zoo("alexnet");
@@ -88,9 +82,8 @@ static void test_text(void **unused)
 }
 
 /* A graph with fewer operations than groups gets one group for each. */
-static void test_small_graph(void **unused)
+TEST(test_small_graph)
 {
-    (void)unused;
     dls_error err = {0};
     dls_opgraph *lenet = zoo("lenet");
     dls_input_spec spec = {.grouping = DLS_GROUPING_UNIFORM, .n_groups = 100000, .seed = 42};
@@ -103,9 +96,8 @@ static void test_small_graph(void **unused)
     dls_opgraph_destroy(lenet);
 }
 
-static void test_wrong_text(void **unused)
+TEST(test_wrong_text)
 {
-    (void)unused;
     static const char good[] =
         "{\"grouping\":\"uniform\",\"groups\":20,\"seed\":42,\"features\":1,\"columns\":"
         "[\"tensor_size\",\"n_nodes\",\"node_type\"],\"scale\":[1.0,2.0,0.5],\"frequency\":"
@@ -140,14 +132,4 @@ static void test_wrong_text(void **unused)
             fail_msg("\"%s\" does not name %s", err.msg, cases[i][2]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_small_graph),
-        cmocka_unit_test(test_wrong_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

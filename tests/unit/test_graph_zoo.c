@@ -19,13 +19,8 @@
  * [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo;
  * [en] Tan and Le 2019, table 2.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "workload/graph/zoo.h"
 
 #include <math.h>
@@ -123,9 +118,8 @@ static double matrix_flops(const dls_opgraph *g, dls_phase phase)
     return sum;
 }
 
-static void test_published(void **state)
+TEST(test_published)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const published *p = &table[i];
         dls_opgraph *g = build(p->model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
@@ -144,9 +138,8 @@ static void test_published(void **state)
 }
 
 /* Models without a published count, by hand. */
-static void test_formulas(void **state)
+TEST(test_formulas)
 {
-    (void)state;
     static const struct {
         const char *model;
         int64_t layers, width;
@@ -175,9 +168,8 @@ static void test_formulas(void **state)
 
 /* Every model: valid, all variables updated, the backward pass twice the forward one, and doubling
  * the batch doubles FLOPs and changes no parameter. */
-static void test_every_model(void **state)
+TEST(test_every_model)
 {
-    (void)state;
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const dls_zoo_model *m = dls_zoo_at(i);
         assert_ptr_equal(dls_zoo_find(m->name), m);
@@ -213,9 +205,8 @@ static void test_every_model(void **state)
     }
 }
 
-static void test_bad_options(void **state)
+TEST(test_bad_options)
 {
-    (void)state;
     const dls_zoo_model *m = dls_zoo_find("resnet50");
     dls_zoo_options o = dls_zoo_defaults(m);
     dls_opgraph *g;
@@ -226,15 +217,4 @@ static void test_bad_options(void **state)
     assert_int_equal(dls_zoo_build(m, &o, &g, NULL), DLS_EINPUT);
     assert_null(g);
     assert_null(dls_zoo_find("resnet51"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published),
-        cmocka_unit_test(test_formulas),
-        cmocka_unit_test(test_every_model),
-        cmocka_unit_test(test_bad_options),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,20 +5,16 @@
  */
 #include "base/alloc.h"
 #include "graphdef.pb-c.h"
+#include "support/must.h"
+#include "support/refuse.h"
 #include "workload/graph/features.h"
 #include "workload/graph/graphdef.h"
 #include "workload/graph/import_impl.h"
 #include "workload/graph/zoo.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* An image of 8 x 8 x 3 through a convolution, flattened by computed shapes, times a matrix. */
 static const char small_net[] =
@@ -86,9 +82,8 @@ static const dls_op_node *at(const dls_opgraph *g, const char *name)
     return &g->nodes[i];
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     const dls_import_options options = {.batch = 4};
     dls_import_report report;
     dls_opgraph *g = read_text(small_net, &options, &report);
@@ -146,9 +141,8 @@ static void by_hand(void **state)
     dls_opgraph_destroy(g);
 }
 
-static void devices(void **state)
+TEST(devices)
 {
-    (void)state;
     static const char unplaced[] =
         "node { name: 'a' op: 'Placeholder' } node { name: 'b' op: 'Relu' input: 'a' }";
     dls_import_report report;
@@ -166,9 +160,8 @@ static void devices(void **state)
 }
 
 /* The counter's limit says how often the body runs; what TensorFlow says of a shape is taken. */
-static void loop(void **state)
+TEST(loop)
 {
-    (void)state;
     static const char text[] =
         "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: 2 }\n"
         "  dim { size: 6 } } } } attr { key: 'dtype' value { type: DT_HALF } } }\n"
@@ -203,9 +196,8 @@ static void loop(void **state)
 }
 
 /* Without an optimiser the constants that kernels take are the parameters. */
-static void frozen(void **state)
+TEST(frozen)
 {
-    (void)state;
     static const char text[] =
         "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: 2 }\n"
         "  dim { size: 6 } } } } attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
@@ -223,9 +215,8 @@ static void frozen(void **state)
 /* ---- what is wrong with a file -----------------------------------------------------------------
  */
 
-static void malformed(void **state)
+TEST(malformed)
 {
-    (void)state;
     static const struct {
         const char *text, *where, *what;
     } cases[] = {
@@ -265,9 +256,8 @@ static void malformed(void **state)
     }
 }
 
-static void too_deep(void **state)
+TEST(too_deep)
 {
-    (void)state;
     char text[4096] = "";
     for (int i = 0; i < 400; i++) {
         strcat(text, "unheard {");
@@ -278,42 +268,18 @@ static void too_deep(void **state)
     assert_non_null(strstr(err.msg, "nested too deeply"));
 }
 
-typedef struct countdown {
-    int left;
-} countdown;
-
-static int allow(void *user, size_t bytes)
+TEST(no_memory)
 {
-    (void)bytes;
-    countdown *c = user;
-    return c->left-- > 0;
+    dls_opgraph *g = NULL;
+    dls_import_report report;
+    EACH_REFUSED_THEN(
+        21, dls_graphdef_parse("t", small_net, strlen(small_net), NULL, &g, &report, NULL),
+        assert_null(g));
+    dls_opgraph_destroy(g);
 }
 
-static void no_memory(void **state)
+TEST(tables)
 {
-    (void)state;
-    for (int n = 0;; n++) {
-        countdown c = {n};
-        dls_opgraph *g = NULL;
-        dls_error err = {0};
-        dls_import_report report;
-        dls_alloc_set_hook(allow, &c);
-        const dls_status status =
-            dls_graphdef_parse("t", small_net, strlen(small_net), NULL, &g, &report, &err);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            dls_opgraph_destroy(g);
-            assert_true(n > 20);
-            return;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        assert_null(g);
-    }
-}
-
-static void tables(void **state)
-{
-    (void)state;
     /* Found by bisection: the tables must be sorted. The first, the last, and some. */
     static const char *const names[] = {"Abs",
                                         "Add",
@@ -460,10 +426,7 @@ static void same_groups(const dls_opgraph *a, const dls_opgraph *b)
 static void check_back(const dls_opgraph *g, const void *data, size_t size)
 {
     dls_opgraph *back = NULL;
-    dls_error err;
-    if (dls_graphdef_parse("zoo", data, size, NULL, &back, NULL, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_graphdef_parse("zoo", data, size, NULL, &back, NULL, &e));
     assert_int_equal(back->n_nodes, g->n_nodes);
     assert_int_equal(back->info.optimiser, g->info.optimiser);
     for (int32_t i = 0; i < g->n_nodes; i++) {
@@ -474,9 +437,8 @@ static void check_back(const dls_opgraph *g, const void *data, size_t size)
     dls_opgraph_destroy(back);
 }
 
-static void zoo_and_back(void **state)
+TEST(zoo_and_back)
 {
-    (void)state;
     static const char *const models[] = {"lenet", "resnet20", "seq2seq_small", "ncf"};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         const dls_zoo_model *m = dls_zoo_find(models[i]);
@@ -501,14 +463,4 @@ static void zoo_and_back(void **state)
         free(packed);
         free(text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),   cmocka_unit_test(devices),   cmocka_unit_test(loop),
-        cmocka_unit_test(frozen),    cmocka_unit_test(malformed), cmocka_unit_test(too_deep),
-        cmocka_unit_test(no_memory), cmocka_unit_test(tables),    cmocka_unit_test(zoo_and_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
  * GSL distributions on dlsim's streams: the published Philox block, equality with the stream, means
  * within four standard errors.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "traces/gsl_philox.h"
 
 #include <gsl/gsl_randist.h>
@@ -19,9 +14,8 @@
 #define DRAWS 200000
 
 /* The zero-key, zero-counter block that Random123 publishes. */
-static void published_answer(void **state)
+TEST(published_answer)
 {
-    (void)state;
     static const unsigned long answer[4] = {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8};
     dls_gsl_rng rng;
     dls_gsl_rng_init(&rng, 1, DLS_RNG_TEST, 0);
@@ -31,9 +25,8 @@ static void published_answer(void **state)
     }
 }
 
-static void equals_the_stream(void **state)
+TEST(equals_the_stream)
 {
-    (void)state;
     dls_gsl_rng rng;
     dls_gsl_rng_init(&rng, 42, DLS_RNG_ARRIVALS, 7);
     dls_rng plain = dls_rng_stream(42, DLS_RNG_ARRIVALS, 7);
@@ -44,9 +37,8 @@ static void equals_the_stream(void **state)
 }
 
 /* GSL's own way to a generator: allocated, seeded with all 64 bits, cloned. */
-static void allocated(void **state)
+TEST(allocated)
 {
-    (void)state;
     gsl_rng *a = gsl_rng_alloc(dls_gsl_rng_philox);
     assert_non_null(a);
     dls_rng plain = dls_rng_stream(7, DLS_RNG_TEST, 0);
@@ -64,9 +56,8 @@ static void allocated(void **state)
 }
 
 /* Means within four standard errors. */
-static void distributions(void **state)
+TEST(distributions)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 6; seed++) {
         dls_gsl_rng rng;
         double exponential = 0, normal = 0, square = 0;
@@ -82,15 +73,4 @@ static void distributions(void **state)
         assert_true(fabs(normal / DRAWS) < error);
         assert_true(fabs(square / DRAWS - 1) < error * sqrt(2));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_answer),
-        cmocka_unit_test(equals_the_stream),
-        cmocka_unit_test(allocated),
-        cmocka_unit_test(distributions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,9 @@
  * own fopen, open and dlopen, which note what is read, so an input that a reader opens and the list
  * does not have is found, whoever adds it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "config/prepare.h"
+#include "support/test.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -127,7 +122,6 @@ static void put(const char *name, const char *text)
 
 static int setup(void **state)
 {
-    (void)state;
     char sub[PATH_MAX];
     if (!mkdtemp(folder)) {
         return -1;
@@ -148,7 +142,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
@@ -241,10 +234,9 @@ static void save_net(void)
         " attr { key: \"T\" value { type: DT_FLOAT } } }\n");
 }
 
-static void files(void **state)
+TEST(files)
 {
     char keys[512];
-    (void)state;
     check("", "/jobs.csv");
     check("", "/models");
     save_net();
@@ -255,9 +247,8 @@ static void files(void **state)
     check("perf: { model = \"table\"; table = \"table\"; };", "/throughputs_V100/resnet50.csv");
 }
 
-static void usual_tables(void **state)
+TEST(usual_tables)
 {
-    (void)state;
     check("perf: { model = \"operator\"; };", "/configs/hardware/gpus.cfg");
     check("predictor: { source = \"operator\"; };\n"
           "scheduler: { name = \"easy\"; estimates = \"predictor\"; };",
@@ -274,9 +265,8 @@ static void usual_tables(void **state)
           "/configs/hardware/gpus.cfg");
 }
 
-static void inspectors(void **state)
+TEST(inspectors)
 {
-    (void)state;
     static const char scheduler[] = "scheduler: { name = \"easy\"; estimates = \"predictor\"; };";
     char keys[512];
     snprintf(keys, sizeof keys,
@@ -292,12 +282,4 @@ static void inspectors(void **state)
     check(keys, "/said");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files),
-        cmocka_unit_test(usual_tables),
-        cmocka_unit_test(inspectors),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
-}
+GROUP(setup, teardown)

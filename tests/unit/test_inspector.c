@@ -4,29 +4,17 @@
  * company in a batch, threads, memory, sharing of a prefix), what must be refused, failed
  * allocations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "inspector_graphs.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/cpu_engine.h"
+#include "support/must.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s: %s", #call, e.where, e.msg);                                         \
-        }                                                                                          \
-    } while (0)
 
 static dls_inspector *inspector(const char *arch, int32_t n_settings)
 {
@@ -119,9 +107,8 @@ static void permuted(const dls_graph *g, const int32_t *order, dls_graph *out)
     *out = (dls_graph){g->n_nodes, g->n_features, x, start, col, NULL};
 }
 
-static void test_permutation(void **state)
+TEST(test_permutation)
 {
-    (void)state;
     for (int a = 0; a < N_ARCHS; a++) {
         dls_inspector *insp = inspector(archs[a], 0);
         dls_graph g[2];
@@ -140,9 +127,8 @@ static void test_permutation(void **state)
 }
 
 /* The same bits alone, among others, in another order, with threads, with little memory. */
-static void test_company(void **state)
+TEST(test_company)
 {
-    (void)state;
     enum { GRAPHS = 30 };
     static const dls_predictor_options *const precision[] = {&f64, &f32};
     for (int a = 0; a < N_ARCHS; a++) {
@@ -180,9 +166,8 @@ static void test_company(void **state)
 
 /* A setting whose tensors are the base's answers as the base; settings asked together answer as
  * alone; two that differ in the suffix differ in the answer; label scales apply. */
-static void test_settings(void **state)
+TEST(test_settings)
 {
-    (void)state;
     for (int a = 0; a < N_ARCHS; a++) {
         dls_inspector *insp = inspector(archs[a], 4);
         dls_setting *s = &insp->settings[2];
@@ -225,9 +210,8 @@ static void test_settings(void **state)
 }
 
 /* float32 of every instruction set against float64, sparse, dense, weighted, asymmetric, tiny. */
-static void test_engines(void **state)
+TEST(test_engines)
 {
-    (void)state;
     static const graph_kind kinds[] = {
         {.density = 0.1}, {.density = 1}, {.density = 0}, {.density = 0.4, true, true}};
     static const int32_t sizes[] = {1, 2, 3, 13, 40};
@@ -271,9 +255,8 @@ static void refused(const dls_inspector *insp, const dls_graph *g, const dls_que
     dls_predictor_destroy(p);
 }
 
-static void test_bad_graphs(void **state)
+TEST(test_bad_graphs)
 {
-    (void)state;
     dls_inspector *insp = inspector("hidden=16", 0);
     double x[6] = {1, 2, 3, 4, 5, 6};
     int64_t start[3] = {0, 1, 2};
@@ -322,9 +305,8 @@ static void test_bad_graphs(void **state)
 }
 
 /* Graphs of a large batch are checked by all threads; the first bad one is named. */
-static void test_bad_graph_of_many(void **state)
+TEST(test_bad_graph_of_many)
 {
-    (void)state;
     enum { MANY = 1500 };
     static dls_graph g[MANY];
     dls_inspector *insp = inspector("hidden=4", 0);
@@ -349,9 +331,8 @@ static void test_bad_graph_of_many(void **state)
     dls_inspector_destroy(insp);
 }
 
-static void test_no_cuda(void **state)
+TEST(test_no_cuda)
 {
-    (void)state;
     dls_inspector *insp = inspector("hidden=16", 0);
     dls_predictor *p = NULL;
     dls_predictor_options o = {.backend = DLS_BACKEND_CUDA, .module_path = "/nowhere/module.so"};
@@ -373,60 +354,27 @@ static void test_no_cuda(void **state)
 
 /* ---- failed allocations --------------------------------------------------------------------- */
 
-static int allocations_left;
-
-static int scarce(void *user, size_t bytes)
+static dls_status make_and_predict(const dls_arch *a, const dls_graph *g)
 {
-    (void)user;
-    (void)bytes;
-    return allocations_left-- > 0;
+    dls_inspector *insp = NULL;
+    dls_predictor *p = NULL;
+    const dls_query q[3] = {{0, 0}, {0, -1}, {0, 1}};
+    dls_profile out[3];
+    dls_status status = dls_inspector_create(a, &insp, NULL);
+    DLS_THEN(status, dls_inspector_randomise(insp, 3, 2, 1, NULL));
+    DLS_THEN(status, dls_predictor_create(insp, &f32, &p, NULL));
+    DLS_THEN(status, dls_predict(p, g, 1, q, 3, out, NULL));
+    dls_predictor_destroy(p);
+    dls_inspector_destroy(insp);
+    return status;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     dls_arch a = dls_arch_default();
     MUST(dls_arch_parse(&a, "conv=mpnn hidden=16", &e));
-    dls_error e = {0};
     dls_graph g;
     random_graph(&g, 9, 3, 1, (graph_kind){.density = 0.3});
-    int failed = 0;
-    for (int n = 0;; n++) {
-        dls_inspector *insp = NULL;
-        dls_predictor *p = NULL;
-        const dls_query q[3] = {{0, 0}, {0, -1}, {0, 1}};
-        dls_profile out[3];
-        allocations_left = n;
-        dls_alloc_set_hook(scarce, NULL);
-        dls_status status = dls_inspector_create(&a, &insp, &e);
-        if (status == DLS_OK) {
-            status = dls_inspector_randomise(insp, 3, 2, 1, &e);
-        }
-        if (status == DLS_OK) {
-            status = dls_predictor_create(insp, &f32, &p, &e);
-        }
-        if (status == DLS_OK) {
-            status = dls_predict(p, &g, 1, q, 3, out, &e);
-        }
-        dls_predictor_destroy(p);
-        dls_inspector_destroy(insp);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            break;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        failed++;
-    }
-    assert_true(failed > 20);
+    EACH_REFUSED(21, make_and_predict(&a, &g));
     random_graph_free(&g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permutation), cmocka_unit_test(test_company),
-        cmocka_unit_test(test_settings),    cmocka_unit_test(test_engines),
-        cmocka_unit_test(test_bad_graphs),  cmocka_unit_test(test_bad_graph_of_many),
-        cmocka_unit_test(test_no_cuda),     cmocka_unit_test(test_out_of_memory)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

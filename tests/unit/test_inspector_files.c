@@ -3,18 +3,15 @@
  * Weights and graph files: what is saved is loaded, and every kind of damage is refused with the
  * name of what is wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/batch_io.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
+#include "support/must.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,14 +22,6 @@
 static char folder[] = "/tmp/dlsim-inspector-XXXXXX";
 static char path[128];
 static char other[128];
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s: %s", #call, e.where, e.msg);                                         \
-        }                                                                                          \
-    } while (0)
 
 static dls_inspector *make(const char *arch, int32_t n_settings)
 {
@@ -58,9 +47,8 @@ static void same_tensors(const dls_tensors *a, const dls_tensors *b)
     }
 }
 
-static void test_round_trip(void **state)
+TEST(test_round_trip)
 {
-    (void)state;
     static const char *const archs[] = {"hidden=16", "conv=gin hidden=16", "conv=gat hidden=16",
                                         "conv=mpnn hidden=16 aggregators=sum,std",
                                         "hidden=16 gru=0 skip=1 depth=fixed n_layers=3"};
@@ -226,9 +214,8 @@ static void text_tensor(hid_t file)
     H5Tclose(type);
 }
 
-static void test_damage(void **state)
+TEST(test_damage)
 {
-    (void)state;
     fresh();
     poke("/base/tensors/" GRU, 0.125, false);
     refused("tensor " GRU ": checksum");
@@ -281,9 +268,8 @@ static void test_damage(void **state)
     refused("No such file");
 }
 
-static void test_saving(void **state)
+TEST(test_saving)
 {
-    (void)state;
     dls_inspector *a = make("hidden=16", 1);
     dls_error e = {0};
     assert_int_equal(dls_inspector_save(a, "/nowhere/at/all.h5", &e), DLS_EOUTPUT);
@@ -337,9 +323,8 @@ static void shape_refused(int rank_a, const hsize_t *adj, int rank_x, const hsiz
     dls_graph_reader_close(r);
 }
 
-static void test_graph_files(void **state)
+TEST(test_graph_files)
 {
-    (void)state;
     const hsize_t square[3] = {5, 7, 7};
     const hsize_t features[3] = {5, 7, 3};
     write_pair("/case", 3, square, 3, features, 2);
@@ -388,9 +373,8 @@ static void test_graph_files(void **state)
 }
 
 /* A group of 24 links to itself is one group, and looked at once. */
-static void test_links_in_circles(void **state)
+TEST(test_links_in_circles)
 {
-    (void)state;
     const hsize_t square[3] = {5, 7, 7};
     const hsize_t features[3] = {5, 7, 3};
     write_pair("/case", 3, square, 3, features, 2);
@@ -408,9 +392,8 @@ static void test_links_in_circles(void **state)
     dls_graph_reader_close(r);
 }
 
-static void test_output(void **state)
+TEST(test_output)
 {
-    (void)state;
     dls_output_writer *w = NULL;
     double rows[4 * DLS_METRICS] = {1, 2, 3};
     MUST(dls_output_writer_create(other, "w.h5", "cpu", &w, &e));
@@ -434,44 +417,24 @@ static void test_output(void **state)
 
 /* ---- failed allocations --------------------------------------------------------------------- */
 
-static int allocations_left;
-
-static int scarce(void *user, size_t bytes)
+static dls_status load_and_save(void)
 {
-    (void)user;
-    (void)bytes;
-    return allocations_left-- > 0;
+    dls_inspector *insp = NULL;
+    dls_status status = dls_inspector_load(path, &insp, NULL);
+    DLS_THEN(status, dls_inspector_save(insp, other, NULL));
+    dls_inspector_destroy(insp);
+    return status;
 }
 
-static void test_out_of_memory(void **state)
+TEST(test_out_of_memory)
 {
-    (void)state;
     fresh();
-    int failed = 0;
-    for (int n = 0;; n++) {
-        dls_inspector *insp = NULL;
-        dls_error e = {0};
-        allocations_left = n;
-        dls_alloc_set_hook(scarce, NULL);
-        dls_status status = dls_inspector_load(path, &insp, &e);
-        if (status == DLS_OK) {
-            status = dls_inspector_save(insp, other, &e);
-        }
-        dls_alloc_set_hook(NULL, NULL);
-        dls_inspector_destroy(insp);
-        if (status == DLS_OK) {
-            break;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        failed++;
-    }
-    assert_true(failed > 20);
+    EACH_REFUSED(21, load_and_save());
     remove(other);
 }
 
 static int leave(void **state)
 {
-    (void)state;
     remove(path);
     remove(other);
     return rmdir(folder);
@@ -484,10 +447,6 @@ int main(void)
     }
     snprintf(path, sizeof path, "%s/w.h5", folder);
     snprintf(other, sizeof other, "%s/o.h5", folder);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saving),       cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_damage),       cmocka_unit_test(test_graph_files),
-        cmocka_unit_test(test_output),       cmocka_unit_test(test_links_in_circles),
-        cmocka_unit_test(test_out_of_memory)};
-    return cmocka_run_group_tests(tests, NULL, leave);
+    after_tests = leave;
+    return run_listed();
 }

@@ -3,15 +3,10 @@
  * The vector functions keep the error bounds that cpu_simd.inc.h states, on every engine here;
  * depth functions and architecture texts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/cpu_engine.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,9 +22,8 @@ static void spread(double limit)
     }
 }
 
-static void test_functions(void **state)
+TEST(test_functions)
 {
-    (void)state;
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
     for (int k = 0; k < 3; k++) {
         const dls_cpu_engine *e = dls_cpu_engine_find(false, isas[k]);
@@ -71,9 +65,8 @@ static void test_functions(void **state)
     }
 }
 
-static void test_depth(void **state)
+TEST(test_depth)
 {
-    (void)state;
     static const struct {
         dls_depth depth;
         int32_t n, layers;
@@ -103,9 +96,8 @@ static void test_depth(void **state)
     }
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     dls_error e = {0};
     dls_arch a = dls_arch_default();
     char one[DLS_ARCH_TEXT_MAX];
@@ -140,11 +132,4 @@ static void test_text(void **state)
         assert_int_equal(dls_arch_parse(&a, wrong[i], &e), DLS_OK);
         assert_int_equal(dls_arch_check(&a, &e), DLS_EINPUT);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_functions),
-                                       cmocka_unit_test(test_depth), cmocka_unit_test(test_text)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

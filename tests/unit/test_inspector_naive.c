@@ -3,31 +3,18 @@
  * The published network (graph convolutions, GRU, Set2Set, MLP) once more, loop by loop as its
  * papers write it, against the engines of inference and of training. Needs no data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "inspector_graphs.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/cpu_engine.h"
 #include "predictor/training/stepper.h"
+#include "support/must.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { N_MAX = 16, H_MAX = 16, STEPS_ALL = 0 };
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s: %s", #call, e.where, e.msg);                                         \
-        }                                                                                          \
-    } while (0)
 
 static const dls_inspector *network;
 
@@ -223,9 +210,8 @@ static void by_training(const dls_graph *g, bool f64, const char *isa, const dou
     dls_trainee_destroy(net);
 }
 
-static void test_engines(void **state)
+TEST(test_engines)
 {
-    (void)state;
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
     static const int32_t sizes[] = {1, 2, 5, 8, 13};
     static const int steps[] = {STEPS_ALL, 1, 3};
@@ -263,10 +249,4 @@ static void test_engines(void **state)
         }
         dls_inspector_destroy(insp);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_engines)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * Learned baselines: what a network sees of a kernel, the times that it learns from, training, the
  * file, and the two ways of using networks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/habitat_nets.h"
 #include "predictor/baselines/justus.h"
 #include "predictor/dataset/origin.h"
+#include "support/must.h"
 #include "support/refuse.h"
 #include "workload/operator/residual.h"
 
@@ -81,11 +76,8 @@ static void sample_init(sample *s)
 
 static void collect(sample *s, dls_kernel_data *data)
 {
-    dls_error err = {0};
     sample_init(s);
-    if (dls_kernel_data_collect(&s->set, &s->options, data, &err) != DLS_OK) {
-        fail_msg("%s", err.msg);
-    }
+    MUST(dls_kernel_data_collect(&s->set, &s->options, data, &e));
 }
 
 static void build(int graph, dls_workload *w, dls_numeric *numeric)
@@ -95,9 +87,8 @@ static void build(int graph, dls_workload *w, dls_numeric *numeric)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void test_features(void **unused)
+TEST(test_features)
 {
-    (void)unused;
     double x[DLS_KERNEL_FEATURES_MAX];
     dls_error err = {0};
     dls_kernel k = {.family = DLS_KERNEL_CONV3,
@@ -131,9 +122,8 @@ static void test_features(void **unused)
 }
 
 /* The rows of a graph on a GPU sum up to the operator model's step times the residual. */
-static void test_rows(void **unused)
+TEST(test_rows)
 {
-    (void)unused;
     sample s;
     dls_kernel_data data;
     collect(&s, &data);
@@ -174,9 +164,8 @@ static void test_rows(void **unused)
     dls_kernel_data_fini(&data);
 }
 
-static void test_bad_sets(void **unused)
+TEST(test_bad_sets)
 {
-    (void)unused;
     sample s;
     dls_kernel_data data;
     dls_error err = {0};
@@ -218,9 +207,8 @@ static void train(dls_learned how, dls_kernel_nets *nets)
     dls_kernel_data_fini(&data);
 }
 
-static void test_justus(void **unused)
+TEST(test_justus)
 {
-    (void)unused;
     dls_kernel_nets nets, again;
     train(DLS_LEARNED_JUSTUS, &nets);
     train(DLS_LEARNED_JUSTUS, &again);
@@ -268,9 +256,8 @@ static void test_justus(void **unused)
     dls_kernel_nets_fini(&nets);
 }
 
-static void test_habitat(void **unused)
+TEST(test_habitat)
 {
-    (void)unused;
     dls_kernel_nets nets;
     dls_workload w;
     dls_numeric numeric;
@@ -301,9 +288,8 @@ static void test_habitat(void **unused)
     dls_kernel_nets_fini(&nets);
 }
 
-static void test_nothing_to_learn(void **unused)
+TEST(test_nothing_to_learn)
 {
-    (void)unused;
     dls_kernel_data none = {.gpus = ""};
     dls_kernel_nets nets;
     dls_error err = {0};
@@ -314,9 +300,8 @@ static void test_nothing_to_learn(void **unused)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-static void test_file(void **unused)
+TEST(test_file)
 {
-    (void)unused;
     dls_kernel_nets nets, back;
     dls_error err = {0};
     train(DLS_LEARNED_HABITAT, &nets);
@@ -364,9 +349,8 @@ static void refused(const dls_kernel_nets *nets, const char *name, hid_t type, c
     }
 }
 
-static void test_bad_files(void **unused)
+TEST(test_bad_files)
 {
-    (void)unused;
     dls_kernel_nets nets;
     train(DLS_LEARNED_HABITAT, &nets);
     int32_t shape[DLS_KERNEL_NETS][3] = {{16, 16, 2}, {8, 16, 2}};
@@ -392,49 +376,28 @@ static void test_bad_files(void **unused)
     unlink(PATH);
 }
 
-static void test_no_memory(void **unused)
+static dls_status whole_way(const dls_kernel_nets *nets, const dls_workload *w, dls_numeric numeric)
 {
-    (void)unused;
-    dls_kernel_nets nets, back;
+    dls_kernel_nets back;
+    double step_s, scaled_s;
+    DLS_TRY(dls_kernel_nets_save(nets, PATH, NULL));
+    DLS_TRY(dls_kernel_nets_load(PATH, &back, NULL));
+    dls_status status = dls_justus_step_s(&back, w, &gpus[0], numeric, 64, &step_s, NULL);
+    DLS_THEN(status, dls_habitat_nets_step_s(&back, w, &gpus[0], &gpus[1], numeric, 64, 1,
+                                             &scaled_s, NULL));
+    dls_kernel_nets_fini(&back);
+    return status;
+}
+
+TEST(test_no_memory)
+{
+    dls_kernel_nets nets;
     dls_workload w;
     dls_numeric numeric;
     train(DLS_LEARNED_JUSTUS, &nets);
     build(IN_TEST, &w, &numeric);
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status == DLS_ENOMEM; n++) {
-        int left = n;
-        double step_s, scaled_s;
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_kernel_nets_save(&nets, PATH, NULL);
-        if (status == DLS_OK) {
-            status = dls_kernel_nets_load(PATH, &back, NULL);
-        }
-        if (status == DLS_OK) {
-            status = dls_justus_step_s(&back, &w, &gpus[0], numeric, 64, &step_s, NULL);
-            if (status == DLS_OK) {
-                status = dls_habitat_nets_step_s(&back, &w, &gpus[0], &gpus[1], numeric, 64, 1,
-                                                 &scaled_s, NULL);
-            }
-            dls_kernel_nets_fini(&back);
-        }
-        dls_alloc_set_hook(NULL, NULL);
-    }
-    assert_int_equal(status, DLS_OK);
-    assert_true(n > 20);
+    EACH_REFUSED(20, whole_way(&nets, &w, numeric));
     dls_workload_fini(&w);
     dls_kernel_nets_fini(&nets);
     unlink(PATH);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_features),  cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_bad_sets),  cmocka_unit_test(test_justus),
-        cmocka_unit_test(test_habitat),   cmocka_unit_test(test_nothing_to_learn),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

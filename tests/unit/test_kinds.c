@@ -4,25 +4,19 @@
  */
 #include "base/alloc.h"
 #include "support/refuse.h"
+#include "support/test.h"
 #include "workload/graph/zoo.h"
 #include "workload/kinds.h"
 #include "workload/operator/from_graph.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const struct {
         const char *name, *zoo, *layers;
         dls_model_match match;
@@ -46,7 +40,7 @@ static void test_names(void **state)
     };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         const dls_model_names n = dls_model_lookup(want[i].name);
-        assert_string_equal(n.zoo, want[i].zoo);
+        assert_string_equal(n.zoo->name, want[i].zoo);
         assert_int_equal(n.match, want[i].match);
         assert_true((n.layers == NULL) == (want[i].layers == NULL));
         if (n.layers) {
@@ -57,45 +51,44 @@ static void test_names(void **state)
     /* Equal names are one pointer. */
     assert_ptr_equal(dls_model_lookup("imagenet").zoo, dls_model_lookup("resnet50").zoo);
     assert_ptr_equal(dls_model_lookup("").layers, dls_model_lookup("ResNet-50").layers);
-    assert_ptr_equal(dls_model_lookup("bert").zoo, dls_zoo_find("bert_base")->name);
+    assert_ptr_equal(dls_model_lookup("bert").zoo, dls_zoo_find("bert_base"));
     /* Every model of the zoo is found by its own name. */
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const dls_model_names n = dls_model_lookup(dls_zoo_at(i)->name);
-        assert_string_equal(n.zoo, dls_zoo_at(i)->name);
+        assert_string_equal(n.zoo->name, dls_zoo_at(i)->name);
         assert_int_equal(n.match, DLS_MODEL_KNOWN);
     }
 }
 
 /* Who stands in for whom is said by the configuration, and for unknown models alone. */
-static void test_stand_ins(void **state)
+TEST(test_stand_ins)
 {
-    (void)state;
     static const char table[] = "CycleGAN = inception4;a3c=lenet; vgg16=lenet ;";
     dls_model_names n;
     dls_error err;
-    assert_int_equal(dls_model_lookup_among("CycleGAN (batch size 1)", table, &n, &err), DLS_OK);
-    assert_string_equal(n.zoo, "inception4");
+    assert_int_equal(dls_model_lookup_among("CycleGAN (batch size 1)", table, NULL, &n, &err), DLS_OK);
+    assert_string_equal(n.zoo->name, "inception4");
     assert_int_equal(n.match, DLS_MODEL_STAND_IN);
-    assert_int_equal(dls_model_lookup_among("vgg16", table, &n, &err), DLS_OK);
-    assert_string_equal(n.zoo, "vgg16");
+    assert_int_equal(dls_model_lookup_among("vgg16", table, NULL, &n, &err), DLS_OK);
+    assert_string_equal(n.zoo->name, "vgg16");
     assert_int_equal(n.match, DLS_MODEL_KNOWN);
-    assert_int_equal(dls_model_lookup_among("", table, &n, &err), DLS_OK);
+    assert_int_equal(dls_model_lookup_among("", table, NULL, &n, &err), DLS_OK);
     assert_int_equal(n.match, DLS_MODEL_UNKNOWN);
     static const char *const bad[] = {"a3c", "=lenet", "a3c=nonesuch", "a3c=lenet;b=c"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(dls_model_lookup_among("vgg16", bad[i], &n, &err), DLS_ECONFIG);
+        assert_int_equal(dls_model_lookup_among("vgg16", bad[i], NULL, &n, &err), DLS_ECONFIG);
         assert_non_null(strstr(err.msg, "NAME=MODEL"));
     }
 }
 
 /* The file of a graph is the model itself: ours of one batch, an ONNX of any. */
-static void test_files(void **state)
+TEST(test_files)
 {
-    (void)state;
     char table[8192], ours[] = "/tmp/dlsim-kinds-XXXXXX.h5", path[DLS_MODEL_PATH];
     const char *source = getenv("DLSIM_SOURCE");
     const dls_zoo_model *vgg = dls_zoo_find("vgg16");
     const dls_zoo_options options = dls_zoo_defaults(vgg);
+    struct dls_zoo_file *files = NULL;
     dls_model_names n;
     dls_error err = {0};
     dls_opgraph *g;
@@ -112,41 +105,44 @@ static void test_files(void **state)
     left = dls_model_next_file(left, path);
     assert_non_null(strstr(path, "alexnet-0.onnx"));
     assert_null(dls_model_next_file(left, path)); /* a point is in names of models, too */
-    assert_int_equal(dls_model_lookup_among("net", table, &n, &err), DLS_OK);
+    assert_int_equal(dls_model_lookup_among("net", table, &files, &n, &err), DLS_OK);
     assert_int_equal(n.match, DLS_MODEL_KNOWN);
-    assert_int_equal(dls_zoo_only_batch(dls_zoo_find(n.zoo)), 0);
+    assert_int_equal(dls_zoo_only_batch(n.zoo), 0);
     assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &c, &err), DLS_OK);
     assert_true(c.params > 1e5 && c.params < 1e6); /* 355,594 in labels.csv */
     dls_workload_fini(&c);
-    assert_int_equal(dls_model_lookup_among("Mine", table, &n, &err), DLS_OK);
+    assert_int_equal(dls_model_lookup_among("Mine", table, &files, &n, &err), DLS_OK);
     assert_int_equal(n.match, DLS_MODEL_KNOWN);
-    assert_string_equal(n.zoo, ours);
-    assert_ptr_equal(dls_zoo_find(ours)->name, n.zoo);
-    assert_int_equal(dls_zoo_only_batch(dls_zoo_find(ours)), options.batch);
+    assert_string_equal(n.zoo->name, ours);
+    assert_null(dls_zoo_find(ours)); /* nobody else's */
+    assert_int_equal(dls_zoo_only_batch(n.zoo), options.batch);
+    const dls_zoo_model *mine = n.zoo;
+    assert_int_equal(dls_model_lookup_among("Mine", table, &files, &n, &err), DLS_OK);
+    assert_ptr_equal(n.zoo, mine);
     assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &a, &err), DLS_OK);
-    n = (dls_model_names){.zoo = "vgg16"};
+    n = (dls_model_names){.zoo = vgg};
     assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &b, &err), DLS_OK);
     assert_true(a.params == b.params && a.n_kernels == b.n_kernels && a.n_tensors == b.n_tensors);
     dls_workload_fini(&a);
     dls_workload_fini(&b);
     /* Another batch than the file's is refused by who builds the graph itself. */
-    dls_zoo_options twice = dls_zoo_defaults(dls_zoo_find(ours));
+    dls_zoo_options twice = dls_zoo_defaults(mine);
     twice.batch *= 2;
-    assert_int_equal(dls_zoo_build(dls_zoo_find(ours), &twice, &g, &err), DLS_EINPUT);
+    assert_int_equal(dls_zoo_build(mine, &twice, &g, &err), DLS_EINPUT);
     assert_non_null(strstr(err.msg, "the graph is of a batch of"));
     unlink(ours);
     static const char *const bad[] = {"a3c=/nonesuch/net.onnx", "a3c=/nonesuch/net.h5",
                                       "a3c=/dev/null/x.pb"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(dls_model_lookup_among("vgg16", bad[i], &n, &err), DLS_EINPUT);
+        assert_int_equal(dls_model_lookup_among("vgg16", bad[i], &files, &n, &err), DLS_EINPUT);
         assert_non_null(strstr(err.where, "/"));
     }
+    dls_zoo_files_free(files);
 }
 
 /* A size of its own makes a model another workload; the usual one does not. */
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     dls_model_names n = dls_model_lookup("resnet50");
     dls_workload small, usual;
     dls_model_resize(&n, 224, 0);
@@ -171,7 +167,7 @@ static void test_sizes(void **state)
     assert_string_equal(n.layers, "bert_base");
     n = dls_model_lookup("resnet18");
     dls_model_resize(&n, 224, 0);
-    assert_string_equal(n.zoo, "resnet18_imagenet");
+    assert_string_equal(n.zoo->name, "resnet18_imagenet");
     n = dls_model_lookup("vgg16");
     dls_model_resize(&n, 0, 128); /* it has no tokens */
     assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &usual, NULL), DLS_EINPUT);
@@ -205,9 +201,8 @@ static dls_trace *sample(void)
     return trace;
 }
 
-static void test_grouping(void **state)
+TEST(test_grouping)
 {
-    (void)state;
     static const int32_t want[] = {0, 1, 0, 2, 1, 3, 4, 5};
     dls_trace *trace = sample();
     dls_kinds kinds;
@@ -231,9 +226,8 @@ static void test_grouping(void **state)
 }
 
 /* A workload out of graphs holds for every batch: as a graph of that very batch. */
-static void test_any_batch(void **state)
+TEST(test_any_batch)
 {
-    (void)state;
     static const char *const models[] = {"gpt2", "transformer", "densenet121", "ncf",
                                          "mobilenet_v2"};
     static const int32_t batches[] = {1, 3, 8, 300};
@@ -243,11 +237,10 @@ static void test_any_batch(void **state)
         assert_null(names.layers);
         assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP32, &any, NULL), DLS_OK);
         for (size_t b = 0; b < 4; b++) {
-            const dls_zoo_model *model = dls_zoo_find(names.zoo);
-            dls_zoo_options options = dls_zoo_defaults(model);
+            dls_zoo_options options = dls_zoo_defaults(names.zoo);
             dls_opgraph *graph;
             options.batch = batches[b];
-            assert_int_equal(dls_zoo_build(model, &options, &graph, NULL), DLS_OK);
+            assert_int_equal(dls_zoo_build(names.zoo, &options, &graph, NULL), DLS_OK);
             assert_int_equal(dls_workload_from_graph(graph, &one, NULL), DLS_OK);
             assert_int_equal(any.n_kernels, one.n_kernels);
             double moved[2] = {0, 0}, flops[2] = {0, 0};
@@ -271,17 +264,13 @@ static void test_any_batch(void **state)
     }
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     dls_trace *trace = sample();
     dls_status status = DLS_ENOMEM;
     for (int n = 0; status != DLS_OK; n += n < 8 ? 1 : 97) {
         dls_kinds kinds;
-        int left = n;
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_kinds_of_trace(trace, NULL, &kinds, NULL);
-        dls_alloc_set_hook(NULL, NULL);
+        REFUSED(status, n, dls_kinds_of_trace(trace, NULL, &kinds, NULL));
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
         if (status == DLS_OK) {
             assert_true(n > 3);
@@ -289,15 +278,4 @@ static void test_no_memory(void **state)
         }
     }
     dls_trace_destroy(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_stand_ins),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_grouping),
-        cmocka_unit_test(test_any_batch), cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,15 +3,10 @@
  * Profiles of layers: what a layer becomes, files that are wrong, and the study that leaves a
  * family out, on layers whose times follow a rule; the published profiles where they are there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "predictor/baselines/layer_study.h"
+#include "support/must.h"
 #include "support/refuse.h"
 #include "support/shared.h"
 
@@ -49,15 +44,11 @@ static void write_file(const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-static void test_read(void **unused)
+TEST(test_read)
 {
-    (void)unused;
     dls_layer_profile p;
-    dls_error err = {0};
     write_file(good);
-    if (dls_layer_profile_read(PATH, "tiny", &p, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_layer_profile_read(PATH, "tiny", &p, &e));
     assert_true(p.batch == 2);
     assert_string_equal(p.w.name, "tiny");
     assert_int_equal(p.w.n_kernels, 4);
@@ -99,9 +90,8 @@ static void refused(const char *from, const char *to, const char *why)
     }
 }
 
-static void test_bad(void **unused)
+TEST(test_bad)
 {
-    (void)unused;
     refused("forward_compute_time=1.500", "forward_compute_time=nan", "not a layer");
     refused("forward_compute_time=1.500", "forward_compute_time=-1", "not a layer");
     refused("backward_compute_time=2.500", "elsewhere=2.5", "not a layer");
@@ -122,24 +112,12 @@ static void test_bad(void **unused)
     assert_int_equal(dls_layer_profile_read(PATH, "tiny", &p, &err), DLS_EINPUT);
 }
 
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
+    dls_layer_profile p;
     write_file(good);
-    for (; status == DLS_ENOMEM; n++) {
-        int left = n;
-        dls_layer_profile p;
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_layer_profile_read(PATH, "tiny", &p, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            dls_layer_profile_fini(&p);
-        }
-    }
-    assert_int_equal(status, DLS_OK);
-    assert_true(n > 3);
+    EACH_REFUSED(3, dls_layer_profile_read(PATH, "tiny", &p, NULL));
+    dls_layer_profile_fini(&p);
     unlink(PATH);
 }
 
@@ -182,9 +160,8 @@ static void count_families(void *user, const char *model)
     ++*n;
 }
 
-static void test_study(void **unused)
+TEST(test_study)
 {
-    (void)unused;
     static const char *const names[] = {"alpha", "gamma1", "gamma2", "omega"};
     static dls_kernel kernel[4][LAYERS];
     double seconds[4][LAYERS];
@@ -206,9 +183,7 @@ static void test_study(void **unused)
     o.nets.fit.epochs = 200;
     o.nets.fit.batch = 8;
     o.nets.fit.adam.lr = 0.005;
-    if (dls_layer_study_run(&o, verdict, &err) != DLS_OK) {
-        fail_msg("%s", err.msg);
-    }
+    MUST(dls_layer_study_run(&o, verdict, &e));
     assert_int_equal(families, 3);
     for (int i = 0; i < 4; i++) {
         assert_string_equal(verdict[i].model, names[i]);
@@ -223,9 +198,8 @@ static void test_study(void **unused)
 
 /* Published: layers and milliseconds of a step, and that networks which never saw a family predict
  * it better than the roofline. */
-static void test_published(void **unused)
+TEST(test_published)
 {
-    (void)unused;
     static const struct {
         const char *model;
         double batch;
@@ -240,16 +214,13 @@ static void test_published(void **unused)
     char path[4096];
     dls_layer_profile profile[MODELS];
     dls_layer_verdict verdict[MODELS];
-    dls_error err = {0};
     const char *const folder = "data/pipedream_layers/image_classification/profiles";
     if (!shared_path(folder, path, sizeof path)) {
         skip();
     }
     for (int i = 0; i < MODELS; i++) {
         snprintf(path, sizeof path, "%s/%s/%s/graph.txt", shared, folder, known[i].model);
-        if (dls_layer_profile_read(path, known[i].model, &profile[i], &err) != DLS_OK) {
-            fail_msg("%s: %s", err.where, err.msg);
-        }
+        MUST(dls_layer_profile_read(path, known[i].model, &profile[i], &e));
         double sum = 0;
         for (size_t k = 0; k < profile[i].w.n_kernels; k++) {
             sum += profile[i].seconds[k];
@@ -266,9 +237,7 @@ static void test_published(void **unused)
     o.nets.depth = 2;
     o.nets.fit.epochs = 60;
     o.nets.fit.batch = 16;
-    if (dls_layer_study_run(&o, verdict, &err) != DLS_OK) {
-        fail_msg("%s", err.msg);
-    }
+    MUST(dls_layer_study_run(&o, verdict, &e));
     double justus = 0, roofline = 0;
     for (int i = 0; i < MODELS; i++) {
         justus += verdict[i].justus_layer / MODELS;
@@ -276,14 +245,4 @@ static void test_published(void **unused)
         dls_layer_profile_fini(&profile[i]);
     }
     assert_true(justus < 0.6 * roofline);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),      cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_study),
-        cmocka_unit_test(test_published),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,11 @@
 #include "base/rng.h"
 #include "sched/matching.h"
 #include "sched/stages.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { N_MAX = 10 };
 
@@ -47,9 +44,8 @@ static double weight_of(int n, const double *w, const int32_t *mate)
     return sum;
 }
 
-static void against_all(void **state)
+TEST(against_all)
 {
-    (void)state;
     dls_matching *m;
     dls_error err;
     dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 0);
@@ -74,9 +70,8 @@ static void against_all(void **state)
     dls_matching_destroy(m);
 }
 
-static void known(void **state)
+TEST(known)
 {
-    (void)state;
     dls_matching *m;
     dls_error err;
     int32_t mate[3];
@@ -98,9 +93,8 @@ static void known(void **state)
 
 static const double plain[DLS_STAGES_JOBS + 1] = {1, 1, 1, 1, 1};
 
-static void group_times(void **state)
+TEST(group_times)
 {
-    (void)state;
     const dls_stages reader = {8, 1, 1, 11}, counter = {1, 8, 1, 11}, sender = {1, 1, 8, 11};
     const dls_stages *alone[] = {&reader}, *pair[] = {&reader, &counter};
     const dls_stages *back[] = {&counter, &reader}, *three[] = {&reader, &counter, &sender};
@@ -115,14 +109,4 @@ static void group_times(void **state)
     const dls_stages *same[] = {&counter, &counter};
     assert_true(dls_stages_group_time(same, 2, plain, true) >= 16);
     assert_true(dls_stages_group_time(pair, 2, dls_stages_overhead, false) == 10 * (1.33 / 1.015));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_all),
-        cmocka_unit_test(known),
-        cmocka_unit_test(group_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

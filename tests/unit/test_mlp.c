@@ -3,17 +3,12 @@
  * The small networks of learned baselines: what they compute, their gradient against differences,
  * learning by heart, the same bits from the same seed, bad rows, failed allocations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "predictor/baselines/mlp.h"
 #include "support/refuse.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,9 +43,8 @@ static dls_mlp_rows draw_rows(rows *r, size_t n, uint64_t entity)
 }
 
 /* One hidden layer of two units by hand. */
-static void test_forward(void **unused)
+TEST(test_forward)
 {
-    (void)unused;
     const double values[] = {1,   -1,  2, 0, 0, 3, /* [3][2] */
                              0.5, -1,              /* biases */
                              10,  100,             /* [2][1] */
@@ -71,9 +65,8 @@ static void test_forward(void **unused)
     dls_mlp_fini(&m);
 }
 
-static void test_gradient(void **unused)
+TEST(test_gradient)
 {
-    (void)unused;
     static const int32_t shapes[][2] = {{5, 1}, {4, 3}, {1, 2}};
     rows r;
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
@@ -115,9 +108,8 @@ static dls_mlp_fit quick(void)
     return fit;
 }
 
-static void test_by_heart(void **unused)
+TEST(test_by_heart)
 {
-    (void)unused;
     rows r;
     dls_mlp m = network(32, 2, 1);
     const dls_mlp_rows eight = draw_rows(&r, 8, 9);
@@ -137,15 +129,12 @@ static void test_by_heart(void **unused)
 static bool least_val(void *user, int32_t epoch, double train_loss, double val_loss)
 {
     double *least = user;
-    (void)epoch;
-    (void)train_loss;
     *least = fmin(*least, val_loss);
     return true;
 }
 
-static void test_generalises_and_repeats(void **unused)
+TEST(test_generalises_and_repeats)
 {
-    (void)unused;
     rows r, v, t;
     dls_mlp m[3];
     const dls_mlp_rows train = draw_rows(&r, 200, 1), val = draw_rows(&v, 50, 2);
@@ -175,15 +164,11 @@ static void test_generalises_and_repeats(void **unused)
 
 static bool stop(void *user, int32_t epoch, double train_loss, double val_loss)
 {
-    (void)user;
-    (void)train_loss;
-    (void)val_loss;
     return epoch < 2;
 }
 
-static void test_bad(void **unused)
+TEST(test_bad)
 {
-    (void)unused;
     rows r;
     dls_mlp m;
     dls_error err = {0};
@@ -212,37 +197,21 @@ static void test_bad(void **unused)
     dls_mlp_fini(&m);
 }
 
-static void test_no_memory(void **unused)
+static dls_status make_and_train(const dls_mlp_rows *some, const dls_mlp_fit *fit)
 {
-    (void)unused;
+    double best;
+    dls_mlp m;
+    DLS_TRY(dls_mlp_create((dls_mlp_shape){N_IN, 4, 1}, &m, NULL));
+    const dls_status status = dls_mlp_train(&m, some, some, fit, &best, NULL);
+    dls_mlp_fini(&m);
+    return status;
+}
+
+TEST(test_no_memory)
+{
     rows r;
     const dls_mlp_rows some = draw_rows(&r, 20, 1);
     dls_mlp_fit fit = quick();
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
     fit.epochs = 1;
-    for (; status == DLS_ENOMEM; n++) {
-        int left = n;
-        double best;
-        dls_mlp m;
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_mlp_create((dls_mlp_shape){N_IN, 4, 1}, &m, NULL);
-        if (status == DLS_OK) {
-            status = dls_mlp_train(&m, &some, &some, &fit, &best, NULL);
-            dls_mlp_fini(&m);
-        }
-        dls_alloc_set_hook(NULL, NULL);
-    }
-    assert_int_equal(status, DLS_OK);
-    assert_true(n > 10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forward),  cmocka_unit_test(test_gradient),
-        cmocka_unit_test(test_by_heart), cmocka_unit_test(test_generalises_and_repeats),
-        cmocka_unit_test(test_bad),      cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    EACH_REFUSED(10, make_and_train(&some, &fit));
 }

@@ -5,19 +5,15 @@
  */
 #include "base/alloc.h"
 #include "onnx.pb-c.h"
+#include "support/must.h"
+#include "support/refuse.h"
 #include "workload/graph/import_impl.h"
 #include "workload/graph/onnx.h"
 #include "workload/operator/from_graph.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 /* ---- writing a model ---------------------------------------------------------------------------
  */
@@ -165,10 +161,7 @@ static dls_opgraph *graph(Dls__Onnx__ModelProto *m, const dls_import_options *op
                           dls_import_report *report)
 {
     dls_opgraph *g = NULL;
-    dls_error err;
-    if (parse(m, options, &g, report, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(parse(m, options, &g, report, &e));
     return g;
 }
 
@@ -217,9 +210,8 @@ static Dls__Onnx__ModelProto *image_net(void)
     return m;
 }
 
-static void images(void **state)
+TEST(images)
 {
-    (void)state;
     dls_import_report report;
     dls_opgraph *g = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
     assert_string_equal(g->info.model, "model");
@@ -254,9 +246,8 @@ static void images(void **state)
 }
 
 /* Shapes that a model computes, and everything that moves. */
-static void moves(void **state)
+TEST(moves)
 {
-    (void)state;
     Dls__Onnx__ModelProto *m = new_model();
     INPUT(m, "x", 0, 6, 20);
     INPUT(m, "ids", 0, 6);
@@ -327,9 +318,8 @@ static void moves(void **state)
 /* ---- a training step from a forward pass -------------------------------------------------------
  */
 
-static void training(void **state)
+TEST(training)
 {
-    (void)state;
     const dls_import_options options = {
         .batch = 8, .training = true, .optimiser = DLS_OPTIMISER_MOMENTUM};
     dls_import_report report;
@@ -393,7 +383,7 @@ static void training(void **state)
 /* ---- what is wrong with a file -----------------------------------------------------------------
  */
 
-static void refuse(Dls__Onnx__ModelProto *m, const dls_import_options *options, const char *why)
+static void refused(Dls__Onnx__ModelProto *m, const dls_import_options *options, const char *why)
 {
     dls_opgraph *g = NULL;
     dls_error err = {0};
@@ -404,94 +394,60 @@ static void refuse(Dls__Onnx__ModelProto *m, const dls_import_options *options, 
     }
 }
 
-static void malformed(void **state)
+TEST(malformed)
 {
-    (void)state;
     Dls__Onnx__ModelProto *m = new_model();
-    refuse(m, NULL, "a graph without nodes");
+    refused(m, NULL, "a graph without nodes");
     m = new_model();
     op(m, "Relu", "x", "y");
-    refuse(m, NULL, "node \"y\": nobody gives its input \"x\"");
+    refused(m, NULL, "node \"y\": nobody gives its input \"x\"");
     m = new_model();
     INPUT(m, "x", 1);
     op(m, "Relu", "x", "y");
     op(m, "Relu", "x", "y");
-    refuse(m, NULL, "two nodes give the value \"y\"");
+    refused(m, NULL, "two nodes give the value \"y\"");
     m = new_model();
     op(m, "Relu", "b", "a");
     op(m, "Relu", "a", "b");
-    refuse(m, NULL, "on a cycle");
+    refused(m, NULL, "on a cycle");
     m = new_model();
     op(m, "Relu", "a", "a");
-    refuse(m, NULL, "is its own input");
+    refused(m, NULL, "is its own input");
     m = new_model();
     op(m, "", "", "a");
-    refuse(m, NULL, "node \"a\" has no op_type");
+    refused(m, NULL, "node \"a\" has no op_type");
     m = new_model();
     WEIGHT(m, "w", 2);
     WEIGHT(m, "w", 2);
     op(m, "Relu", "w", "a");
-    refuse(m, NULL, "initializer 1 has no name of its own");
+    refused(m, NULL, "initializer 1 has no name of its own");
     m = new_model();
     INPUT(m, "x", 4, 4);
     op(m, "Relu", "x", "a");
-    refuse(m, &(dls_import_options){.batch = 8}, "input \"x\" has 4");
+    refused(m, &(dls_import_options){.batch = 8}, "input \"x\" has 4");
     m = new_model();
     dls__onnx__graph_proto__free_unpacked(m->graph, NULL);
     m->graph = NULL;
-    refuse(m, NULL, "without a graph");
+    refused(m, NULL, "without a graph");
     dls_opgraph *g = NULL;
     dls_error err;
     assert_int_equal(dls_onnx_parse("t", "\x08\xff", 2, NULL, &g, NULL, &err), DLS_EINPUT);
     assert_int_equal(dls_onnx_load("no such file", NULL, &g, NULL, &err), DLS_EINPUT);
 }
 
-typedef struct countdown {
-    int left;
-} countdown;
-
-static int allow(void *user, size_t bytes)
+TEST(no_memory)
 {
-    (void)bytes;
-    countdown *c = user;
-    return c->left-- > 0;
+    const dls_import_options options = {.training = true};
+    dls_opgraph *g = NULL;
+    EACH_REFUSED_THEN(21, parse(image_net(), &options, &g, NULL, NULL), assert_null(g));
+    dls_opgraph_destroy(g);
 }
 
-static void no_memory(void **state)
+TEST(tables)
 {
-    (void)state;
-    for (int n = 0;; n++) {
-        countdown c = {n};
-        dls_opgraph *g = NULL;
-        Dls__Onnx__ModelProto *m = image_net();
-        dls_alloc_set_hook(allow, &c);
-        const dls_status status = parse(m, &(dls_import_options){.training = true}, &g, NULL, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            dls_opgraph_destroy(g);
-            assert_true(n > 20);
-            return;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-        assert_null(g);
-    }
-}
-
-static void tables(void **state)
-{
-    (void)state;
     static const char *const names[] = {"Abs", "Add", "Conv", "Gemm", "Where", "Unsqueeze", "LSTM"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_non_null(dls_imp_onnx_op(names[i]));
     }
     assert_null(dls_imp_onnx_op("conv"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(images),    cmocka_unit_test(moves),  cmocka_unit_test(malformed),
-        cmocka_unit_test(no_memory), cmocka_unit_test(tables), cmocka_unit_test(training),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

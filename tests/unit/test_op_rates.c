@@ -5,18 +5,13 @@
  * is made of them.
  */
 #include "base/rng.h"
+#include "support/must.h"
 #include "workload/operator/op_rates.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define JOBS 40
 static const double conv_flop_s = 1e-11, conv_byte_s = 4e-10, pool_byte_s = 7e-10, run_s = 4e-6;
@@ -36,7 +31,6 @@ static dls_op_job job[JOBS];
 /* Convolutions and pools of all sizes, 100 to 1000 runs of each; 5 elements of a sample a run. */
 static int jobs(void **state)
 {
-    (void)state;
     dls_rng rng = dls_rng_stream(3, 0, 0);
     for (int n = 0; n < DLS_OPMODEL_NUMERICS; n++) {
         for (int f = 0; f < DLS_KERNEL_FAMILIES; f++) {
@@ -74,9 +68,8 @@ static int jobs(void **state)
     return 0;
 }
 
-static void found_again(void **state)
+TEST(found_again)
 {
-    (void)state;
     const dls_rates formula = dls_opmodel_rates(&model, &core, DLS_NUMERIC_FP32);
     dls_op_rates found = {.gpu = "CORE"};
     job[7].step_s *= 30;
@@ -95,10 +88,7 @@ static void found_again(void **state)
     model.n_rates = 1;
     assert_int_equal(dls_opmodel_save(&model, "rates.cfg", NULL), DLS_OK);
     model.n_rates = 0;
-    dls_error err = {0};
-    if (dls_opmodel_load("rates.cfg", &again, &err) != DLS_OK) {
-        fail_msg("%s", err.msg);
-    }
+    MUST(dls_opmodel_load("rates.cfg", &again, &e));
     assert_int_equal(again.n_rates, 1);
     const dls_rates rates = dls_opmodel_rates(&again, &core, DLS_NUMERIC_FP32);
     for (int i = 0; i < JOBS; i++) {
@@ -108,9 +98,8 @@ static void found_again(void **state)
     assert_null(dls_opmodel_rates(&again, &(dls_hw_gpu){.name = "OTHER"}, DLS_NUMERIC_FP32).op);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     const dls_rates formula = dls_opmodel_rates(&model, &core, DLS_NUMERIC_FP32);
     dls_op_rates found = {.gpu = "CORE"};
     dls_op_job none = job[0];
@@ -119,8 +108,4 @@ static void refusals(void **state)
     assert_int_equal(dls_op_rates_fit(&none, 1, &formula, &found, NULL), DLS_EINPUT);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(found_again), cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, jobs, NULL);
-}
+GROUP(jobs, NULL)

@@ -3,15 +3,10 @@
  * Measured times of operations: the table, its file, that an entry takes the formula's place, and
  * the measuring itself on a device whose answers are known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "support/refuse.h"
+#include "support/test.h"
 #include "workload/operator/measure.h"
 #include "workload/operator/model.h"
 
@@ -72,9 +67,8 @@ static void check_sample(const dls_op_times *t)
 }
 
 /* Moves between two sizes: on the line in logarithms; products and sizes outside: not known. */
-static void test_between(void **unused)
+TEST(test_between)
 {
-    (void)unused;
     dls_op_times t = {0};
     for (int64_t i = 200; i > 0; i--) { /* backwards, and many */
         put(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){1, i, 8, 8, 0}, (double)i);
@@ -93,9 +87,8 @@ static void test_between(void **unused)
     dls_op_times_fini(&t);
 }
 
-static void test_table(void **unused)
+TEST(test_table)
 {
-    (void)unused;
     dls_op_times t;
     sample(&t);
     check_sample(&t);
@@ -112,9 +105,8 @@ static void test_table(void **unused)
     dls_op_times_fini(&t);
 }
 
-static void test_file(void **unused)
+TEST(test_file)
 {
-    (void)unused;
     dls_op_times t, back;
     dls_error err = {0};
     sample(&t);
@@ -138,9 +130,8 @@ static void overwrite(const char *name, hid_t type, const void *value)
     H5Fclose(file);
 }
 
-static void test_bad_file(void **unused)
+TEST(test_bad_file)
 {
-    (void)unused;
     dls_op_times t, back;
     dls_error err = {0};
     const double seconds[5] = {1, 2, 3, 4, 5};
@@ -172,23 +163,13 @@ static void test_bad_file(void **unused)
     dls_op_times_fini(&t);
 }
 
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
     dls_op_times t, back;
     dls_error err = {0};
     sample(&t);
     assert_int_equal(dls_op_times_save(&t, PATH, &err), DLS_OK);
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status == DLS_ENOMEM; n++) {
-        int left = n;
-        dls_alloc_set_hook(refuse, &left);
-        status = dls_op_times_load(PATH, &back, &err);
-        dls_alloc_set_hook(NULL, NULL);
-    }
-    assert_int_equal(status, DLS_OK);
-    assert_true(n > 8);
+    EACH_REFUSED(8, dls_op_times_load(PATH, &back, &err));
     dls_op_times_fini(&back);
     dls_op_times_fini(&t);
 }
@@ -233,9 +214,8 @@ static dls_opmodel formula(void)
     return m;
 }
 
-static void test_override(void **unused)
+TEST(test_override)
 {
-    (void)unused;
     double tensor[1] = {1};
     const dls_hw_gpu gpu = {.name = "V100", .fp32_flops = 1e12, .mem_bps = 1e11};
     const dls_workload w = work_of(tensor);
@@ -268,7 +248,6 @@ static int fake_product(void *device, int precision, int64_t count, int64_t m, i
                         double budget_s, double *seconds, char *err, size_t err_size)
 {
     int *asked = device;
-    (void)budget_s;
     ++*asked;
     if (precision == DLS_METER_TF32) {
         snprintf(err, err_size, "no tf32 here");
@@ -282,17 +261,13 @@ static int fake_move(void *device, int64_t bytes, double budget_s, double *secon
                      size_t err_size)
 {
     int *asked = device;
-    (void)budget_s;
-    (void)err;
-    (void)err_size;
     ++*asked;
     *seconds = 1e-9 * (double)bytes;
     return 0;
 }
 
-static void test_measure(void **unused)
+TEST(test_measure)
 {
-    (void)unused;
     double tensor[1] = {1};
     int asked = 0;
     const dls_workload w = work_of(tensor);
@@ -326,9 +301,8 @@ static void test_measure(void **unused)
     dls_op_times_fini(&t);
 }
 
-static void test_cpu(void **unused)
+TEST(test_cpu)
 {
-    (void)unused;
     dls_meter meter;
     dls_error err = {0};
     double small = 0, large = 0;
@@ -355,18 +329,8 @@ static void test_cpu(void **unused)
 
 static int leave(void **unused)
 {
-    (void)unused;
     unlink(PATH);
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),     cmocka_unit_test(test_between),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_override),
-        cmocka_unit_test(test_measure),   cmocka_unit_test(test_cpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, leave);
-}
+GROUP(NULL, leave)

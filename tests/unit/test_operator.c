@@ -8,22 +8,18 @@
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/baselines/validate.h"
+#include "support/refuse.h"
+#include "support/test.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/fit.h"
 #include "workload/operator/timeline.h"
 #include "workload/operator/topology.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int near(double a, double b, double part)
 {
@@ -38,9 +34,8 @@ static const char *folder(void)
     return path;
 }
 
-static void published_counts(void **state)
+TEST(published_counts)
 {
-    (void)state;
     /* Parameters in millions and forward multiply-adds in thousands of millions. ResNets: He et al.
      * 2016 table 1 and torchvision (v1.5); VGG: Simonyan and Zisserman 2015 table 2 and
      * torchvision; GoogLeNet, Inception: torchvision and timm model tables; AlexNet: layers of the
@@ -80,34 +75,15 @@ static void published_counts(void **state)
     assert_non_null(strstr(err.msg, "resnet50"));
 }
 
-static size_t allowed, asked;
-static int deny_after(void *user, size_t bytes)
+TEST(no_memory_for_a_network)
 {
-    (void)user;
-    (void)bytes;
-    return asked++ < allowed;
-}
-
-static void no_memory_for_a_network(void **state)
-{
-    (void)state;
     dls_workload w;
-    dls_status status = DLS_ENOMEM;
-    for (allowed = 0; status == DLS_ENOMEM; allowed++) {
-        asked = 0;
-        dls_alloc_set_hook(deny_after, NULL);
-        status = dls_workload_build("alexnet", &w, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(allowed < 100);
-    }
-    assert_int_equal(status, DLS_OK);
-    assert_true(allowed > 2);
+    EACH_REFUSED(2, dls_workload_build("alexnet", &w, NULL));
     dls_workload_fini(&w);
 }
 
-static void kernels_by_hand(void **state)
+TEST(kernels_by_hand)
 {
-    (void)state;
     dls_rates r = {.mem_bps = 1e9, .launch_s = 1e-3, .derate = 1, .element_bytes = 4};
     r.flops[DLS_KERNEL_MATMUL] = 1e12;
     /* 4 samples: 4 * 1e12 / 1e12 = 4 s against 4 * (4 * 1e8 + 1e8) / 1e9 = 2 s */
@@ -156,9 +132,8 @@ static void kernels_by_hand(void **state)
                      14 * 1.5e8 + 2 * 4e6 + 4 * 4e5 + fixed, 1e-12));
 }
 
-static void exchanges_by_hand(void **state)
+TEST(exchanges_by_hand)
 {
-    (void)state;
     assert_true(dls_ring_s(1, 1e9, 1e9, 1) == 0);
     assert_true(near(dls_ring_s(4, 1e9, 1e9, 0.1), 1.5 + 0.6, 1e-12));
 
@@ -188,9 +163,8 @@ static void exchanges_by_hand(void **state)
     assert_true(near(dls_fabric_async_s(&f, 1, 3, 1e9, 1e9, 10), 3 + 2.1, 1e-12));
 }
 
-static void links_by_hand(void **state)
+TEST(links_by_hand)
 {
-    (void)state;
     const dls_hw_link inner = {.goodput_bps = 1e10, .latency_s = 1e-5};
     const dls_hw_link outer = {.goodput_bps = 1e9, .latency_s = 1e-3};
     const dls_fabric like = {.bps = 1, .gamma = 3, .straggle = 0.5, .per_tensor_s = 9};
@@ -230,14 +204,10 @@ static void line_residuals(void *user, const double *x, double *r)
 
 static void no_residuals(void *user, const double *x, double *r)
 {
-    (void)user;
-    (void)x;
-    (void)r;
 }
 
-static void fits_with_known_answers(void **state)
+TEST(fits_with_known_answers)
 {
-    (void)state;
     line l = {0};
     double x[DLS_FIT_MAX];
     dls_fit fit = {.residuals = line_residuals,
@@ -285,9 +255,8 @@ static void unload(tables *t)
     dls_hardware_fini(&t->hw);
 }
 
-static void shipped_constants_are_the_calibration(void **state)
+TEST(shipped_constants_are_the_calibration)
 {
-    (void)state;
     static tables t;
     static dls_opmodel fresh, again;
     char path[64];
@@ -323,9 +292,8 @@ static void shipped_constants_are_the_calibration(void **state)
 
 /* The version that knows sizes: more samples never take less time, twice as many at most 2.1 times
  * as long, whatever network, GPU and precision; what a GPU cannot compute is refused. */
-static void sized_steps_grow_with_the_batch(void **state)
+TEST(sized_steps_grow_with_the_batch)
 {
-    (void)state;
     static tables t;
     static dls_opmodel model;
     dls_sized_table kernels;
@@ -362,9 +330,8 @@ static void sized_steps_grow_with_the_batch(void **state)
 }
 
 /* Judged points must not matter to the constants: change them all, and nothing moves. */
-static void judged_points_fit_nothing(void **state)
+TEST(judged_points_fit_nothing)
 {
-    (void)state;
     static tables t;
     static dls_opmodel all, without;
     load(&t);
@@ -387,9 +354,8 @@ static void judged_points_fit_nothing(void **state)
     unload(&t);
 }
 
-static void accuracy_meets_the_targets(void **state)
+TEST(accuracy_meets_the_targets)
 {
-    (void)state;
     static tables t;
     dls_score_row rows[DLS_SCORE_ROWS];
     dls_versus versus[DLS_SCORE_ROWS];
@@ -415,9 +381,8 @@ static void accuracy_meets_the_targets(void **state)
     unload(&t);
 }
 
-static void baselines_by_hand(void **state)
+TEST(baselines_by_hand)
 {
-    (void)state;
     const dls_hw_gpu a = {.name = "a", .fp32_flops = 1e12, .mem_bps = 1e11};
     const dls_hw_gpu b = {.name = "b", .fp32_flops = 4e12, .mem_bps = 2e11};
     dls_kernel k = {.family = DLS_KERNEL_MATMUL, .repeats = 1, .flops = 1e9, .moved = 1e6};
@@ -444,9 +409,8 @@ static void write_file(const char *path, const char *text)
     fclose(f);
 }
 
-static void mistakes_have_a_place(void **state)
+TEST(mistakes_have_a_place)
 {
-    (void)state;
     static dls_opmodel model;
     static tables t;
     char dir[64], path[128], links[128];
@@ -494,9 +458,8 @@ static void mistakes_have_a_place(void **state)
 }
 
 /* One function for labels and the truth: what a line gives alone makes a topology's time of it. */
-static void exchange_of_a_network(void **state)
+TEST(exchange_of_a_network)
 {
-    (void)state;
     const dls_hw_link inner = {.goodput_bps = 10e9, .latency_s = 1e-5};
     const dls_hw_link outer = {.goodput_bps = 1e9, .latency_s = 3e-5};
     const double p = 100e6; /* 4 buckets */
@@ -518,24 +481,4 @@ static void exchange_of_a_network(void **state)
         x = dls_exchange_of((dls_allreduce)a, 4, 1, p, &inner, 0, 0);
         assert_true(x.line_bytes == 0 && x.fixed_s > 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_counts),
-        cmocka_unit_test(no_memory_for_a_network),
-        cmocka_unit_test(kernels_by_hand),
-        cmocka_unit_test(exchanges_by_hand),
-        cmocka_unit_test(links_by_hand),
-        cmocka_unit_test(fits_with_known_answers),
-        cmocka_unit_test(shipped_constants_are_the_calibration),
-        cmocka_unit_test(sized_steps_grow_with_the_batch),
-        cmocka_unit_test(judged_points_fit_nothing),
-        cmocka_unit_test(accuracy_meets_the_targets),
-        cmocka_unit_test(baselines_by_hand),
-        cmocka_unit_test(mistakes_have_a_place),
-        cmocka_unit_test(exchange_of_a_network),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

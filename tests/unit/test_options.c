@@ -2,17 +2,12 @@
  *
  * Option values of policies; the registry; every built-in policy's own table.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/options.h"
 #include "config/registry.h"
 #include "config/schema.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,9 +38,8 @@ static dls_status parse(const char *name, const char *text, dls_option_value *ou
     return dls_option_parse(option, text, out, err);
 }
 
-static void good_values(void **state)
+TEST(good_values)
 {
-    (void)state;
     dls_option_value v;
     assert_int_equal(parse("flag", "true", &v, NULL), DLS_OK);
     assert_true(v.b);
@@ -76,9 +70,8 @@ static void good_values(void **state)
     assert_true(isinf(v.f));
 }
 
-static void bad_values(void **state)
+TEST(bad_values)
 {
-    (void)state;
     static const char *const bad[][3] = {
         {"flag", "yes", "true or false"},
         {"count", "0", "integer 1..64"},
@@ -121,9 +114,8 @@ static void bad_values(void **state)
     }
 }
 
-static void defaults(void **state)
+TEST(defaults)
 {
-    (void)state;
     dls_option_value *v = NULL;
     assert_int_equal(dls_options_count(table), 13);
     assert_int_equal(dls_options_count(NULL), 0);
@@ -137,9 +129,8 @@ static void defaults(void **state)
     dls_free(v);
 }
 
-static void broken_tables(void **state)
+TEST(broken_tables)
 {
-    (void)state;
     static const dls_option broken[][3] = {
         {{"Upper", DLS_OPT_BOOL, 0, 0, "true", "", "doc", NULL}, {0}},
         {{NULL, DLS_OPT_BOOL, 0, 0, "true", "", "doc", NULL}, {0}},
@@ -164,9 +155,8 @@ static void broken_tables(void **state)
 }
 
 /* What is written reads back to the same. */
-static void there_and_back(void **state)
+TEST(there_and_back)
 {
-    (void)state;
     for (const dls_option *o = table; o->type != DLS_OPT_END; o++) {
         char *text[2] = {NULL, NULL};
         dls_option_value v;
@@ -191,17 +181,12 @@ static void there_and_back(void **state)
 
 static dls_status do_nothing(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)view;
-    (void)out;
-    (void)err;
     return DLS_OK;
 }
 
 /* Every key of the groups of policies is refused as an option of a policy, of either kind. */
-static void reserved_names(void **state)
+TEST(reserved_names)
 {
-    (void)state;
     dls_registry *reg = NULL;
     size_t n = 0;
     assert_int_equal(dls_registry_create(&reg, NULL), DLS_OK);
@@ -226,9 +211,8 @@ static void reserved_names(void **state)
 }
 
 /* What is built in passes the checks that plug-ins must pass. */
-static void built_in(void **state)
+TEST(built_in)
 {
-    (void)state;
     dls_registry *reg = NULL;
     assert_int_equal(dls_registry_create(&reg, NULL), DLS_OK);
     size_t n = 0;
@@ -265,15 +249,4 @@ static void built_in(void **state)
     assert_int_equal(dls_registry_load(reg, "./no-such-file.so", &err), DLS_EINPUT);
     dls_registry_destroy(reg);
     dls_registry_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_values),    cmocka_unit_test(bad_values),
-        cmocka_unit_test(defaults),       cmocka_unit_test(broken_tables),
-        cmocka_unit_test(built_in),       cmocka_unit_test(there_and_back),
-        cmocka_unit_test(reserved_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * ones.
  */
 #include "run_util.h"
+#include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,6 @@
 static void decide_fifo(dls_simulation *sim, dls_actions *act, int64_t *keys)
 {
     const dls_view *view = dls_simulation_view(sim);
-    (void)keys;
     for (int32_t j; (j = dls_view_first_waiting(view)) >= 0;) {
         if (view->gpus[j] > view->free_gpus || !dls_act_start(act, j)) {
             break;
@@ -106,22 +106,19 @@ static void check_outside(const char *scheduler, decide_fn decide, const char *r
     }
 }
 
-static void outside_is_fifo(void **unused)
+TEST(outside_is_fifo)
 {
-    (void)unused;
     check_outside("fifo", decide_fifo, "0 s");
 }
 
-static void outside_is_srtf(void **unused)
+TEST(outside_is_srtf)
 {
-    (void)unused;
     check_outside("srtf", decide_srtf, "0 s");
     check_outside("srtf", decide_srtf, "30 s");
 }
 
-static void illegal_actions(void **unused)
+TEST(illegal_actions)
 {
-    (void)unused;
     dls_trace *trace = trace_of(1, 20);
     dls_setup *setup = setup_of(TIGHT, NULL);
     must(dls_setup_outside(setup, &err));
@@ -146,14 +143,4 @@ static void illegal_actions(void **unused)
     dls_simulation_destroy(sim);
     dls_setup_destroy(setup);
     dls_trace_destroy(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outside_is_fifo),
-        cmocka_unit_test(outside_is_srtf),
-        cmocka_unit_test(illegal_actions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

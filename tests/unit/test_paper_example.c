@@ -11,11 +11,7 @@
  * with J2 first a slice of J2 lasts 2 units instead of 1 and J2 ends a unit earlier.
  */
 #include "support/sim_case.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define UNIT_S 1000
 #define UNIT_US (UNIT_S * DLS_US_PER_S)
@@ -35,8 +31,6 @@ static const case_job j3_before_j2[] = {
 static void las_priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                          dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = dls_view_executed_us(view, job) * view->gpus[job];
     out->alarm = DLS_ALARM_RESCHEDULE;
     out->alarm_us = (view->now_us / UNIT_US + 1) * UNIT_US;
@@ -78,33 +72,28 @@ static void expect(const dls_sched_ops *sched, const dls_option_value *values, c
     free(cluster.groups);
 }
 
-static void test_srsf(void **unused)
+TEST(test_srsf)
 {
-    (void)unused;
     expect(case_sched("srsf"), NULL, in_order, 2, 10, 16, 9.3333);
 }
 
-static void test_srtf(void **unused)
+TEST(test_srtf)
 {
-    (void)unused;
     expect(case_sched("srtf"), NULL, in_order, 2, 16, 8, 8.6667);
 }
 
-static void test_smallest_first(void **unused)
+TEST(test_smallest_first)
 {
-    (void)unused;
     expect(case_sched("sjf"), NULL, in_order, 10, 8, 16, 11.3333);
 }
 
-static void test_2d_las(void **unused)
+TEST(test_2d_las)
 {
-    (void)unused;
     expect(&unit_slices, NULL, in_order, 5, 14, 16, 11.6667);
 }
 
-static void test_dlas_gpu(void **unused)
+TEST(test_dlas_gpu)
 {
-    (void)unused;
     const dls_sched_ops *dlas_gpu = case_sched("dlas-gpu");
     dls_option_value *values = case_defaults(dlas_gpu->options);
     values[0].n_list = 8;
@@ -114,14 +103,4 @@ static void test_dlas_gpu(void **unused)
     expect(dlas_gpu, values, j3_before_j2, 5, 16, 14, 11.6667);
     expect(dlas_gpu, values, in_order, 5, 13, 16, 11.3333);
     dls_free(values);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_srsf),     cmocka_unit_test(test_srtf),
-        cmocka_unit_test(test_2d_las),   cmocka_unit_test(test_smallest_first),
-        cmocka_unit_test(test_dlas_gpu),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

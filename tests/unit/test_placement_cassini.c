@@ -8,14 +8,10 @@
 #include "engine/pace.h"
 #include "placement/traffic.h"
 #include "support/sim_case.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define JOBS 16
 #define PERIOD 0.12
@@ -35,7 +31,6 @@ typedef struct fixture {
 static bool prediction(void *user, int32_t job, const dls_shape *s, dls_prediction *out)
 {
     const fixture *f = user;
-    (void)job;
     *out = (dls_prediction){.iteration_s = PERIOD,
                             .remaining_s = s->n_nodes > 2 ? 150 : 100,
                             .link_bps = s->n_nodes > 1 ? 1e9 : 0};
@@ -45,9 +40,6 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
 
 static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
-    (void)user;
-    (void)job;
-    (void)gpus;
     *n = 0;
     return NULL;
 }
@@ -118,9 +110,8 @@ static double apart(double a, double b)
 
 /* Three bursts of a third, the first two 0.05 apart: room for the third is there only if one moves.
  */
-static void test_all_are_turned(void **unused)
+TEST(test_all_are_turned)
 {
-    (void)unused;
     fixture f;
     double at[3] = {0};
     begin(&f, 2, 0, 0.04);
@@ -140,9 +131,8 @@ static void test_all_are_turned(void **unused)
 }
 
 /* 0 and 1 stand so that a job that meets both cannot avoid them; one of them is turned. */
-static void test_through_others(void **unused)
+TEST(test_through_others)
 {
-    (void)unused;
     for (int newcomer = 0; newcomer < 2; newcomer++) {
         fixture f;
         begin(&f, 4, 0, 0.06);
@@ -170,9 +160,8 @@ static void test_through_others(void **unused)
 }
 
 /* Nodes 2 and 3 carry a job that pauses too little, nodes 0 and 1 none. */
-static void test_candidates(void **unused)
+TEST(test_candidates)
 {
-    (void)unused;
     fixture f;
     begin(&f, 4, 2, 0.1);
     start_on(&f, 0, 0, 2, 3);
@@ -199,9 +188,8 @@ static void test_candidates(void **unused)
 }
 
 /* Rack 1 has room on two nodes and traffic, rack 0 on four nodes without: half as long again. */
-static void test_relax(void **unused)
+TEST(test_relax)
 {
-    (void)unused;
     for (int relaxed = 0; relaxed < 2; relaxed++) {
         fixture f;
         dls_error err;
@@ -224,9 +212,8 @@ static void test_relax(void **unused)
 }
 
 /* Nodes 4 and 5: scores of 0.6 and 1, 0.8 in the mean; nodes 0 and 1: 0.7 each. */
-static void test_aggregate(void **unused)
+TEST(test_aggregate)
 {
-    (void)unused;
     for (int worst = 0; worst < 2; worst++) {
         fixture f;
         dls_error err;
@@ -257,9 +244,8 @@ static void test_aggregate(void **unused)
 }
 
 /* 0 on nodes 0, 1; 1 on 1, 2; the newcomer on 2, 0 closes the circle: it alone is turned. */
-static void test_cycle(void **unused)
+TEST(test_cycle)
 {
-    (void)unused;
     fixture f;
     begin(&f, 3, 0, 0.04);
     start_on(&f, 0, 0, 0, 1);
@@ -271,9 +257,8 @@ static void test_cycle(void **unused)
 }
 
 /* Who exchanges twice in an iteration bursts twice. */
-static void test_period(void **unused)
+TEST(test_period)
 {
-    (void)unused;
     dls_prediction f = {.iteration_s = 1, .link_bps = 1e9};
     f.metric[DLS_NET_TX_ACTIVE] = f.metric[DLS_NET_RX_ACTIVE] = 0.2;
     f.metric[DLS_NET_TX_IDLE] = f.metric[DLS_NET_RX_IDLE] = 0.8;
@@ -284,14 +269,4 @@ static void test_period(void **unused)
     assert_true(dls_pulse_of(&f).period_s == 1);
     f.metric[DLS_NET_RX_IDLE] = (double)NAN;
     assert_true(dls_pulse_of(&f).period_s == 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_period),         cmocka_unit_test(test_all_are_turned),
-        cmocka_unit_test(test_through_others), cmocka_unit_test(test_candidates),
-        cmocka_unit_test(test_relax),          cmocka_unit_test(test_aggregate),
-        cmocka_unit_test(test_cycle)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,12 +8,7 @@
 #include "placement/choose.h"
 #include "placement/skew_limit.h"
 #include "support/sim_case.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define SECOND_US INT64_C(1000000)
 
@@ -61,9 +56,7 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
 
 static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
-    (void)gpus;
     telling *t = user;
-    (void)job;
     *n = t->n_shapes;
     return t->shape;
 }
@@ -160,9 +153,8 @@ static void leave(fixture *f, int32_t node, int32_t free_gpus)
 
 /* ---- tiresias ------------------------------------------------------------------------------- */
 
-static void test_tiresias(void **unused)
+TEST(test_tiresias)
 {
-    (void)unused;
     fixture f;
     begin(&f, "tiresias", 6, 3);
     ready(&f);
@@ -187,9 +179,8 @@ static void test_tiresias(void **unused)
 }
 
 /* The published models: those above 0.6 lose when spread, those below 0.15 do not. */
-static void test_skew_limit(void **unused)
+TEST(test_skew_limit)
 {
-    (void)unused;
     static const double skew[] = {0.717, 0.744, 0.774, 0.611, 0.060, 0.075, 0.112, 0.044, 0.138};
     dls_skew_limit l = {.limit = 0.9, .loss = 0.1};
     for (int k = 0; k < 9; k++) {
@@ -221,9 +212,8 @@ static void test_skew_limit(void **unused)
 }
 
 /* The policy watches first runs through its hooks. */
-static void test_learning(void **unused)
+TEST(test_learning)
 {
-    (void)unused;
     fixture f;
     begin(&f, "tiresias", 6, 3);
     f.values[0].f = 0.95; /* spread everything */
@@ -252,9 +242,8 @@ static void test_learning(void **unused)
 
 /* ---- delay ---------------------------------------------------------------------------------- */
 
-static void test_delay(void **unused)
+TEST(test_delay)
 {
-    (void)unused;
     fixture f;
     begin(&f, "delay", 4, 2);
     ready(&f);
@@ -292,9 +281,8 @@ static void test_delay(void **unused)
 
 /* ---- hetero, driple ------------------------------------------------------------------------- */
 
-static void test_hetero(void **unused)
+TEST(test_hetero)
 {
-    (void)unused;
     fixture f;
     begin(&f, "hetero", 4, 2);
     f.t = (telling){.iteration_s = {{0.2, 0.3}, {0.1, 0.4}}, .iterations = 1000};
@@ -314,9 +302,8 @@ static void test_hetero(void **unused)
 }
 
 /* Leftovers when the profile says that the network carries it, whole nodes when it does not. */
-static void test_driple_relaxes(void **unused)
+TEST(test_driple_relaxes)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple", 6, 6);
     f.t = (telling){.iteration_s = {{0.100, 0.101, 0.101}, {1, 1, 1}},
@@ -359,9 +346,8 @@ static void test_driple_relaxes(void **unused)
 }
 
 /* Others' traffic on the same link counts. */
-static void test_driple_counts_traffic(void **unused)
+TEST(test_driple_counts_traffic)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple", 3, 3);
     f.t = (telling){.iteration_s = {{0.100, 0.101, 0.101}, {1, 1, 1}},
@@ -385,9 +371,8 @@ static void test_driple_counts_traffic(void **unused)
 }
 
 /* What is not known of a link, or of what the job sends, is no reason to break whole nodes up. */
-static void test_driple_unknown_rates(void **unused)
+TEST(test_driple_unknown_rates)
 {
-    (void)unused;
     for (int k = 0; k < 3; k++) {
         fixture f;
         begin(&f, "driple", 3, 3);
@@ -411,9 +396,8 @@ static void test_driple_unknown_rates(void **unused)
     }
 }
 
-static void test_driple_waits(void **unused)
+TEST(test_driple_waits)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple", 2, 2);
     f.t = (telling){.iteration_s = {{0.1, 0.3, 0.3}, {1, 1, 1}}, .iterations = 1000};
@@ -446,9 +430,8 @@ static void test_driple_waits(void **unused)
 }
 
 /* A GPU type that is busy is worth waiting for. */
-static void test_driple_waits_for_type(void **unused)
+TEST(test_driple_waits_for_type)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple", 2, 2);
     f.t = (telling){.iteration_s = {{0.5, 0.5, 0.5}, {0.1, 0.2, 0.2}}, .iterations = 1000};
@@ -472,9 +455,8 @@ static void test_driple_waits_for_type(void **unused)
 
 /* ---- sharing -------------------------------------------------------------------------------- */
 
-static void test_pack(void **unused)
+TEST(test_pack)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple-pack", 2, 2);
     f.t = (telling){.iteration_s = {{0.1, 0.1}, {0.1, 0.1}},
@@ -508,9 +490,8 @@ static void test_pack(void **unused)
 
 /* ---- interleaving --------------------------------------------------------------------------- */
 
-static void test_net(void **unused)
+TEST(test_net)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple-net", 4, 2);
     /* Sends half of the time as much as a link carries; two of them fit exactly. */
@@ -542,9 +523,8 @@ static void test_net(void **unused)
 }
 
 /* Worse spread and out of the others' way: the score decides, and by as much as it says. */
-static void test_net_score(void **unused)
+TEST(test_net_score)
 {
-    (void)unused;
     fixture f;
     begin(&f, "driple-net", 6, 3);
     f.t = (telling){.iteration_s = {{0.1, 0.1, 0.1}, {1, 1, 1}},
@@ -580,21 +560,4 @@ static void test_net_score(void **unused)
     assert_int_equal(f.grant.n, 2);
     assert_int_equal(dls_place_rack(f.x, f.grant.part[0].node), 0);
     end(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiresias),
-                                       cmocka_unit_test(test_skew_limit),
-                                       cmocka_unit_test(test_learning),
-                                       cmocka_unit_test(test_delay),
-                                       cmocka_unit_test(test_hetero),
-                                       cmocka_unit_test(test_driple_relaxes),
-                                       cmocka_unit_test(test_driple_counts_traffic),
-                                       cmocka_unit_test(test_driple_unknown_rates),
-                                       cmocka_unit_test(test_driple_waits),
-                                       cmocka_unit_test(test_driple_waits_for_type),
-                                       cmocka_unit_test(test_pack), cmocka_unit_test(test_net),
-                                       cmocka_unit_test(test_net_score)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,22 +8,17 @@
 #include "dlsim/predictor.h"
 #include "engine/pace.h"
 #include "support/sim_case.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void near(double a, double b)
 {
     assert_true(fabs(a - b) < 1e-12);
 }
 
-static void test_cost(void **unused)
+TEST(test_cost)
 {
-    (void)unused;
     const double gb = 1e9;
     dls_horus_gpu g = {16 * gb, 8 * gb, 60, 1};
     /* 1.3 x 12 / 16 + 1.6 x 40 / 100 + 1 */
@@ -43,17 +38,14 @@ static void test_cost(void **unused)
 /* Job j uses 10 j % on average and at most twice that, and 2 j GB; from 50 on nothing is known. */
 static bool prediction(void *user, int32_t job, const dls_shape *s, dls_prediction *out)
 {
-    (void)user;
-    (void)s;
     *out = (dls_prediction){.iteration_s = 1, .remaining_s = 100, .mem_bytes = 2e9 * job};
     out->metric[DLS_GPU_ACTIVE] = 0.5;
     out->metric[DLS_GPU_PEAK] = 0.2 * job;
     return job < 50;
 }
 
-static void test_share(void **unused)
+TEST(test_share)
 {
-    (void)unused;
     dls_cluster_spec spec = case_cluster(2, 4, 0);
     dls_place_index *x;
     dls_error err;
@@ -77,10 +69,4 @@ static void test_share(void **unused)
     assert_true(ops->cost(NULL, x, &r) == 0);
     dls_place_index_destroy(x);
     free(spec.groups);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cost), cmocka_unit_test(test_share)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

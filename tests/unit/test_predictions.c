@@ -11,6 +11,7 @@
 #include "predictor/sources/from_solo.h"
 #include "predictor/sources/keep.h"
 #include "support/refuse.h"
+#include "support/test.h"
 #include "workload/operator/comm.h"
 
 #include <math.h>
@@ -27,9 +28,8 @@ static void check_shape(const dls_shape *s, int32_t type, int32_t nodes, int32_t
     assert_int_equal(s->n_racks, racks);
 }
 
-static void test_candidates(void **state)
+TEST(test_candidates)
 {
-    (void)state;
     dls_cluster_spec cluster;
     dls_candidates c;
     dls_shape shape[DLS_TYPES_MAX * DLS_SPREADS];
@@ -66,9 +66,8 @@ static void test_candidates(void **state)
 /* ---- sources -----------------------------------------------------------------------------------
  */
 
-static void test_oracle(void **state)
+TEST(test_oracle)
 {
-    (void)state;
     world_setup s;
     open_world(&s);
     const dls_prediction_params p = predictions_params(&s, "oracle");
@@ -152,9 +151,8 @@ static void test_oracle(void **state)
 /* 4 GB over a link of 2 GB/s take 2 s after half a second of setting up: 1.6 GB/s while they go,
  * fewer where the exchange stretches over the backward pass, more where the iteration is shorter.
  */
-static void test_send_rate_by_hand(void **state)
+TEST(test_send_rate_by_hand)
 {
-    (void)state;
     static const struct {
         double iteration_s, overlap_s, fixed_s, bytes, line_bps, burst_s, rate_bps;
     } row[] = {{10, 1, 0.5, 4e9, 2e9, 2.5, 1.6e9}, {10, 5, 0.5, 4e9, 2e9, 5, 8e8},
@@ -185,9 +183,8 @@ static void test_send_rate_by_hand(void **state)
 /* What a node sends in an iteration: its part of a ring, 2 (n - 1) / n of the gradients; to servers
  * on every node, gradients and weights of its own workers to and from the other nodes, or those of
  * all other workers if its server holds the greatest tensor. */
-static void test_bytes_by_hand(void **state)
+TEST(test_bytes_by_hand)
 {
-    (void)state;
     dls_workload vgg;
     assert_int_equal(dls_workload_build("vgg16", &vgg, NULL), DLS_OK);
     const double bytes = 4 * vgg.params, hot = dls_ps_hot_bytes(vgg.tensor, vgg.n_tensors, 2);
@@ -216,9 +213,8 @@ static void test_bytes_by_hand(void **state)
 }
 
 /* One batch for all jobs of a pass or one for each: the same answers. */
-static void test_one_by_one(void **state)
+TEST(test_one_by_one)
 {
-    (void)state;
     world_setup s;
     open_world(&s);
     const dls_prediction_params p = predictions_params(&s, "operator");
@@ -236,9 +232,8 @@ static void test_one_by_one(void **state)
 /* What the operator model gets wrong is the residual: in the mean nothing, in spread its sigma. The
  * noisy oracle likewise, with the sigma that was asked for, and the same draw for the same
  * question. */
-static void test_errors(void **state)
+TEST(test_errors)
 {
-    (void)state;
     static const char *const sources[] = {"operator", "noisy"};
     for (int k = 0; k < 2; k++) {
         double sum = 0, squares = 0;
@@ -282,9 +277,8 @@ static void test_errors(void **state)
 
 /* The baselines: right on the GPU that Habitat measured, of the right size elsewhere; Paleo hides
  * no exchange, so it finds spreading dearer than the operator model does. */
-static void test_baselines(void **state)
+TEST(test_baselines)
 {
-    (void)state;
     world_setup s;
     open_world(&s);
     const dls_prediction_params p = predictions_params(&s, "habitat"),
@@ -325,9 +319,8 @@ static void test_baselines(void **state)
 /* ---- what is wrong -----------------------------------------------------------------------------
  */
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
-    (void)state;
     world_setup s;
     dls_predictions *f;
     dls_error err;
@@ -345,9 +338,8 @@ static void test_bad(void **state)
 }
 
 /* Without a world jobs run as the trace says. */
-static void test_no_world(void **state)
+TEST(test_no_world)
 {
-    (void)state;
     world_setup s;
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "operator");
@@ -364,9 +356,8 @@ static void test_no_world(void **state)
     world_fini(&s);
 }
 
-static void test_failing_memory(void **state)
+TEST(test_failing_memory)
 {
-    (void)state;
     static const char *const sources[] = {"noisy", "habitat"};
     world_setup s;
     open_world(&s);
@@ -396,14 +387,4 @@ static void test_failing_memory(void **state)
     world_fini(&s);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_candidates),    cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_baselines),     cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_world),      cmocka_unit_test(test_send_rate_by_hand),
-        cmocka_unit_test(test_bytes_by_hand), cmocka_unit_test(test_failing_memory),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+GROUP(make_folder, drop_folder)

@@ -3,14 +3,9 @@
  * The inspector as a source of predictions: inputs of any batch out of two graphs, settings for
  * shapes, answers against the inspector asked directly, the cache on disk, weights that do not fit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/predictions_setup.h"
+#include "support/test.h"
 #include "support/tiny_inspector.h"
 
 #include "dlsim/predictor.h"
@@ -47,9 +42,8 @@ static char weights[128], cache[128];
 /* ---- inputs ------------------------------------------------------------------------------------
  */
 
-static void test_inputs(void **state)
+TEST(test_inputs)
 {
-    (void)state;
     static const int32_t batches[] = {1, 2, 5, 32, 300};
     dls_input_spec spec;
     tiny_input_spec(&spec, 12);
@@ -102,9 +96,8 @@ static void load_hardware(dls_hardware *hw)
     TINY(dls_hardware_load(path, hw, err));
 }
 
-static void test_settings(void **state)
+TEST(test_settings)
 {
-    (void)state;
     static const struct {
         dls_whereabouts where;
         int32_t setting;
@@ -217,9 +210,8 @@ static dls_prediction_params driple_params(world_setup *s)
     return p;
 }
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
-    (void)state;
     world_setup s;
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
     world_open(&s);
@@ -282,9 +274,8 @@ static int32_t ask_place(dls_inspector_session *a, dls_whereabouts where)
     return setting;
 }
 
-static void test_all_settings(void **state)
+TEST(test_all_settings)
 {
-    (void)state;
     char path[160], dir[1024];
     dls_hardware hw;
     dls_inspector_session a;
@@ -354,9 +345,8 @@ static void test_all_settings(void **state)
     unlink(path);
 }
 
-static void test_cache(void **state)
+TEST(test_cache)
 {
-    (void)state;
     world_setup s;
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
     world_open(&s);
@@ -419,9 +409,8 @@ static void test_cache(void **state)
 }
 
 /* What was recorded under one table of settings is not replayed under another. */
-static void test_recorded_map(void **state)
+TEST(test_recorded_map)
 {
-    (void)state;
     static const char *const maps[] = {NULL, "*:*/*=V100-w1", "*:*/*=V100-w1; *:1/1=V100-w1"};
     world_setup s;
     dls_error err;
@@ -461,9 +450,8 @@ static void refused(dls_prediction_params *p, dls_status want, const char *says)
     }
 }
 
-static void test_bad_weights(void **state)
+TEST(test_bad_weights)
 {
-    (void)state;
     world_setup s;
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
     world_open(&s);
@@ -488,7 +476,6 @@ static void test_bad_weights(void **state)
 
 static int make_folder(void **state)
 {
-    (void)state;
     if (!mkdtemp(folder)) {
         return -1;
     }
@@ -500,17 +487,8 @@ static int make_folder(void **state)
 
 static int drop_folder(void **state)
 {
-    (void)state;
     unlink(weights);
     return rmdir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_inputs),  cmocka_unit_test(test_settings),
-        cmocka_unit_test(test_answers), cmocka_unit_test(test_all_settings),
-        cmocka_unit_test(test_cache),   cmocka_unit_test(test_recorded_map),
-        cmocka_unit_test(test_bad_weights)};
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+GROUP(make_folder, drop_folder)

@@ -6,15 +6,15 @@
 
 #include "base/alloc.h"
 #include "predictor/sources/keep.h"
+#include "support/test.h"
 
 #include <math.h>
 
 /* ---- files -------------------------------------------------------------------------------------
  */
 
-static void test_record_replay(void **state)
+TEST(test_record_replay)
 {
-    (void)state;
     world_setup s;
     dls_error err;
     dls_predictions *again;
@@ -59,9 +59,8 @@ static void test_record_replay(void **state)
 
 /* A recording answers the questions that were asked, and no others: whatever an answer depends on
  * is part of the question. */
-static void test_other_questions(void **state)
+TEST(test_other_questions)
 {
-    (void)state;
     world_setup s;
     dls_error err;
     open_world(&s);
@@ -106,9 +105,8 @@ static void test_other_questions(void **state)
 }
 
 /* A model's name of any length, alone and beside another that begins like it. */
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
-    (void)state;
     static char names[2][3000];
     world_job two[2] = {{names[0], 8, 32, 1000, 0}, {names[1], 8, 64, 1000, 0}};
     world_setup s;
@@ -153,9 +151,8 @@ static dls_answers *some_answers(int n)
     return a;
 }
 
-static void test_keep(void **state)
+TEST(test_keep)
 {
-    (void)state;
     dls_answers *a = some_answers(1000), *b;
     dls_error err;
     assert_int_equal(dls_answers_save(a, file, &err), DLS_OK);
@@ -201,13 +198,4 @@ static void test_keep(void **state)
     unlink(file);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_record_replay),
-        cmocka_unit_test(test_other_questions),
-        cmocka_unit_test(test_long_names),
-        cmocka_unit_test(test_keep),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+GROUP(make_folder, drop_folder)

@@ -3,12 +3,6 @@
  * Learned baselines as sources of predictions: networks that give every kernel the same time, so that
  * the answers are known; files that do not fit; failed allocations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/predictions_setup.h"
 
@@ -17,6 +11,7 @@
 #include "predictor/baselines/justus.h"
 #include "predictor/dataset/origin.h"
 #include "support/refuse.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -57,9 +52,8 @@ static dls_workload resnet50(void)
     return w;
 }
 
-static void test_justus(void **unused)
+TEST(test_justus)
 {
-    (void)unused;
     world_setup s;
     dls_kernel_nets nets;
     open_world(&s);
@@ -84,9 +78,8 @@ static void test_justus(void **unused)
     world_fini(&s);
 }
 
-static void test_habitat(void **unused)
+TEST(test_habitat)
 {
-    (void)unused;
     world_setup s;
     dls_kernel_nets nets;
     open_world(&s);
@@ -133,9 +126,8 @@ static void refused(world_setup *s, const char *source, const char *weights, dls
     }
 }
 
-static void test_bad(void **unused)
+TEST(test_bad)
 {
-    (void)unused;
     world_setup s;
     dls_kernel_nets nets;
     open_world(&s);
@@ -152,9 +144,8 @@ static void test_bad(void **unused)
     unlink(PATH);
 }
 
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
     static const dls_learned how[] = {DLS_LEARNED_JUSTUS, DLS_LEARNED_HABITAT};
     for (int k = 0; k < 2; k++) {
         world_setup s;
@@ -182,15 +173,4 @@ static void test_no_memory(void **unused)
         world_fini(&s);
     }
     unlink(PATH);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_justus),
-        cmocka_unit_test(test_habitat),
-        cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  */
 #include "dlsim/study.h"
 #include "run_util.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,9 +16,8 @@
 /* ---- questions to a set-up ---------------------------------------------------------------------
  */
 
-static void values(void **unused)
+TEST(values)
 {
-    (void)unused;
     static const char *const expected[][2] = {
         {"scheduler.name", "dlas-gpu"},
         {"scheduler.queue_limits", "100,200.5"},
@@ -54,9 +54,8 @@ static void values(void **unused)
     dls_setup_destroy(setup);
 }
 
-static void texts(void **unused)
+TEST(texts)
 {
-    (void)unused;
     const char *text, *value;
     dls_setup *setup = setup_of(TIGHT, "srtf");
     must(dls_setup_text_of(setup, DLS_TEXT_RESOLVED, NULL, &text, &err));
@@ -77,9 +76,8 @@ static void texts(void **unused)
     dls_setup_destroy(setup);
 }
 
-static void too_many_problems(void **unused)
+TEST(too_many_problems)
 {
-    (void)unused;
     dls_setup *setup = setup_of(TIGHT, NULL);
     for (int i = 0; i < 103; i++) {
         must(dls_setup_set(setup, "no.such", "1", &err));
@@ -90,9 +88,8 @@ static void too_many_problems(void **unused)
     dls_setup_destroy(setup);
 }
 
-static void names(void **unused)
+TEST(names)
 {
-    (void)unused;
     const char *name, *summary;
     bool driple = false, philly = false, seed = false;
     for (size_t i = 0; (name = dls_known_name(DLS_KNOWN_PREDICTORS, i, &summary)); i++) {
@@ -116,9 +113,8 @@ static void names(void **unused)
 /* ---- the summary of a live simulation ----------------------------------------------------------
  */
 
-static void so_far(void **unused)
+TEST(so_far)
 {
-    (void)unused;
     const char *text;
     double n, jct_s, end_s;
     dls_trace *trace = trace_of(7, 200);
@@ -188,7 +184,6 @@ static void tell_progress(void *user, const dls_study_progress *now)
 
 static dls_status fail_fifo(void *user, dls_simulation *sim, dls_error *e)
 {
-    (void)user;
     return strcmp(dls_simulation_scheduler(sim), "fifo") == 0
                ? dls_fail(e, DLS_EPOLICY, NULL, "not this one")
                : dls_simulation_run(sim, e);
@@ -202,9 +197,8 @@ static void put_file(const char *name, const char *text)
     fclose(f);
 }
 
-static void studies(void **unused)
+TEST(studies)
 {
-    (void)unused;
     static const char *const scheds[] = {"fifo", "srtf", "dlas-gpu"};
     char failure[DLS_STUDY_FAILURE];
     told t = {0};
@@ -284,11 +278,4 @@ static int away(void **state)
     return chdir("/") == 0 ? system(command) : -1;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values), cmocka_unit_test(texts),  cmocka_unit_test(too_many_problems),
-        cmocka_unit_test(names),  cmocka_unit_test(so_far), cmocka_unit_test(studies),
-    };
-    return cmocka_run_group_tests(tests, in_a_folder, away);
-}
+GROUP(in_a_folder, away)

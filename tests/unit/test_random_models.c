@@ -3,18 +3,13 @@
  * Random models: the same for a seed, whole graphs of every kind, none of the zoo's, none in a test
  * split; what the features of the whole graph say of them; and where errors of a split come from.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/origin.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
+#include "support/must.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/model.h"
@@ -28,20 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s", e.msg);                                                                 \
-        }                                                                                          \
-    } while (0)
-
 /* ---- models ------------------------------------------------------------------------------------
  */
 
-static void test_same_for_a_seed(void **unused)
+TEST(test_same_for_a_seed)
 {
-    (void)unused;
     size_t other = 0;
     for (uint64_t number = 0; number < 8; number++) {
         const dls_random_model m = dls_random_model_draw(5, number);
@@ -72,9 +58,8 @@ static void test_same_for_a_seed(void **unused)
 }
 
 /* Every kind is drawn, trains something, fits a GPU, and is no model of the zoo. */
-static void test_drawing(void **unused)
+TEST(test_drawing)
 {
-    (void)unused;
     enum { KNOWN = 34, DRAWN = 120 };
     dls_workload zoo[KNOWN];
     size_t n_zoo = 0;
@@ -138,9 +123,8 @@ static dls_build_options options_of(size_t n_random)
 }
 
 /* The zoo's graphs keep their splits and labels; none of the others is for testing. */
-static void test_beside_the_zoo(void **unused)
+TEST(test_beside_the_zoo)
 {
-    (void)unused;
     enum { N = 60 };
     dls_dataset *plain, *set;
     dls_build_options o = options_of(0);
@@ -179,9 +163,8 @@ static void test_beside_the_zoo(void **unused)
 }
 
 /* Columns of the whole graph, as sums over its operations. */
-static void test_columns(void **unused)
+TEST(test_columns)
 {
-    (void)unused;
     dls_opgraph *g;
     dls_grouping grouping;
     dls_feature_spec *spec;
@@ -232,9 +215,8 @@ static void test_columns(void **unused)
     dls_opgraph_destroy(g);
 }
 
-static void test_no_memory(void **unused)
+TEST(test_no_memory)
 {
-    (void)unused;
     dls_build_options o = options_of(6);
     o.corpus.n_graphs = 34;
     o.corpus.split = DLS_SPLIT_AT_RANDOM;
@@ -260,9 +242,8 @@ static void test_no_memory(void **unused)
 /* ---- families ----------------------------------------------------------------------------------
  */
 
-static void test_families(void **unused)
+TEST(test_families)
 {
-    (void)unused;
     dls_dataset_origin origin[4] = {
         {.family = "a"}, {.family = "b"}, {.family = "a"}, {.family = "c"}};
     int32_t graph[4] = {0, 1, 2, 3};
@@ -293,12 +274,4 @@ static void test_families(void **unused)
     assert_true(fabs(f[1].percent - 50) < 1e-9 && fabs(f[1].share - 0.2) < 1e-12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_for_a_seed), cmocka_unit_test(test_drawing),
-        cmocka_unit_test(test_beside_the_zoo),  cmocka_unit_test(test_columns),
-        cmocka_unit_test(test_no_memory),       cmocka_unit_test(test_families),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
-}
+GROUP(begin, end)

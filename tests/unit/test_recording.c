@@ -4,19 +4,15 @@
  */
 #include "base/alloc.h"
 #include "predictor/measure/recording.h"
+#include "support/must.h"
+#include "support/refuse.h"
 
 #include <hdf5.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define MS ((int64_t)1000000)
 
@@ -39,9 +35,8 @@ static dls_recording by_hand(void)
                            .n = 5};
 }
 
-static void series(void **state)
+TEST(series)
 {
-    (void)state;
     const dls_recording r = by_hand();
     double *x = NULL;
     size_t n = 0;
@@ -82,9 +77,8 @@ static void series(void **state)
 }
 
 /* Samples of elsewhere come back as they were. */
-static void samples(void **state)
+TEST(samples)
 {
-    (void)state;
     double memory[3] = {0.25, 0.5, 0.125}, gpu[3] = {1, 0, 0.75}, rx[3] = {3e9, 0, 1e9},
            tx[3] = {0, 5e8, 0};
     double *const x[DLS_RESOURCES] = {memory, gpu, rx, tx};
@@ -116,9 +110,8 @@ static void samples(void **state)
 
 static const char file[] = "test_recording.h5";
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     const dls_recording r = by_hand();
     dls_recording back;
     dls_error err;
@@ -170,17 +163,13 @@ static int32_t run(const char *script, dls_recording *r)
 {
     char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
     const dls_record_options options = {.interval_s = 0.005, .no_gpu = true};
-    dls_error err;
-    if (dls_record(argv, &options, r, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_record(argv, &options, r, &e));
     free(argv[2]);
     return r->exit_code;
 }
 
-static void commands(void **state)
+TEST(commands)
 {
-    (void)state;
     dls_recording r;
     assert_int_equal(run("exit 7", &r), 7);
     assert_true(r.n >= 1);
@@ -205,9 +194,8 @@ static void commands(void **state)
     dls_recording_fini(&r);
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     dls_recording r;
     dls_error err;
     char *const none[] = {(char[]){"/no/such/program"}, NULL};
@@ -229,30 +217,13 @@ static void refused(void **state)
     dls_recording_fini(&r);
 }
 
-static int left;
-
-static int allow(void *user, size_t bytes)
+TEST(no_memory)
 {
-    (void)user, (void)bytes;
-    return left-- > 0;
-}
-
-static void no_memory(void **state)
-{
-    (void)state;
     char *const true_[] = {(char[]){"true"}, NULL};
     const dls_record_options o = {.interval_s = 0.01, .no_gpu = true};
-    int n = 0;
-    for (dls_status status = DLS_ENOMEM; status != DLS_OK; n++) {
-        dls_recording r;
-        left = n;
-        dls_alloc_set_hook(allow, NULL);
-        status = dls_record(true_, &o, &r, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-        dls_recording_fini(&r);
-    }
-    assert_true(n > 5);
+    dls_recording r;
+    EACH_REFUSED_THEN(5, dls_record(true_, &o, &r, NULL), dls_recording_fini(&r));
+    dls_recording_fini(&r);
     assert_int_equal(dls_recording_save(&(dls_recording){.columns = columns,
                                                          .n_columns = 2,
                                                          .time_ns = time_ns,
@@ -261,26 +232,7 @@ static void no_memory(void **state)
                                                          .interval_s = 0.01},
                                         file, NULL),
                      DLS_OK);
-    for (int i = 0;; i++) {
-        dls_recording r;
-        left = i;
-        dls_alloc_set_hook(allow, NULL);
-        const dls_status status = dls_recording_load(file, &r, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            dls_recording_fini(&r);
-            assert_true(i > 3);
-            break;
-        }
-    }
+    EACH_REFUSED(4, dls_recording_load(file, &r, NULL));
+    dls_recording_fini(&r);
     unlink(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(series),    cmocka_unit_test(samples), cmocka_unit_test(files),
-        cmocka_unit_test(commands),  cmocka_unit_test(refused), cmocka_unit_test(no_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,9 @@
  * each other whatever the network says, labels there and back, files, questions without what is
  * known, and as a source: the step grows with the batch as the operator model's does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/predictions_setup.h"
+#include "support/test.h"
 #include "support/tiny_inspector.h"
 
 #include "base/rng.h"
@@ -50,9 +45,8 @@ static void agrees(const dls_profile *p, const dls_known *k)
     }
 }
 
-static void test_outputs(void **unused)
+TEST(test_outputs)
 {
-    (void)unused;
     dls_rng rng = dls_rng_stream(3, DLS_RNG_TEST, 1);
     for (int i = 0; i < 20000; i++) {
         const dls_known k = {.step_s = exp(4 * dls_rng_normal(&rng)),
@@ -77,9 +71,8 @@ static void test_outputs(void **unused)
     }
 }
 
-static void test_files(void **unused)
+TEST(test_files)
 {
-    (void)unused;
     dls_inspector *insp;
     dls_predictor *predictor;
     dls_input_spec spec;
@@ -131,9 +124,8 @@ static double doubling(dls_whatif *w, const char *model, int32_t batch, dls_nume
     return a[1].prediction.iteration_s / a[0].prediction.iteration_s;
 }
 
-static void test_doublings(void **unused)
+TEST(test_doublings)
 {
-    (void)unused;
     dls_whatif *ours, *model;
     const dls_whatif_params p = {.source = "driple", .weights = weights, .backend = "cpu"};
     const dls_whatif_params of = {.source = "operator"};
@@ -155,9 +147,8 @@ static const world_job jobs[] = {{"vgg16", 8, 32, 1000, 0},
                                  {"resnet50", 1, 256, 100, 0},
                                  {"mystery", 4, 32, 100, 0}};
 
-static void test_source(void **unused)
+TEST(test_source)
 {
-    (void)unused;
     world_setup s;
     world_init(&s, "operator", groups, 1, jobs, 4);
     world_open(&s);
@@ -187,7 +178,6 @@ static void test_source(void **unused)
 
 static int set_up(void **unused)
 {
-    (void)unused;
     dls_inspector *insp;
     if (!mkdtemp(folder)) {
         return -1;
@@ -203,18 +193,8 @@ static int set_up(void **unused)
 
 static int tear_down(void **unused)
 {
-    (void)unused;
     unlink(weights);
     return rmdir(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_files),
-        cmocka_unit_test(test_doublings),
-        cmocka_unit_test(test_source),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+GROUP(set_up, tear_down)

@@ -2,23 +2,17 @@
  *
  * Replayers through the public header alone: their tables, settings that are refused, a run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "dlsim/replayer.h"
+#include "support/test.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A table's first choice, needed and repeated options are there. */
-static void tables(void **state)
+TEST(tables)
 {
-    (void)state;
     size_t n = 0;
     for (const dls_replayer *const *all = dls_replayers(); all[n]; n++) {
         const dls_replayer *r = all[n];
@@ -45,9 +39,8 @@ static void expect(dls_status want, const char *says, const char *replayer, dls_
     assert_non_null(strstr(err.msg, says));
 }
 
-static void refused(void **state)
+TEST(refused)
 {
-    (void)state;
     expect(DLS_EUSAGE, "did you mean 'muri'", "murri", (dls_setting){"nodes", "1"}, "x");
     expect(DLS_EUSAGE, "no option 'node'", "muri", (dls_setting){"node", "1"}, "x");
     expect(DLS_EUSAGE, "1..16384", "muri", (dls_setting){"nodes", "0"}, "x");
@@ -59,9 +52,8 @@ static void refused(void **state)
 }
 
 /* One GPU, two jobs, one after the other: tests/cli/muri.sh has it worked out. */
-static void run(void **state)
+TEST(run)
 {
-    (void)state;
     static const char trace[] =
         "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
         "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\n"
@@ -88,14 +80,4 @@ static void run(void **state)
     assert_non_null(strstr(report, "jobs ended   2 of 2\n"));
     free(rows);
     free(report);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,9 @@
  *
  * Comparison of designs: means, intervals and paired ratios against numbers worked out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "results/compare.h"
+#include "support/test.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -34,7 +29,6 @@ static dls_compare_member members[RUNS];
 
 static int setup(void **state)
 {
-    (void)state;
     for (int i = 0; i < RUNS; i++) {
         summaries[i].part[0].jct.mean_s = given[i].jct_s;
         summaries[i].makespan_s = 7; /* the same in all: an interval of width 0 */
@@ -76,9 +70,8 @@ static void assert_number(json_object *obj, const char *path, double want)
 }
 
 /* 100, 110, 130: s = sqrt(466.667 / 2), t(0.975; 2) = 4.302653, half = t s / sqrt(3). */
-static void mean_and_interval(void **state)
+TEST(mean_and_interval)
 {
-    (void)state;
     json_object *top = compared(NULL);
     assert_string_equal(json_object_get_string(at(top, "/designs/0/label")), "fifo/a");
     assert_number(top, "/designs/0/figures/jct_mean/mean", 113.333333);
@@ -92,9 +85,8 @@ static void mean_and_interval(void **state)
 
 /* Replicas 2 and 3 are in both: 220 / 110 = 2 and 390 / 130 = 3, t(0.975; 1) = 12.706205, and half
  * of the difference is s / sqrt(2). */
-static void ratios_by_replica(void **state)
+TEST(ratios_by_replica)
 {
-    (void)state;
     static const char *const baselines[] = {NULL, "fifo/a", "fifo"};
     for (int i = 0; i < 3; i++) {
         json_object *top = compared(baselines[i]);
@@ -105,9 +97,8 @@ static void ratios_by_replica(void **state)
     }
 }
 
-static void table(void **state)
+TEST(table)
 {
-    (void)state;
     char *text = NULL;
     size_t len;
     FILE *out = open_memstream(&text, &len);
@@ -120,12 +111,4 @@ static void table(void **state)
     free(text);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mean_and_interval),
-        cmocka_unit_test(ratios_by_replica),
-        cmocka_unit_test(table),
-    };
-    return cmocka_run_group_tests(tests, setup, NULL);
-}
+GROUP(setup, NULL)

@@ -2,15 +2,10 @@
  *
  * Results files that are none, or damaged: refused with the reason, never a crash.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "results/schema.h"
 #include "support/results_file.h"
+#include "support/test.h"
 
 #define TEXT(x) #x
 #define TEXT_OF(x) TEXT(x)
@@ -22,9 +17,8 @@ const char *__lsan_default_suppressions(void)
     return "leak:libhdf5";
 }
 
-static void not_results(void **state)
+TEST(not_results)
 {
-    (void)state;
     dls_error err;
     const char *path = in_folder("x.h5");
     assert_int_equal(read_all(path, &err), DLS_EINPUT);
@@ -237,9 +231,8 @@ static void variable_ids(hid_t file)
     H5Tclose(type);
 }
 
-static void damaged(void **state)
+TEST(damaged)
 {
-    (void)state;
     static const struct {
         change what;
         const char *says;
@@ -286,9 +279,8 @@ static void damaged(void **state)
 
 /* A file cut anywhere is refused, one with a byte changed anywhere is read or refused: never a
  * crash. */
-static void cut_and_flipped(void **state)
+TEST(cut_and_flipped)
 {
-    (void)state;
     const char *path = in_folder("c.h5"), *bad = in_folder("bad.h5");
     write_to(path);
     size_t len;
@@ -348,9 +340,8 @@ static size_t in_chunk(const char *path, const char *name)
 
 /* A changed byte in the cells of a column is noticed, and the column is named: short columns in
  * their headers, long ones in chunks, also of tables that nobody asked for. */
-static void flipped_cells(void **state)
+TEST(flipped_cells)
 {
-    (void)state;
     const char *path = in_folder("n.h5"), *bad = in_folder("b.h5");
     write_to(path);
     size_t len;
@@ -386,17 +377,7 @@ static void flipped_cells(void **state)
 /* Enough allocations that some columns are in chunks. */
 static int setup(void **state)
 {
-    (void)state;
     return make_sample(12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(not_results),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(cut_and_flipped),
-        cmocka_unit_test(flipped_cells),
-    };
-    return cmocka_run_group_tests(tests, setup, drop_sample);
-}
+GROUP(setup, drop_sample)

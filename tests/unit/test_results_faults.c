@@ -6,14 +6,9 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/results_file.h"
+#include "support/test.h"
 
 #include <dlfcn.h>
 
@@ -131,9 +126,8 @@ static const char *const names[] = {"H5Tcopy",
 
 /* ---- the test -------------------------------------------------------------------------------- */
 
-static void every_fault_is_noticed(void **state)
+TEST(every_fault_is_noticed)
 {
-    (void)state;
     const char *path = in_folder("f.h5");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         dls_error err;
@@ -161,12 +155,7 @@ static void every_fault_is_noticed(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     return make_sample(12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_fault_is_noticed)};
-    return cmocka_run_group_tests(tests, setup, drop_sample);
-}
+GROUP(setup, drop_sample)

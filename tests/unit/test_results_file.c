@@ -2,16 +2,12 @@
  *
  * Results files: what is written is read back, and nothing half-written appears.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "dlsim/results.h"
+#include "support/refuse.h"
 #include "support/results_file.h"
+#include "support/test.h"
 
 #include <errno.h>
 #include <math.h>
@@ -33,9 +29,8 @@ static bool exists(const char *path)
         assert_memory_equal(c_.data, a, (n_) * sizeof *(a));                                       \
     } while (0)
 
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     const char *path = in_folder("a.h5");
     write_to(path);
     assert_int_equal(entries(), 1);
@@ -116,9 +111,8 @@ static void assert_same_file(const char *a, const char *b)
 }
 
 /* More rows than a chunk holds, and texts in blocks. */
-static void many_chunks(void **state)
+TEST(many_chunks)
 {
-    (void)state;
     enum { ROWS = 200001 };
     dls_record *big = NULL, *back = NULL;
     dls_trace *t = NULL;
@@ -162,9 +156,8 @@ static void many_chunks(void **state)
     dls_trace_destroy(t);
 }
 
-static void same_bytes(void **state)
+TEST(same_bytes)
 {
-    (void)state;
     const char *a = in_folder("a.h5"), *b = in_folder("b.h5");
     setenv("SOURCE_DATE_EPOCH", "86400", 1);
     write_to(a);
@@ -195,9 +188,8 @@ static void same_bytes(void **state)
     unlink(b);
 }
 
-static void several_runs(void **state)
+TEST(several_runs)
 {
-    (void)state;
     const char *path = in_folder("m.h5");
     write_to(path);
     const hid_t h5 = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -220,9 +212,8 @@ static void several_runs(void **state)
     unlink(path);
 }
 
-static void without_rows(void **state)
+TEST(without_rows)
 {
-    (void)state;
     dls_record *bare = NULL, *back = NULL;
     dls_summary s;
     dls_error err;
@@ -247,9 +238,8 @@ static void without_rows(void **state)
     unlink(path);
 }
 
-static void bad_arguments(void **state)
+TEST(bad_arguments)
 {
-    (void)state;
     dls_error err;
     const char *path = in_folder("e.h5");
     dls_results_meta wrong = meta;
@@ -264,9 +254,8 @@ static void bad_arguments(void **state)
 /* ---- what can go wrong while writing -----------------------------------------------------------
  */
 
-static void no_place(void **state)
+TEST(no_place)
 {
-    (void)state;
     dls_error err;
     const char *path = in_folder("no/such/folder.h5");
     assert_int_equal(dls_results_write(path, &meta, trace, rec, &summary, &err), DLS_EOUTPUT);
@@ -286,9 +275,8 @@ static void limit_files(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void full_disk(void **state)
+TEST(full_disk)
 {
-    (void)state;
     const char *path = in_folder("full.h5");
     write_to(path);
     size_t len, after;
@@ -320,47 +308,19 @@ static void full_disk(void **state)
     assert_int_equal(entries(), 0);
 }
 
-static int fail_at;
-
-static int refuse(void *user, size_t bytes)
+TEST(failed_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return fail_at-- != 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     const char *path = in_folder("alloc.h5");
     dls_error err;
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status != DLS_OK && n < 1000; n++) {
-        fail_at = n;
-        dls_alloc_set_hook(refuse, NULL);
-        status = dls_results_write(path, &meta, trace, rec, &summary, &err);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-        assert_int_equal(exists(path), status == DLS_OK);
-        assert_int_equal(entries(), status == DLS_OK);
-    }
-    assert_true(n > 5 && n < 1000);
-    status = DLS_ENOMEM;
-    for (n = 0; status != DLS_OK && n < 1000; n++) {
-        fail_at = n;
-        dls_alloc_set_hook(refuse, NULL);
-        status = read_all(path, &err);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-    }
-    assert_true(n > 50 && n < 1000);
+    EACH_REFUSED_THEN(5, dls_results_write(path, &meta, trace, rec, &summary, &err),
+                      assert_int_equal(entries(), 0));
+    assert_true(exists(path) && entries() == 1);
+    EACH_REFUSED(50, read_all(path, &err));
     unlink(path);
 }
 
-static void through_a_link(void **state)
+TEST(through_a_link)
 {
-    (void)state;
     const char *path = in_folder("real.h5"), *link = in_folder("link.h5");
     put_contents(path, "old", 3);
     assert_int_equal(symlink(path, link), 0);
@@ -375,19 +335,7 @@ static void through_a_link(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     return make_sample(3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),         cmocka_unit_test(many_chunks),
-        cmocka_unit_test(same_bytes),         cmocka_unit_test(several_runs),
-        cmocka_unit_test(without_rows),       cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(no_place),           cmocka_unit_test(full_disk),
-        cmocka_unit_test(failed_allocations), cmocka_unit_test(through_a_link),
-
-    };
-    return cmocka_run_group_tests(tests, setup, drop_sample);
-}
+GROUP(setup, drop_sample)

@@ -2,17 +2,13 @@
  *
  * The summary against numbers worked out by hand, and against a slow version of itself.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "results/compare.h"
 #include "results/summary.h"
+#include "support/refuse.h"
 #include "support/results_sample.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,9 +90,8 @@ static void near(double got, double want)
     }
 }
 
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     dls_trace *trace = four_jobs();
     dls_record *rec = four_records();
     dls_summary s;
@@ -138,9 +133,8 @@ static void by_hand(void **state)
     dls_trace_destroy(trace);
 }
 
-static void trimming(void **state)
+TEST(trimming)
 {
-    (void)state;
     dls_trace *trace = four_jobs();
     dls_record *rec = four_records();
     dls_summary s;
@@ -161,9 +155,8 @@ static void trimming(void **state)
     dls_trace_destroy(trace);
 }
 
-static void wrong_input(void **state)
+TEST(wrong_input)
 {
-    (void)state;
     dls_trace *trace = four_jobs();
     dls_record *rec = four_records(), *other = NULL;
     dls_summary s;
@@ -194,9 +187,8 @@ static double quantile(const double *sorted, size_t n, double q)
     return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
-static void against_sorting(void **state)
+TEST(against_sorting)
 {
-    (void)state;
     enum { N = 3000 };
     dls_trace *trace = NULL;
     dls_record *rec = NULL;
@@ -250,9 +242,8 @@ static void against_sorting(void **state)
     dls_trace_destroy(trace);
 }
 
-static void unfinished_run(void **state)
+TEST(unfinished_run)
 {
-    (void)state;
     dls_trace *trace = four_jobs();
     dls_record *rec = four_records();
     dls_summary s;
@@ -271,9 +262,8 @@ static void unfinished_run(void **state)
     dls_trace_destroy(trace);
 }
 
-static void seconds_text(void **state)
+TEST(seconds_text)
 {
-    (void)state;
     static const struct {
         double s;
         const char *text;
@@ -320,9 +310,8 @@ static void assert_has(const char *text, const char *part_of_it)
 }
 
 /* Deadlines of jobs 0, 1 and 3: kept to the microsecond, missed by one, never run since declined. */
-static void deadlines(void **state)
+TEST(deadlines)
 {
-    (void)state;
     static const int64_t deadline_us[] = {110 * S, 150 * S - 1, DLS_ABSENT, 500 * S};
     dls_trace_builder *b = NULL;
     dls_trace *trace = NULL, *four = four_jobs();
@@ -360,9 +349,8 @@ static void deadlines(void **state)
     dls_record_destroy(rec);
 }
 
-static void formats(void **state)
+TEST(formats)
 {
-    (void)state;
     dls_trace *trace = four_jobs();
     dls_record *rec = four_records();
     dls_summary s;
@@ -392,43 +380,12 @@ static void formats(void **state)
     dls_trace_destroy(trace);
 }
 
-static int fail_at;
-
-static int refuse(void *user, size_t bytes)
+TEST(failed_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return fail_at-- != 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     dls_trace *trace = four_jobs();
     dls_record *rec = four_records();
     dls_summary s;
-    int n = 0;
-    dls_status status = DLS_ENOMEM;
-    for (; status != DLS_OK && n < 100; n++) {
-        fail_at = n;
-        dls_alloc_set_hook(refuse, NULL);
-        status = dls_summary_make(trace, rec, 0, 0, 0, &s, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-    }
-    assert_int_equal(n, 5); /* four buffers, then success */
+    EACH_REFUSED(4, dls_summary_make(trace, rec, 0, 0, 0, &s, NULL));
     dls_record_destroy(rec);
     dls_trace_destroy(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),        cmocka_unit_test(trimming),
-        cmocka_unit_test(wrong_input),    cmocka_unit_test(against_sorting),
-        cmocka_unit_test(unfinished_run), cmocka_unit_test(seconds_text),
-        cmocka_unit_test(formats),
-        cmocka_unit_test(deadlines),        cmocka_unit_test(failed_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,14 +7,10 @@
 #include "base/rng.h"
 #include "placement/rotation.h"
 #include "support/shared.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static dls_rotor rotor(int64_t period, double burst, double rate)
 {
@@ -64,9 +60,8 @@ static void pair(dls_rotor a, dls_rotor b, double at_zero, double best, int32_t 
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
-static void test_pairs(void **unused)
+TEST(test_pairs)
 {
-    (void)unused;
     pair(rotor(100, 40, 1), rotor(100, 40, 1), 0.6, 1, 1, LIST(40), LIST(60));          /* E1 */
     pair(rotor(100, 60, 1), rotor(100, 60, 1), 0.4, 0.8, 1, LIST(40), LIST(60));        /* E2 */
     pair(rotor(40, 10, 1), rotor(60, 20, 1), 11. / 12, 11. / 12, 1, LIST(0), LIST(60)); /* E3 */
@@ -79,9 +74,8 @@ static void test_pairs(void **unused)
 }
 
 /* E6: three that fill the circle; only the last is turned: 1/12 is lost. */
-static void test_three(void **unused)
+TEST(test_three)
 {
-    (void)unused;
     dls_rotor r[3] = {rotor(120, 40, 1), rotor(120, 40, 1), rotor(120, 40, 1)};
     near(dls_rotation_score(r, 3), 1. / 3);
     near(dls_rotation_turn(r, 3), 1);
@@ -95,9 +89,8 @@ static void test_three(void **unused)
 
 /* E7: a job on two links, whose other jobs stand at 0 and 50. If all may move, both links are free
  * of excess; if it alone may, the best that the worse link can be is 0.85. */
-static void test_two_links(void **unused)
+TEST(test_two_links)
 {
-    (void)unused;
     dls_rotor a[2] = {rotor(100, 40, 1), rotor(100, 40, 1)}, b[2] = {a[0], a[1]};
     const double period[3] = {100, 100, 100};
     double shift[3] = {0, 0, 50}, most = 0; /* of the newcomer, of A's, of B's */
@@ -125,9 +118,8 @@ static void test_two_links(void **unused)
 }
 
 /* E9. */
-static void test_affinity(void **unused)
+TEST(test_affinity)
 {
-    (void)unused;
     const double period[3] = {100, 100, 100};
     double shift[3] = {0, -1, -1};
     const dls_affinity_edge edge[6] = {{0, 0, 0},  {1, 0, 40}, {1, 1, 0},
@@ -182,9 +174,8 @@ static void check_row(char *line)
     near(dls_rotation_turn(r, n), fraction(field[3]));
 }
 
-static void test_published(void **unused)
+TEST(test_published)
 {
-    (void)unused;
     char path[512], line[256];
     if (!shared_path("golden/cassini/examples.csv", path, sizeof path)) {
         skip();
@@ -212,9 +203,8 @@ static double load_at(const dls_rotor *r, double t)
 }
 
 /* All is in whole ticks: half a tick beside each is the definition, exactly. */
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     static const int64_t periods[] = {12, 12, 24, 36, 18};
     dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 3);
     for (int trial = 0; trial < 300; trial++) {
@@ -253,20 +243,9 @@ static void test_random(void **unused)
     }
 }
 
-static void test_too_long(void **unused)
+TEST(test_too_long)
 {
-    (void)unused;
     dls_rotor r[2] = {rotor(1009, 3, 1), rotor(1013, 3, 1)};
     assert_true(isnan(dls_rotation_turn(r, 2)));
     assert_true(isnan(dls_rotation_score(r, 2)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),     cmocka_unit_test(test_three),
-        cmocka_unit_test(test_two_links), cmocka_unit_test(test_affinity),
-        cmocka_unit_test(test_published), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_too_long)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include "dlsim/results.h"
 #include "run_util.h"
+#include "support/test.h"
 
 #include <locale.h>
 #include <malloc.h>
@@ -16,9 +17,8 @@
 /* ---- until a time ------------------------------------------------------------------------------
  */
 
-static void in_pieces(void **unused)
+TEST(in_pieces)
 {
-    (void)unused;
     static const char *const schedulers[] = {"fifo",    "srtf", "dlas-gpu",
                                              "gittins", "easy", "gandiva"};
     dls_trace *trace = trace_of(7, 300);
@@ -46,15 +46,11 @@ static void in_pieces(void **unused)
 
 static bool stop_at_once(void *user, int64_t now_us, size_t done, size_t n)
 {
-    (void)now_us;
-    (void)done;
-    (void)n;
     return ++*(int *)user != 1;
 }
 
-static void interrupted(void **unused)
+TEST(interrupted)
 {
-    (void)unused;
     dls_trace *trace = trace_of(3, 100);
     dls_setup *setup = setup_of(TIGHT, "srtf");
     const uint64_t whole = digest_of_run(setup, trace);
@@ -80,9 +76,8 @@ static void interrupted(void **unused)
 /* ---- what is read ------------------------------------------------------------------------------
  */
 
-static void columns(void **unused)
+TEST(columns)
 {
-    (void)unused;
     dls_trace *trace = trace_of(5, 50);
     dls_setup *setup = setup_of(TIGHT, "fifo");
     dls_simulation *sim = simulation_of(setup, trace);
@@ -128,9 +123,8 @@ static void columns(void **unused)
     dls_trace_destroy(trace);
 }
 
-static void problems(void **unused)
+TEST(problems)
 {
-    (void)unused;
     dls_trace *trace = trace_of(1, 3);
     dls_simulation *sim;
     dls_setup *setup = setup_of(TIGHT "scheduler: { nam = \"srtf\"; };", "strf");
@@ -156,9 +150,8 @@ static void problems(void **unused)
 }
 
 /* Parts that were made before the one that cannot be are released once. */
-static void part_missing(void **unused)
+TEST(part_missing)
 {
-    (void)unused;
     dls_simulation *sim;
     dls_trace *trace = trace_with(1, 3, 40, 500, true);
     dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "srtf");
@@ -173,14 +166,11 @@ static void part_missing(void **unused)
 static void last_first(void *state, const dls_view *view, int32_t job, dls_job_event why,
                        dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = -view->submit_us[job];
 }
 
-static void own_policy(void **unused)
+TEST(own_policy)
 {
-    (void)unused;
     static const dls_sched_ops lifo = {.abi = DLS_POLICY_ABI,
                                        .name = "lifo",
                                        .summary = "last come, first served",
@@ -198,7 +188,6 @@ static void own_policy(void **unused)
 
 static bool only_small(void *state, const dls_view *view, int32_t job)
 {
-    (void)state;
     return view->gpus[job] < 8;
 }
 
@@ -211,9 +200,8 @@ static void gives_up(void *state, const dls_view *view, int32_t job, dls_job_eve
     }
 }
 
-static void own_words(void **unused)
+TEST(own_words)
 {
-    (void)unused;
     static const dls_sched_ops lost = {.abi = DLS_POLICY_ABI,
                                        .name = "lost",
                                        .summary = "gives up",
@@ -232,9 +220,8 @@ static void own_words(void **unused)
 }
 
 /* What is read from a file is what the simulation had, in every column, name and number. */
-static void saved(void **unused)
+TEST(saved)
 {
-    (void)unused;
     char path[] = "/tmp/dlsim_saved_XXXXXX";
     close(mkstemp(path));
     dls_trace *trace = trace_of(3, 200);
@@ -287,9 +274,8 @@ static void saved(void **unused)
     dls_trace_destroy(trace);
 }
 
-static void turned_away(void **unused)
+TEST(turned_away)
 {
-    (void)unused;
     static const dls_sched_ops picky = {.abi = DLS_POLICY_ABI,
                                         .name = "picky",
                                         .summary = "nothing large",
@@ -318,9 +304,8 @@ static void turned_away(void **unused)
 /* ---- the process -------------------------------------------------------------------------------
  */
 
-static void nothing_is_left(void **unused)
+TEST(nothing_is_left)
 {
-    (void)unused;
     dls_trace *trace = trace_of(2, 30);
     dls_setup *setup = setup_of(TIGHT, "srtf");
     size_t used = 0;
@@ -358,9 +343,8 @@ static bool use_comma(void)
 }
 
 /* The same configuration, the same trace, the same run, the same text. */
-static void other_locale(void **unused)
+TEST(other_locale)
 {
-    (void)unused;
     static const char text[] = "job_id,num_gpu,submit_time,duration\na,1,0.5,1.25\nb,2,1.75,2.5\n";
     char path[2][64];
     uint64_t digest[2];
@@ -401,15 +385,60 @@ static void other_locale(void **unused)
     assert_int_equal(digest[0], digest[1]);
 }
 
-int main(void)
+/* A graph of one product that trains, with so many columns. */
+static void put_net(const char *path, int columns)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_pieces),    cmocka_unit_test(interrupted),
-        cmocka_unit_test(columns),      cmocka_unit_test(problems),
-        cmocka_unit_test(part_missing), cmocka_unit_test(own_policy),
-        cmocka_unit_test(turned_away),  cmocka_unit_test(own_words),
-        cmocka_unit_test(saved),        cmocka_unit_test(nothing_is_left),
-        cmocka_unit_test(other_locale),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    FILE *out = fopen(path, "w");
+    assert_non_null(out);
+    fprintf(out,
+            "node { name: \"x\" op: \"Placeholder\" attr { key: \"shape\" value { shape {"
+            " dim { size: -1 } dim { size: 64 } } } } attr { key: \"dtype\" value { type: DT_FLOAT } }"
+            " }\nnode { name: \"w\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } }"
+            " attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape {"
+            " dim { size: 64 } dim { size: %d } } } } } }\n"
+            "node { name: \"y\" op: \"MatMul\" input: \"x\" input: \"w\""
+            " attr { key: \"T\" value { type: DT_FLOAT } } }\n",
+            columns);
+    assert_int_equal(fclose(out), 0);
+}
+
+/* Simulations of one process know their own files of graphs alone, even by the same name. */
+TEST(graph_files)
+{
+    char path[64], stand_ins[80];
+    uint64_t alone[2];
+    dls_simulation *sim[2];
+    dls_trace_builder *b;
+    dls_trace *trace;
+    dls_job_rec rec;
+    dls_job_rec_init(&rec);
+    rec.gpus_milli = 8000;
+    rec.duration_us = 100000000;
+    rec.model = "mine";
+    must(dls_trace_builder_create(NULL, &b, &err));
+    must(dls_trace_builder_add(b, &rec, "here", &err));
+    must(dls_trace_builder_finish(b, &trace, &err));
+    snprintf(path, sizeof path, "./test_run.%ld.pbtxt", (long)getpid());
+    snprintf(stand_ins, sizeof stand_ins, "mine=%s", path);
+    dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "fifo");
+    must(dls_setup_set(setup, "trace.stand_ins", stand_ins, &err));
+    must(dls_setup_set(setup, "cluster.nodes[0].nic", "10 Gb/s", &err));
+    must(dls_setup_set(setup, "placement.name", "spread", &err));
+    for (int k = 0; k < 2; k++) {
+        put_net(path, k ? 100000 : 8);
+        alone[k] = digest_of_run(setup, trace);
+    }
+    assert_true(alone[0] != alone[1]);
+    for (int k = 0; k < 2; k++) {
+        put_net(path, k ? 100000 : 8);
+        sim[k] = simulation_of(setup, trace);
+    }
+    for (int k = 0; k < 2; k++) {
+        must(dls_simulation_run(sim[k], &err));
+        assert_int_equal(dls_simulation_digest(sim[k]), alone[k]);
+        dls_simulation_destroy(sim[k]);
+    }
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+    remove(path);
 }

@@ -4,13 +4,7 @@
  * later.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define JOBS_MAX 40
 
@@ -26,8 +20,6 @@ static int32_t least[JOBS_MAX], most[JOBS_MAX];
 
 static double speed(void *user, int32_t job, const dls_shape *shape, int64_t batch)
 {
-    (void)user;
-    (void)batch;
     return jobs[job].two > 0 && shape->gpus >= 2 ? jobs[job].two : shape->gpus;
 }
 
@@ -77,9 +69,8 @@ static void expect(sim_setup *s, const outcome *want, size_t n)
 
 /* 100 s of work do not fit into 5 s on 4 GPUs, nor anything into the past. The job that is alone
  * then has all GPUs. Without a deadline everything is let in. */
-static void test_hopeless(void **unused)
+TEST(test_hopeless)
 {
-    (void)unused;
     static const one_job of[] = {
         {0, 100, 4, 100, 0}, {0, 100, 4, 5, 0}, {10, 1, 4, 3, 0}, {25, 4, 4, -1, 0}};
     static const outcome want[] = {{DLS_JOB_FINISHED, 25},
@@ -93,9 +84,8 @@ static void test_hopeless(void **unused)
 
 /* Job 0 needs both GPUs until its deadline. At 10 s job 1 would take them from it, job 2 can wait
  * until 50 s; from then on it has both. */
-static void test_promise(void **unused)
+TEST(test_promise)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, 2, 50, 0}, {10, 10, 2, 40, 0}, {10, 10, 2, 60, 0}};
     static const outcome want[] = {
         {DLS_JOB_FINISHED, 50}, {DLS_JOB_DECLINED, 0}, {DLS_JOB_FINISHED, 55}};
@@ -114,9 +104,8 @@ static void test_promise(void **unused)
 /* 3 GPUs, two jobs: the third goes to the one that it makes twice as fast, until 50 s; then the
  * other has two, 50 s of work left and a speed of 1.2. As published it is the other way round: 100
  * / 1.2 s, and then 100 - 100 / 1.2 s of work at a speed of 2. */
-static void test_spare(void **unused)
+TEST(test_spare)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, 2, 1000, 1.2}, {0, 100, 2, 1000, 0}};
     const outcome want[] = {{DLS_JOB_FINISHED, 50 + 50 / 1.2}, {DLS_JOB_FINISHED, 50}};
     const outcome published[] = {{DLS_JOB_FINISHED, 100 / 1.2},
@@ -130,9 +119,8 @@ static void test_spare(void **unused)
 }
 
 /* The second GPU makes the job slower: nobody gives it one. */
-static void test_no_gain(void **unused)
+TEST(test_no_gain)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, 2, 1000, 0.9}};
     static const outcome want[] = {{DLS_JOB_FINISHED, 100}};
     static const char *const scheds[] = {"elasticflow", "edf"};
@@ -145,9 +133,8 @@ static void test_no_gain(void **unused)
 
 /* Job 1 is first and takes the 2 GPUs that it can use for 20 s; job 0 has the other two, and then
  * four: 60 s of work left. Job 2, long past its deadline, stops them both at 5 s for 2.5 s. */
-static void test_edf(void **unused)
+TEST(test_edf)
 {
-    (void)unused;
     static const one_job of[] = {
         {0, 100, 4, 100, 0}, {0, 40, 2, 50, 0}, {5, 10, 4, 1, 0}, {5, 1, 1, -1, 0}};
     static const outcome two[] = {{DLS_JOB_FINISHED, 35}, {DLS_JOB_FINISHED, 20}};
@@ -163,9 +150,8 @@ static void test_edf(void **unused)
 }
 
 /* Two types of 4 GPUs each: the second job has a type of its own. */
-static void test_types(void **unused)
+TEST(test_types)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, 4, 30, 0}, {0, 100, 4, 30, 0}, {0, 100, 4, 30, 0}};
     static const outcome outcomes[][3] = {
         {{DLS_JOB_FINISHED, 25}, {DLS_JOB_FINISHED, 25}, {DLS_JOB_DECLINED, 0}},
@@ -192,9 +178,8 @@ static void test_types(void **unused)
 
 /* Without restoring, every job that is let in meets its deadline; nobody is turned away whose
  * deadline leaves room for all jobs one after the other on one GPU. */
-static void test_all_promises(void **unused)
+TEST(test_all_promises)
 {
-    (void)unused;
     size_t met = 0, declined = 0;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         dls_rng rng = dls_rng_stream(seed, 0, 0);
@@ -226,15 +211,4 @@ static void test_all_promises(void **unused)
     printf("%zu deadlines met, %zu jobs declined\n", met, declined);
     assert_int_equal(met + declined, 60 * JOBS_MAX);
     assert_true(met > 600 && declined > 300);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hopeless),     cmocka_unit_test(test_promise),
-        cmocka_unit_test(test_spare),        cmocka_unit_test(test_no_gain),
-        cmocka_unit_test(test_edf),          cmocka_unit_test(test_types),
-        cmocka_unit_test(test_all_promises),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,13 +6,7 @@
 #include "base/alloc.h"
 #include "sched/timeshares.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 static const char *const policies[] = {"gavel-las",        "gavel-ftf",      "gavel-makespan",
                                        "gavel-throughput", "gavel-isolated", "gavel-cost",
@@ -57,9 +51,8 @@ static dls_record *run(const one_job *jobs, size_t n, dls_cluster_spec cluster, 
 }
 
 /* Enough GPUs for all: everybody starts with the first round and ends as if alone. */
-static void test_room_for_all(void **unused)
+TEST(test_room_for_all)
 {
-    (void)unused;
     static const one_job jobs[] = {
         {0, 950, 4, 1, NULL}, {0, 250, 2, 5, NULL}, {150, 777, 1, 1, NULL}, {160, 10, 1, 2, NULL}};
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
@@ -76,9 +69,8 @@ static void test_room_for_all(void **unused)
 
 /* One GPU, weights 3 and 1, work in the same proportion: both are done after all of it, give or
  * take a round. Equal shares let the smaller one end after twice its work. */
-static void test_weights(void **unused)
+TEST(test_weights)
 {
-    (void)unused;
     static const one_job jobs[] = {{0, 3000, 1, 3, NULL}, {0, 1000, 1, 1, NULL}};
     dls_record *rec = run(jobs, 2, case_cluster(1, 1, 0), "gavel-las", 10);
     assert_true(rec->end_us[0] >= S(3940) && rec->end_us[1] >= S(3940));
@@ -90,9 +82,8 @@ static void test_weights(void **unused)
 
 /* Jobs of one GPU and one weight, more of them than GPUs: least attained service is an equal share.
  */
-static void test_equal_jobs(void **unused)
+TEST(test_equal_jobs)
 {
-    (void)unused;
     one_job jobs[30];
     for (int j = 0; j < 30; j++) {
         jobs[j] = (one_job){37.0 * (j % 7), 200 + 31 * (j * j % 13), 1, 1, NULL};
@@ -108,9 +99,8 @@ static void test_equal_jobs(void **unused)
 }
 
 /* A job that may only use the one type, a gang that only fits the other. */
-static void test_types(void **unused)
+TEST(test_types)
 {
-    (void)unused;
     static const one_job jobs[] = {{0, 500, 1, 1, "P100"}, {0, 500, 4, 1, NULL}};
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         dls_cluster_spec cluster = two_types(1, 1, 4, 0);
@@ -146,9 +136,8 @@ static dls_timeshares two_jobs(double fast, double slow)
 #define NEAR(a, b) assert_true(fabs((a) - (b)) < 1e-5)
 
 /* One GPU of each type; the first job is 3 times as fast on the first, the other indifferent. */
-static void test_objectives(void **unused)
+TEST(test_objectives)
 {
-    (void)unused;
     dls_interior_outcome outcome;
     dls_timeshares s = two_jobs(3, 1);
     assert_int_equal(dls_timeshares_throughput(&s, &outcome, NULL), DLS_OK);
@@ -165,9 +154,8 @@ static void test_objectives(void **unused)
     dls_timeshares_fini(&s);
 }
 
-static void test_cost(void **unused)
+TEST(test_cost)
 {
-    (void)unused;
     dls_interior_outcome outcome;
     bool met;
     dls_timeshares s = two_jobs(3, 1);
@@ -191,9 +179,8 @@ static void test_cost(void **unused)
     dls_timeshares_fini(&s);
 }
 
-static void test_bad_prices(void **unused)
+TEST(test_bad_prices)
 {
-    (void)unused;
     static const char *const bad[] = {"V100", "V100:", "V100:-1", ":3", "V100:1x", "V100:0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         static const one_job jobs[] = {{0, 1, 1, 1, NULL}};
@@ -206,15 +193,4 @@ static void test_bad_prices(void **unused)
         assert_non_null(strstr(err.msg, "NAME:PRICE"));
         setup_fini(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_room_for_all), cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_equal_jobs),   cmocka_unit_test(test_types),
-        cmocka_unit_test(test_objectives),   cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_bad_prices),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

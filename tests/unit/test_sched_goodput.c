@@ -3,14 +3,9 @@
  * sia, pollux and optimus on cases worked out by hand: two jobs on four GPUs.
  */
 #include "support/sim_setup.h"
+#include "support/test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #define MOST 4
 
@@ -25,8 +20,6 @@ static const int32_t least[] = {1, 1, 1}, most[] = {MOST, MOST, MOST};
 
 static double speed(void *user, int32_t job, const dls_shape *shape, int64_t batch)
 {
-    (void)user;
-    (void)batch;
     return jobs[job].speed[shape->gpus - 1];
 }
 
@@ -79,9 +72,8 @@ static void expect(sim_setup *s, const one_job *of, size_t n)
 /* Four GPUs and none cost 0.5 + 1.1, two and one 0.707 + 1: job 1 waits for the next round. If
  * nothing costs 2, it does not, and job 0 has two GPUs. With power = 1 the sum of goodputs is greatest:
  * 4 and none. */
-static void sia(void **unused)
+TEST(sia)
 {
-    (void)unused;
     static const one_job waits[] = {{0, 100, LINEAR, 25}, {0, 100, FLAT, 160}};
     static const one_job runs[] = {{0, 100, LINEAR, 50}, {0, 100, FLAT, 100}};
     sim_setup s;
@@ -96,9 +88,8 @@ static void sia(void **unused)
 }
 
 /* A fair share is two GPUs. The harmonic mean wants both to run: three and one. */
-static void pollux(void **unused)
+TEST(pollux)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, LINEAR, 100. / 3}, {0, 100, FLAT, 100}};
     sim_setup s;
     set_up(&s, of, 2, 1, 4, "pollux");
@@ -106,9 +97,8 @@ static void pollux(void **unused)
 }
 
 /* One each, then the second and third GPU to job 0. */
-static void optimus(void **unused)
+TEST(optimus)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, LINEAR, 100. / 3}, {0, 100, FLAT, 100}};
     /* The second GPU alone would slow it down; three are worth it. */
     static const one_job dip[] = {{0, 100, {1, 0.8, 2, 2}, 50}, {0, 100, FLAT, 100}};
@@ -122,9 +112,8 @@ static void optimus(void **unused)
 /* Job 0 has four GPUs for 60 s of its 1,000; then it is left three, as job 1 has come, which runs from
  * 60 to 160 s. A change is taken to cost 30 s: at 180 s it has had one, and four GPUs are worth
  * 4 (180 - 30) / (180 + 30) < 3 of them; at 240 s 4 (240 - 30) / (240 + 30) > 3. */
-static void restarts(void **unused)
+TEST(restarts)
 {
-    (void)unused;
     static const one_job of[] = {{0, 1000, LINEAR, 0}, {30, 100, FLAT, 160}};
     sim_setup s;
     set_up(&s, of, 2, 1, 4, "pollux");
@@ -138,9 +127,8 @@ static void restarts(void **unused)
     setup_fini(&s);
 }
 
-static void wrong_options(void **unused)
+TEST(wrong_options)
 {
-    (void)unused;
     static const one_job of[] = {{0, 100, LINEAR, 25}};
     sim_setup s;
     dls_record *rec;
@@ -150,12 +138,4 @@ static void wrong_options(void **unused)
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_non_null(strstr(err.msg, "power"));
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sia), cmocka_unit_test(pollux),
-                                       cmocka_unit_test(optimus), cmocka_unit_test(restarts),
-                                       cmocka_unit_test(wrong_options)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,7 @@
  * AlloX, pairs of Gandiva.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 /* `a` has six jobs on four GPUs of which two are its own; then two come that belong to `b`. */
 static const case_job lent[] = {{0, 1000, 1, "a", NULL},  {0, 1000, 1, "a", NULL},
@@ -28,9 +22,8 @@ static dls_record *lending(const char *quotas, bool reclaim)
     return rec;
 }
 
-static void test_taken_back(void **unused)
+TEST(test_taken_back)
 {
-    (void)unused;
     static const char *const quotas[] = {"a:2,b:2", ""};
     for (size_t q = 0; q < 2; q++) {
         dls_record *rec = lending(quotas[q], true);
@@ -45,9 +38,8 @@ static void test_taken_back(void **unused)
     }
 }
 
-static void test_not_taken_back(void **unused)
+TEST(test_not_taken_back)
 {
-    (void)unused;
     dls_record *rec = lending("a:2,b:2", false);
     assert_int_equal(rec->start_us[4], S(1000));
     assert_int_equal(rec->preempts[2], 0);
@@ -55,18 +47,16 @@ static void test_not_taken_back(void **unused)
 }
 
 /* Who has no quota gets what nobody needs. */
-static void test_only_borrows(void **unused)
+TEST(test_only_borrows)
 {
-    (void)unused;
     dls_record *rec = lending("a:4", true);
     assert_int_equal(rec->start_us[4], S(1000));
     assert_int_equal(rec->preempts[3], 0);
     dls_record_destroy(rec);
 }
 
-static void test_quotas(void **unused)
+TEST(test_quotas)
 {
-    (void)unused;
     static const char *const wrong[] = {"a", "a:", "a:x", "a:1,,", ":2", "a:-1", "a:3,b:2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         sim_setup s;
@@ -82,9 +72,8 @@ static void test_quotas(void **unused)
 
 /* One GPU: the sum of completion times is least if the shortest goes first; a gang of two with half
  * the run time counts as much as two that run so long. */
-static void test_allox(void **unused)
+TEST(test_allox)
 {
-    (void)unused;
     static const case_job jobs[] = {{0, 300, 1, NULL, NULL},
                                     {0, 200, 1, NULL, NULL},
                                     {0, 100, 1, NULL, NULL},
@@ -101,9 +90,8 @@ static void test_allox(void **unused)
 }
 
 /* Two jobs and one GPU: they share it; a third with a GPU for each does not. */
-static void test_gandiva_pairs(void **unused)
+TEST(test_gandiva_pairs)
 {
-    (void)unused;
     static const case_job jobs[] = {{0, 100, 1, NULL, NULL}, {0, 100, 1, NULL, NULL}};
     for (int gpus = 1; gpus <= 2; gpus++) {
         sim_setup s;
@@ -117,14 +105,4 @@ static void test_gandiva_pairs(void **unused)
         dls_record_destroy(rec);
         setup_fini(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_taken_back),   cmocka_unit_test(test_not_taken_back),
-        cmocka_unit_test(test_only_borrows), cmocka_unit_test(test_quotas),
-        cmocka_unit_test(test_allox),        cmocka_unit_test(test_gandiva_pairs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,7 @@
  */
 #include "cluster/services.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define HOUR S(3600)
 
@@ -38,9 +33,8 @@ static void near(double is, double expected)
     }
 }
 
-static void test_formula(void **unused)
+TEST(test_formula)
 {
-    (void)unused;
     dls_service s = example("0=5; 6=15", 0, 0);
     /* C(1, a) = a; C(2, 1/2) = 1/10; C(2, 3/2) = 9/14; C(3, 3/2) = 9/38: all but no request waits
      * no longer than 0.2 s. */
@@ -72,9 +66,8 @@ static void test_formula(void **unused)
 }
 
 /* The fewest that keep the bound, whatever the load; more never hurt. */
-static void test_fewest(void **unused)
+TEST(test_fewest)
 {
-    (void)unused;
     dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, 0);
     for (int i = 0; i < 300; i++) {
         dls_error err;
@@ -93,9 +86,8 @@ static void test_fewest(void **unused)
     }
 }
 
-static void test_bad(void **unused)
+TEST(test_bad)
 {
-    (void)unused;
     static const struct {
         const char *load, *says;
         double bound_s;
@@ -147,9 +139,8 @@ static dls_record *run_day(dls_service s, bool lend, double ahead_s, const dls_f
     return rec;
 }
 
-static void test_by_hand(void **unused)
+TEST(test_by_hand)
 {
-    (void)unused;
     const char *load = "0=5; 1=15; 2=5";
     /* Preempted at 1 h, its work kept; back at 2 h, 60 s to restore, half an hour left. */
     dls_record *rec = run_day(example(load, 0, 0), true, 0, NULL);
@@ -198,9 +189,8 @@ static void test_by_hand(void **unused)
 
 /* Whose preemption costs least: job 0 has six GPUs, two of them the service's, the others have one
  * of the service's each. Of these the one that started last goes at 1 h, the other one at 2 h. */
-static void test_victims(void **unused)
+TEST(test_victims)
 {
-    (void)unused;
     dls_service s = example("0=0; 1=1; 2=5", 4, 0);
     const dls_services all = {.service = &s, .n = 1, .lend = true};
     const case_job jobs[] = {
@@ -233,9 +223,8 @@ static int64_t rows_on(const dls_record *rec, const uint64_t own[4])
     return sum;
 }
 
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     static const char *const names[4] = {"a", "b", "c", NULL};
     static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
     static dls_vc_spec vcs[2] = {{"a", {4, 2}}, {"b", {2, 2}}};
@@ -283,13 +272,4 @@ static void test_random(void **unused)
         setup_fini(&s);
     }
     assert_true(lent_us > 0 && preemptions > 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formula), cmocka_unit_test(test_fewest),
-        cmocka_unit_test(test_bad),     cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_victims), cmocka_unit_test(test_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

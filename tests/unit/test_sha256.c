@@ -2,21 +2,15 @@
  *
  * SHA-256 against the published examples, and the same digest for any division of the input.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/sha256.h"
+#include "support/test.h"
 
 #include <string.h>
 
 /* The examples of FIPS 180-4 as published by NIST. */
-static void published_examples(void **state)
+TEST(published_examples)
 {
-    (void)state;
     static const char two_blocks[] = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
     char hex[DLS_SHA256_HEX];
     dls_sha256_hex("", 0, hex);
@@ -27,9 +21,8 @@ static void published_examples(void **state)
     assert_string_equal(hex, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
-static void a_million_times_a(void **state)
+TEST(a_million_times_a)
 {
-    (void)state;
     char block[1000], hex[DLS_SHA256_HEX];
     memset(block, 'a', sizeof block);
     dls_sha256 sha;
@@ -42,9 +35,8 @@ static void a_million_times_a(void **state)
 }
 
 /* Any cut into pieces gives the digest of the whole, for every length around the block size. */
-static void pieces_give_the_same(void **state)
+TEST(pieces_give_the_same)
 {
-    (void)state;
     unsigned char text[200];
     for (size_t i = 0; i < sizeof text; i++) {
         text[i] = (unsigned char)(i * 7 + 3);
@@ -64,14 +56,4 @@ static void pieces_give_the_same(void **state)
         dls_sha256_final(&sha, pieces);
         assert_string_equal(pieces, whole);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(published_examples),
-        cmocka_unit_test(a_million_times_a),
-        cmocka_unit_test(pieces_give_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,12 +4,7 @@
  * restoring, refusals of the placement, stopping early. Times by hand, in seconds.
  */
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "support/test.h"
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
@@ -38,9 +33,8 @@ static int64_t peak_of_vc(const dls_trace *trace, const dls_record *rec, int vc)
     return peak;
 }
 
-static void test_quotas(void **unused)
+TEST(test_quotas)
 {
-    (void)unused;
     static const char *const scheds[] = {"fifo",     "fjf",  "srtf",   "srsf",
                                          "dlas-gpu", "easy", "gandiva"};
     static dls_vc_spec vcs[2] = {{.name = "a", .quota_gpus = {6}},
@@ -72,9 +66,8 @@ static void test_quotas(void **unused)
     assert_true(reached[0] > 20 && reached[1] > 20 && reached[2] > 20);
 }
 
-static void test_types(void **unused)
+TEST(test_types)
 {
-    (void)unused;
     static const char *const types[4] = {"V100", "p100", "K80|V100|P100", "K80"};
     static const char *const places[] = {"consolidated", "yarn", "spread", "crandom", "count"};
     int on_type[2] = {0};
@@ -115,9 +108,8 @@ static void test_types(void **unused)
 }
 
 /* Refused where there is room by number, a job takes the other type that it allows. */
-static void test_refused_type(void **unused)
+TEST(test_refused_type)
 {
-    (void)unused;
     static const char *const scheds[] = {"fifo", "fjf", "srtf", "easy", "dlas-gpu", "sjf"};
     static const case_job jobs[] = {
         {.duration_s = 100, .gpus = 3, .types = "V100"},
@@ -149,9 +141,8 @@ static void on_infeasible(void *user, size_t n, int32_t first)
     *t = (told){t->calls + 1, n, first};
 }
 
-static void test_infeasible(void **unused)
+TEST(test_infeasible)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {.duration_s = 5, .gpus = 1},
         {.duration_s = 5, .gpus = 9},                /* more than there are */
@@ -187,9 +178,8 @@ static void test_infeasible(void **unused)
     }
 }
 
-static void test_nothing_to_do(void **unused)
+TEST(test_nothing_to_do)
 {
-    (void)unused;
     static const case_job huge[] = {{.duration_s = 5, .gpus = 100}};
     for (const dls_sched_ops *const *sched = dls_scheds(); *sched; sched++) {
         sim_setup s;
@@ -203,9 +193,8 @@ static void test_nothing_to_do(void **unused)
     }
 }
 
-static void test_zero_duration(void **unused)
+TEST(test_zero_duration)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {.duration_s = 0, .gpus = 4},
         {.duration_s = 10, .gpus = 4},
@@ -244,9 +233,8 @@ static void check_row(const dls_record *rec, int32_t job, int nth, double from, 
     fail_msg("job %d has too few rows", job);
 }
 
-static void test_restore(void **unused)
+TEST(test_restore)
 {
-    (void)unused;
     /* The second preemption comes while the job is restoring. */
     static const case_job jobs[] = {
         {.duration_s = 100, .gpus = 1},
@@ -280,9 +268,8 @@ static void test_restore(void **unused)
  */
 
 /* Two GPUs are free, on two nodes: the shortest job waits, nobody loses anything to it. */
-static void test_refused_alone(void **unused)
+TEST(test_refused_alone)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {.duration_s = 100, .gpus = 3},
         {.duration_s = 90, .gpus = 3},
@@ -307,9 +294,8 @@ static void test_refused_alone(void **unused)
 /* Making room by number takes the two longest jobs, which lie on different nodes; the gang is
  * refused and both go on as if nothing had been. Only when the end of job 1 lets the gang have a
  * node for one preemption does job 0 lose its place; it finds another when job 3 ends. */
-static void test_refused_after_dropping(void **unused)
+TEST(test_refused_after_dropping)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {.submit_s = 0, .duration_s = 200, .gpus = 2},
         {.submit_s = 1, .duration_s = 100, .gpus = 2},
@@ -346,9 +332,8 @@ static bool stop_at_once(void *user)
     return true;
 }
 
-static void test_stopping(void **unused)
+TEST(test_stopping)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {.submit_s = 1, .duration_s = 10, .gpus = 4},
         {.submit_s = 2, .duration_s = 100, .gpus = 3},
@@ -403,21 +388,4 @@ static void test_stopping(void **unused)
     CHECK_S(rec->end_us_of_run, 1);
     dls_record_destroy(rec);
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quotas),
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_refused_type),
-        cmocka_unit_test(test_infeasible),
-        cmocka_unit_test(test_nothing_to_do),
-        cmocka_unit_test(test_zero_duration),
-        cmocka_unit_test(test_restore),
-        cmocka_unit_test(test_refused_alone),
-        cmocka_unit_test(test_refused_after_dropping),
-        cmocka_unit_test(test_stopping),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,9 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
+#include "support/test.h"
 
 #include "base/alloc.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 
 typedef struct meter {
     int64_t asked;
@@ -23,16 +18,12 @@ typedef struct meter {
 static int hook(void *user, size_t bytes)
 {
     meter *m = user;
-    (void)bytes;
     return m->asked++ != m->fails_at;
 }
 
 static void on_progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
 {
     meter *m = user;
-    (void)now_us;
-    (void)done;
-    (void)n_jobs;
     m->at_first_event = m->at_first_event < 0 ? m->asked : m->at_first_event;
 }
 
@@ -72,9 +63,8 @@ static void fail_each(sim_setup *s, int64_t step)
     dls_record_destroy(rec);
 }
 
-static void test_every_allocation(void **unused)
+TEST(test_every_allocation)
 {
-    (void)unused;
     static const char *const places[] = {"consolidated", "yarn",  "spread",   "random",
                                          "crandom",      "count", "first-fit"};
     static const char *const names[4] = {"a", "b", "c", NULL};
@@ -94,9 +84,8 @@ static void test_every_allocation(void **unused)
     }
 }
 
-static void test_larger(void **unused)
+TEST(test_larger)
 {
-    (void)unused;
     static const char *const scheds[] = {"srtf", "dlas-gpu", "gandiva", "easy"};
     for (size_t k = 0; k < 4; k++) {
         sim_setup s;
@@ -118,9 +107,8 @@ static int64_t log2_ceil(size_t n)
 }
 
 /* Thousands of events per allocation: each table doubles a few times and that is all. */
-static void test_loop(void **unused)
+TEST(test_loop)
 {
-    (void)unused;
     static const char *const scheds[] = {"fifo", "srtf", "srsf", "dlas-gpu", "gandiva", "easy"};
     for (size_t k = 0; k < 6; k++) {
         for (int record = 0; record < 2; record++) {
@@ -166,9 +154,6 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
                     const dls_shape *host_shape)
 {
-    (void)state;
-    (void)index;
-    (void)host_shape;
     return (r->job + host) % 2;
 }
 
@@ -182,9 +167,8 @@ static int64_t fresh_work_us(void *user, int32_t job)
     return fake_work_us(user, job);
 }
 
-static void test_world(void **unused)
+TEST(test_world)
 {
-    (void)unused;
     static const dls_failure_params fail_often = {
         .node_mtbf_s = 60, .gpu_mtbf_s = 200, .shape = 1, .repair_s = 5};
     sim_setup s;
@@ -207,12 +191,4 @@ static void test_world(void **unused)
     s.p.checkpoint_us = S(1);
     fail_each(&s, 1);
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
-                                       cmocka_unit_test(test_larger), cmocka_unit_test(test_loop),
-                                       cmocka_unit_test(test_world)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
  * refused.
  */
 #include "elastic_util.h"
+#include "support/test.h"
 
 /* ---- elastic jobs ---------------------------------------------------------------------------- */
 
@@ -18,9 +19,8 @@ static const step grow_and_shrink[] = {
 
 /* Job 0 runs at twice its speed to 20 s (60 s left), at its own to 60 s (20 s left), at twice to 70
  * s. */
-static void test_resize(void **unused)
+TEST(test_resize)
 {
-    (void)unused;
     sim_setup s;
     RUN(&s, case_cluster(1, 4, 0), two, grow_and_shrink);
     dls_record *rec = case_run(&s.p);
@@ -42,13 +42,11 @@ static void test_resize(void **unused)
 
 static int64_t restore_two(void *user, int32_t job, const dls_shape *shape)
 {
-    (void)user;
     return job == 0 ? S(shape->gpus) : -1;
 }
 
-static void test_restore_by_job(void **unused)
+TEST(test_restore_by_job)
 {
-    (void)unused;
     sim_setup s;
     RUN(&s, case_cluster(1, 4, 0), two, grow_and_shrink);
     elastic.restore_us = restore_two;
@@ -60,9 +58,8 @@ static void test_restore_by_job(void **unused)
 }
 
 /* Twice the batch at half the speed from 10 s on; the same again costs nothing. */
-static void test_batch(void **unused)
+TEST(test_batch)
 {
-    (void)unused;
     static const case_job jobs[] = {{0, 50, 2, NULL, NULL}};
     static const step steps[] = {{0, START, 0, 0, {0}},
                                  {10, GIVE, 0, 0, {.type = -1, .batch = 64}},
@@ -79,9 +76,8 @@ static void test_batch(void **unused)
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-static void test_types_and_nodes(void **unused)
+TEST(test_types_and_nodes)
 {
-    (void)unused;
     static const dls_place_part on_two[] = {{3, 1}, {2, 2}};
     static const case_job jobs[] = {{0, 30, 2, NULL, NULL}, {0, 30, 3, NULL, NULL}};
     static const step steps[] = {
@@ -111,9 +107,8 @@ static void test_types_and_nodes(void **unused)
 /* ---- sharing --------------------------------------------------------------------------------- */
 
 /* Three jobs on the same two GPUs; the host goes at 10 s, the next at 30 s. */
-static void test_join(void **unused)
+TEST(test_join)
 {
-    (void)unused;
     static const case_job jobs[] = {{0, 10, 2, NULL, NULL},
                                     {0, 40, 2, NULL, NULL},
                                     {0, 30, 2, NULL, NULL},
@@ -136,9 +131,8 @@ static void test_join(void **unused)
 
 /* A host that is preempted takes its guests with it; a guest that is preempted leaves the others.
  */
-static void test_join_preempted(void **unused)
+TEST(test_join_preempted)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {0, 40, 2, NULL, NULL}, {0, 40, 2, NULL, NULL}, {0, 40, 2, NULL, NULL}};
     static const step steps[] = {{0, START, 0, 0, {0}}, {0, JOIN, 1, 0, {0}},
@@ -160,13 +154,11 @@ static void test_join_preempted(void **unused)
 
 static bool admit_short(void *state, const dls_view *view, int32_t job)
 {
-    (void)state;
     return view->duration_us[job] <= S(50);
 }
 
-static void test_admit_and_decline(void **unused)
+TEST(test_admit_and_decline)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {0, 60, 2, NULL, NULL}, {0, 40, 2, NULL, NULL}, {5, 40, 2, NULL, NULL}};
     static const step steps[] = {{0, START, 1, 0, {0}}, {5, DECLINE, 2, 0, {0}}};
@@ -192,14 +184,12 @@ static int64_t service_at_end;
 
 static void take_note(void *state, const dls_view *view, const dls_observation *what)
 {
-    (void)state;
     seen[n_seen++] = *what;
     service_at_end = dls_view_service_us(view, what->job, -1);
 }
 
-static void test_seen(void **unused)
+TEST(test_seen)
 {
-    (void)unused;
     sim_setup s;
     dls_sched_ops ops = scripted;
     RUN(&s, case_cluster(1, 4, 0), two, grow_and_shrink);
@@ -225,9 +215,8 @@ static void test_seen(void **unused)
 
 /* ---- illegal actions ------------------------------------------------------------------------- */
 
-static void test_illegal(void **unused)
+TEST(test_illegal)
 {
-    (void)unused;
     static const dls_place_part wild[] = {{7, 2}}, few[] = {{0, 1}}, none[] = {{0, 0}, {1, 2}};
     static const case_job jobs[] = {
         {0, 100, 2, NULL, NULL}, {0, 100, 2, NULL, "gpu"}, {50, 1, 1, NULL, NULL}};
@@ -276,16 +265,4 @@ static void test_illegal(void **unused)
     ops.joins = false;
     s.p.sched = &ops;
     refused(&s, "does not say that it joins");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resize),     cmocka_unit_test(test_restore_by_job),
-        cmocka_unit_test(test_batch),      cmocka_unit_test(test_types_and_nodes),
-        cmocka_unit_test(test_join),       cmocka_unit_test(test_join_preempted),
-        cmocka_unit_test(test_seen),       cmocka_unit_test(test_illegal),
-        cmocka_unit_test(test_admit_and_decline),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

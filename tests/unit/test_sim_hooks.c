@@ -5,11 +5,7 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/test.h"
 
 /* A placement that takes what is free from the first node on, and does as the test says. */
 typedef struct probe {
@@ -32,7 +28,6 @@ static probe now;
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     now.asked++;
     now.last = *r;
     if (r->predictor) {
@@ -59,8 +54,6 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 
 static double cost(void *state, const dls_place_index *index, const dls_request *r)
 {
-    (void)state;
-    (void)index;
     now.costs++;
     if (r->now_us < now.dear_until_us) {
         *r->retry_us = now.retry_us ? now.retry_us : now.dear_until_us;
@@ -72,7 +65,6 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
 static void started(void *state, const dls_place_index *index, const dls_request *r,
                     const int32_t *nodes, const int32_t *gpus, size_t n)
 {
-    (void)state;
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         assert_true(nodes[i] >= 0 && nodes[i] < dls_place_nodes(index));
@@ -86,8 +78,6 @@ static void started(void *state, const dls_place_index *index, const dls_request
 static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
                     int64_t worked_us)
 {
-    (void)state;
-    (void)index;
     assert_true(now_us >= 0 && worked_us >= 0);
     now.worked_us[job] += worked_us;
     assert_int_equal(++now.stopped[job], now.started[job]);
@@ -109,9 +99,8 @@ static void setup_probe(sim_setup *s, dls_cluster_spec cluster, const case_job *
     s->p.placement = ops;
 }
 
-static void test_retry(void **unused)
+TEST(test_retry)
 {
-    (void)unused;
     const case_job jobs[] = {{1, 5, 4, NULL, NULL}, {2, 5, 4, NULL, NULL}};
     static const char *const scheds[] = {"fifo", "fjf", "dlas-gpu", "srtf"};
     for (int i = 0; i < 4; i++) {
@@ -130,9 +119,8 @@ static void test_retry(void **unused)
     }
 }
 
-static void test_by_job(void **unused)
+TEST(test_by_job)
 {
-    (void)unused;
     case_job jobs[8];
     for (int j = 0; j < 8; j++) {
         jobs[j] = (case_job){1 + j / 4, 5, 2, NULL, NULL};
@@ -164,9 +152,8 @@ static void test_by_job(void **unused)
     }
 }
 
-static void test_cost(void **unused)
+TEST(test_cost)
 {
-    (void)unused;
     const double never = (double)INFINITY;
     const case_job jobs[] = {{0, 10, 2, NULL, NULL},
                              {1, 10, 2, NULL, "V100|P100"},
@@ -194,9 +181,8 @@ static void test_cost(void **unused)
     }
 }
 
-static void test_cost_wait(void **unused)
+TEST(test_cost_wait)
 {
-    (void)unused;
     /* The dear type is free, but the job would rather wait for the other. */
     const case_job jobs[] = {{0, 10, 4, NULL, "V100"}, {1, 10, 4, NULL, NULL}};
     sim_setup s;
@@ -211,9 +197,8 @@ static void test_cost_wait(void **unused)
 }
 
 /* Too dear until a time that is named: asked again then. */
-static void test_cost_retry(void **unused)
+TEST(test_cost_retry)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {1, 10, 8, NULL, NULL}};
     static const char *const scheds[] = {"fifo", "fjf", "easy", "dlas-gpu", "srtf", "gandiva"};
     for (int i = 0; i < 6; i++) {
@@ -239,9 +224,8 @@ static void test_cost_retry(void **unused)
 }
 
 /* A job that was to move to another type for one that is then refused stays where it is. */
-static void test_refused_for_nothing(void **unused)
+TEST(test_refused_for_nothing)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 100, 4, NULL, NULL}, {2, 10, 4, NULL, "V100"}};
     sim_setup s;
     dls_placement_ops ops;
@@ -258,9 +242,8 @@ static void test_refused_for_nothing(void **unused)
     setup_fini(&s);
 }
 
-static void test_told(void **unused)
+TEST(test_told)
 {
-    (void)unused;
     /* Preemption and restoring; every start is told of once, and so is all the work. */
     for (uint64_t seed = 0; seed < 40; seed++) {
         sim_setup s;
@@ -292,9 +275,8 @@ static void set_shift(void *user, int32_t job, double shift_s)
     now.shifts++;
 }
 
-static void test_shift(void **unused)
+TEST(test_shift)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 5, 2, NULL, NULL}, {1, 5, 2, NULL, NULL}, {2, 5, 4, NULL, NULL}};
     sim_setup s;
     dls_placement_ops ops;
@@ -331,7 +313,6 @@ static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *
 
 static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
 {
-    (void)gpus;
     static const dls_shape two[2] = {{0, 1, 1, 1}, {0, 1, 1, 1}};
     const fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
@@ -342,7 +323,6 @@ static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
 static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out)
 {
     fake_predictions *a = user;
-    (void)shape;
     assert_true(a->prepared >> job & 1);
     a->work_us[job] = work_us;
     memset(out, 0, sizeof *out);
@@ -357,9 +337,8 @@ static int64_t estimate(void *user, int32_t job)
     return a->estimate_us[job];
 }
 
-static void test_advice(void **unused)
+TEST(test_advice)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {0, 20, 3, NULL, NULL}, {1, 5, 8, NULL, NULL},
                              {2, 5, 4, NULL, NULL}};
     sim_setup s;
@@ -395,9 +374,8 @@ static void test_advice(void **unused)
 }
 
 /* Who is to be done first, by run times that are predicted, not by those that are true. */
-static void test_predicted(void **unused)
+TEST(test_predicted)
 {
-    (void)unused;
     const case_job jobs[] = {{0, 10, 4, NULL, NULL},
                              {2, 3, 4, NULL, NULL},
                              {5, 6, 4, NULL, NULL},
@@ -438,9 +416,8 @@ static void test_predicted(void **unused)
     }
 }
 
-static void test_errors(void **unused)
+TEST(test_errors)
 {
-    (void)unused;
     const case_job jobs[] = {{1, 5, 4, NULL, NULL}};
     sim_setup s;
     dls_placement_ops ops;
@@ -459,16 +436,4 @@ static void test_errors(void **unused)
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_null(rec);
     setup_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_retry),     cmocka_unit_test(test_by_job),
-        cmocka_unit_test(test_cost),      cmocka_unit_test(test_cost_wait),
-        cmocka_unit_test(test_cost_retry), cmocka_unit_test(test_refused_for_nothing),
-        cmocka_unit_test(test_told),      cmocka_unit_test(test_shift),
-        cmocka_unit_test(test_advice),    cmocka_unit_test(test_predicted),
-        cmocka_unit_test(test_errors)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,9 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
@@ -18,9 +14,8 @@
  */
 
 /* A job of 4 GPUs has its 10 GPU-seconds after 2.5 s, and loses its GPUs then. */
-static void test_demotion_on_time(void **unused)
+TEST(test_demotion_on_time)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 4},
                                     {.submit_s = 1, .duration_s = 1, .gpus = 4}};
     sim_setup s;
@@ -42,9 +37,8 @@ static void test_demotion_on_time(void **unused)
 
 /* Demoted at 10 after 10 s of service, job 0 waits behind newcomers until 10 + 2 x 10; then it
  * stands in the first queue, behind job 3 and before job 4. */
-static void test_starvation(void **unused)
+TEST(test_starvation)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 1},
                                     {.submit_s = 10, .duration_s = 10, .gpus = 1},
                                     {.submit_s = 15, .duration_s = 10, .gpus = 1},
@@ -74,9 +68,8 @@ static void test_starvation(void **unused)
 /* ---- disciplines and estimates -----------------------------------------------------------------
  */
 
-static void test_discipline(void **unused)
+TEST(test_discipline)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 3},
                                     {.submit_s = 1, .duration_s = 10, .gpus = 2},
                                     {.submit_s = 2, .duration_s = 50, .gpus = 1}};
@@ -141,9 +134,8 @@ static void check_easy(int64_t estimate_s, int64_t limit_s, bool exact, double s
     setup_fini(&s);
 }
 
-static void test_estimates(void **unused)
+TEST(test_estimates)
 {
-    (void)unused;
     check_easy(0, 0, true, 2);      /* known exactly */
     check_easy(98, 0, true, 2);     /* the trace says it would just do */
     check_easy(99, 0, true, 110);   /* or just not */
@@ -155,9 +147,8 @@ static void test_estimates(void **unused)
 }
 
 /* When job 0 ends there is one GPU more than job 1 needs: one of two long jobs may have it now. */
-static void test_spare(void **unused)
+TEST(test_spare)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 5},
                                     {.submit_s = 1, .duration_s = 10, .gpus = 7},
                                     {.submit_s = 2, .duration_s = 500, .gpus = 1},
@@ -174,9 +165,8 @@ static void test_spare(void **unused)
 }
 
 /* One idle GPU and those of three jobs behind it make room for job 3. */
-static void test_room_of_several(void **unused)
+TEST(test_room_of_several)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 1},
                                     {.duration_s = 90, .gpus = 1},
                                     {.duration_s = 80, .gpus = 1},
@@ -194,9 +184,8 @@ static void test_room_of_several(void **unused)
 /* Type a has nodes of 4: job 0 holds 2 of one, job 1 3 of the other, job 2 the first node's rest.
  * By number job 3 fits there in place of job 2, which would move to type b; on the nodes it does
  * not, so job 2 stays where it is. */
-static void test_refused_makes_nobody_move(void **unused)
+TEST(test_refused_makes_nobody_move)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 10, .gpus = 2, .types = "a"},
                                     {.duration_s = 20, .gpus = 3, .types = "a"},
                                     {.duration_s = 1000, .gpus = 2},
@@ -225,9 +214,8 @@ static void test_refused_makes_nobody_move(void **unused)
 /* ---- gandiva -----------------------------------------------------------------------------------
  */
 
-static void test_turns(void **unused)
+TEST(test_turns)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 1}, {.duration_s = 100, .gpus = 1}};
     sim_setup s;
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 2), "gandiva", "consolidated");
@@ -251,9 +239,8 @@ static void test_turns(void **unused)
 }
 
 /* Alone, a job is never interrupted; when others come late, its turn is long over. */
-static void test_turns_only_when_others_wait(void **unused)
+TEST(test_turns_only_when_others_wait)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 2},
                                     {.submit_s = 55, .duration_s = 20, .gpus = 2}};
     sim_setup s;
@@ -270,9 +257,8 @@ static void test_turns_only_when_others_wait(void **unused)
 }
 
 /* Equal jobs that all wait for each other get equal service, within a slice. */
-static void test_turns_are_fair(void **unused)
+TEST(test_turns_are_fair)
 {
-    (void)unused;
     case_job jobs[12];
     for (int j = 0; j < 12; j++) {
         jobs[j] = (case_job){.duration_s = 1000, .gpus = 1};
@@ -299,9 +285,8 @@ static void test_turns_are_fair(void **unused)
 
 /* At the first division 8 GPUs go to 8 wanted by four pairs and 8 wanted by eights of one: half
  * each; the pairs get more only when the cluster is divided anew. */
-static void test_shares(void **unused)
+TEST(test_shares)
 {
-    (void)unused;
     case_job jobs[12];
     for (int j = 0; j < 12; j++) {
         jobs[j] = (case_job){.duration_s = j < 8 ? 50 : 1000, .gpus = j < 8 ? 1 : 2};
@@ -324,9 +309,8 @@ static void test_shares(void **unused)
 }
 
 /* Nothing is stranded, even where refusals of the placement cut across the shares. */
-static void test_shares_random(void **unused)
+TEST(test_shares_random)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 60; seed++) {
         sim_setup s;
         setup_init(&s, case_cluster(4, 4, 2), random_trace(seed, 50, 8, 8, NULL, NULL),
@@ -342,23 +326,4 @@ static void test_shares_random(void **unused)
         dls_record_destroy(rec);
         setup_fini(&s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_demotion_on_time),
-        cmocka_unit_test(test_starvation),
-        cmocka_unit_test(test_discipline),
-        cmocka_unit_test(test_estimates),
-        cmocka_unit_test(test_spare),
-        cmocka_unit_test(test_room_of_several),
-        cmocka_unit_test(test_refused_makes_nobody_move),
-        cmocka_unit_test(test_turns),
-        cmocka_unit_test(test_turns_only_when_others_wait),
-        cmocka_unit_test(test_turns_are_fair),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_shares_random),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,21 +4,19 @@
  * hand. Every illegal plan is refused.
  */
 #include "elastic_util.h"
+#include "support/test.h"
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 static dls_round_timing round_timing;
 static void timing(const void *state, dls_round_timing *out)
 {
-    (void)state;
     *out = round_timing;
 }
 
 /* fjf, as a plan. */
 static dls_status fit_all(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    (void)state;
-    (void)err;
     int64_t free = view->free_gpus;
     dls_plan_keep_all(plan);
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
@@ -37,9 +35,8 @@ static const dls_sched_ops fjf_in_rounds = {.abi = DLS_POLICY_ABI,
                                             .round = fit_all,
                                             .timing = timing};
 
-static void test_rounds_are_fjf(void **unused)
+TEST(test_rounds_are_fjf)
 {
-    (void)unused;
     for (uint64_t seed = 0; seed < 100; seed++) {
         sim_setup s;
         setup_init(&s, case_cluster(4, 4, 2), random_trace(seed, 60, 8, 20, NULL, NULL), "fjf",
@@ -57,9 +54,8 @@ static void test_rounds_are_fjf(void **unused)
 }
 
 /* Rounds at 3, 13, 23, ... s: the first submission begins the first. */
-static void test_round_grid(void **unused)
+TEST(test_round_grid)
 {
-    (void)unused;
     static const case_job jobs[] = {{3, 14, 4, NULL, NULL},
                                     {4, 5, 4, NULL, NULL},
                                     {100, 1, 1, NULL, NULL},
@@ -97,9 +93,6 @@ static int round_now;
 
 static dls_status follow(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    (void)state;
-    (void)view;
-    (void)err;
     for (size_t i = 0; i < n_plans; i++) {
         const planned *p = &plans[i];
         if (p->round != round_now) {
@@ -145,9 +138,8 @@ static const dls_sched_ops planner = {.abi = DLS_POLICY_ABI,
     } while (0)
 
 /* Three jobs trade 8 GPUs: what shrinks frees before what grows. */
-static void test_plan(void **unused)
+TEST(test_plan)
 {
-    (void)unused;
     static const case_job jobs[] = {{0, 100, 4, NULL, NULL},
                                     {0, 100, 4, NULL, NULL},
                                     {1, 20, 4, NULL, NULL},
@@ -191,9 +183,8 @@ static void test_plan(void **unused)
 }
 
 /* Guests stay, follow a host that moves, and part. */
-static void test_plan_joins(void **unused)
+TEST(test_plan_joins)
 {
-    (void)unused;
     static const case_job jobs[] = {{0, 100, 2, NULL, NULL}, {0, 35, 2, NULL, NULL}};
     static const dls_place_part second[] = {{1, 2}};
     static const planned p[] = {
@@ -223,9 +214,8 @@ static void test_plan_joins(void **unused)
     setup_fini(&s);
 }
 
-static void test_illegal_plans(void **unused)
+TEST(test_illegal_plans)
 {
-    (void)unused;
     static const case_job jobs[] = {
         {0, 100, 2, NULL, NULL}, {0, 35, 2, NULL, NULL}, {500, 35, 2, NULL, NULL}};
     static const struct {
@@ -251,14 +241,4 @@ static void test_illegal_plans(void **unused)
     PLAN(&s, case_cluster(2, 4, 0), jobs, bad[0].p);
     round_timing.interval_us = 0;
     refused(&s, "microseconds apart");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounds_are_fjf), cmocka_unit_test(test_round_grid),
-        cmocka_unit_test(test_plan),           cmocka_unit_test(test_plan_joins),
-        cmocka_unit_test(test_illegal_plans),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,13 +5,9 @@
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
+#include "support/test.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
@@ -50,9 +46,8 @@ static void check_second_start(const char *sched, const char *samples, double du
     setup_fini(&s);
 }
 
-static void test_distribution(void **unused)
+TEST(test_distribution)
 {
-    (void)unused;
     /* Most jobs are short, a few are long: whoever has run 50 s will go on. With a header line. */
     static const char heavy[] = "gpu_seconds\n10\n10\n10\n10\n10\n10\n10\n10\n10\n1000\n";
     /* All last 100: whoever has run 50 is nearly done. */
@@ -66,9 +61,8 @@ static void test_distribution(void **unused)
     check_second_start("shortest-expected", "60\n60\n", 500, 90);
 }
 
-static void test_bad_samples(void **unused)
+TEST(test_bad_samples)
 {
-    (void)unused;
     static const struct {
         const char *text, *line;
     } bad[] = {
@@ -100,9 +94,8 @@ static void test_bad_samples(void **unused)
     unlink(sample_path);
 }
 
-static void test_bad_thresholds(void **unused)
+TEST(test_bad_thresholds)
 {
-    (void)unused;
     static const case_job jobs[] = {{.duration_s = 10, .gpus = 1}};
     static const char *const scheds[] = {"dlas", "dlas-gpu", "gittins", "multi-dlas-gpu"};
     static const double bad[][2] = {{0, 10}, {10, 10}, {20, 10}, {1e-9, 5}};
@@ -125,9 +118,8 @@ static void test_bad_thresholds(void **unused)
 }
 
 /* Service that no key can hold is an error at once, and not a wrong order. */
-static void test_service_too_large(void **unused)
+TEST(test_service_too_large)
 {
-    (void)unused;
     static const case_job jobs[] = {{.submit_s = 5, .duration_s = 3e10, .gpus = 600}};
     static const char *const scheds[] = {"srsf", "shortest-expected"};
     for (size_t k = 0; k < 2; k++) {
@@ -154,26 +146,17 @@ static size_t slow_changes;
 static dls_status slow_start(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                              dls_error *err)
 {
-    (void)user;
-    (void)type;
-    (void)seats;
-    (void)n;
-    (void)err;
     slow_change[slow_changes++] = (dls_rate_change){job, slow_rate};
     return DLS_OK;
 }
 
 static void slow_stop(void *user, int32_t job)
 {
-    (void)user;
-    (void)job;
 }
 
 static dls_status slow_settle(void *user, const dls_rate_change **changed, size_t *n,
                               dls_error *err)
 {
-    (void)user;
-    (void)err;
     *changed = slow_change;
     *n = slow_changes;
     slow_changes = 0;
@@ -182,9 +165,8 @@ static dls_status slow_settle(void *user, const dls_rate_change **changed, size_
 
 /* The same when it is the rate that makes the service large. What can be held is ordered rightly.
  */
-static void test_slow_rate(void **unused)
+TEST(test_slow_rate)
 {
-    (void)unused;
     const dls_pace pace = {.work_us = fake_work_us,
                            .start = slow_start,
                            .stop = slow_stop,
@@ -225,16 +207,11 @@ static int64_t high_key;
 static void high(void *state, const dls_view *view, int32_t job, dls_job_event why,
                  dls_priority *out)
 {
-    (void)state;
-    (void)view;
-    (void)job;
-    (void)why;
     out->key = high_key;
 }
 
-static void test_keys_too_large(void **unused)
+TEST(test_keys_too_large)
 {
-    (void)unused;
     static const case_job jobs[] = {{.submit_s = 5, .duration_s = 10, .gpus = 2}};
     dls_sched_ops ops = {
         .abi = DLS_POLICY_ABI, .name = "high", .discipline = DLS_PREEMPT, .priority = high};
@@ -255,9 +232,8 @@ static void test_keys_too_large(void **unused)
     }
 }
 
-static void test_service(void **unused)
+TEST(test_service)
 {
-    (void)unused;
     assert_int_equal(dls_service_us(7, 3), 21);
     assert_int_equal(dls_service_us(0, INT32_MAX), 0);
     assert_int_equal(dls_service_us(INT64_MAX / 4, 1), INT64_MAX / 4);
@@ -266,9 +242,8 @@ static void test_service(void **unused)
 }
 
 /* However many gang sizes there are, a pass looks at few of the jobs that wait. */
-static void test_many_gang_sizes(void **unused)
+TEST(test_many_gang_sizes)
 {
-    (void)unused;
     enum { SIZES = 800 };
     case_job *jobs = calloc(SIZES, sizeof *jobs);
     dls_rng rng = dls_rng_stream(11, DLS_RNG_TEST, 2);
@@ -300,15 +275,4 @@ static void test_many_gang_sizes(void **unused)
     }
     print_message("at most %llu jobs looked at in an event\n", (unsigned long long)most);
     free(jobs);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distribution),   cmocka_unit_test(test_bad_samples),
-        cmocka_unit_test(test_bad_thresholds), cmocka_unit_test(test_service_too_large),
-        cmocka_unit_test(test_slow_rate),      cmocka_unit_test(test_keys_too_large),
-        cmocka_unit_test(test_service),        cmocka_unit_test(test_many_gang_sizes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
  * The sized model: properties that its formulas must have whatever the constants, its file, rows of
  * measured kernels, and a fit that finds constants that are known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "workload/operator/model.h"
 #include "workload/operator/sized_fit.h"
 
@@ -83,9 +78,8 @@ static dls_sized_kernel sample(int family, double batch)
 
 /* More samples never take less time; twice as many at most 2.1 times as long, in a step; alone,
  * what a clock that sinks adds; a GPU has an answer for every family. */
-static void time_grows_with_the_batch(void **state)
+TEST(time_grows_with_the_batch)
 {
-    (void)state;
     tables t = load();
     for (size_t g = 0; g < t.hw.n_gpus; g++) {
         for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
@@ -119,9 +113,8 @@ static void time_grows_with_the_batch(void **state)
 
 /* A GPU without own constants takes those of the first relative that has the family; a family that
  * lacks one alignment takes the other. */
-static void relatives(void **state)
+TEST(relatives)
 {
-    (void)state;
     dls_sized_table t = {0};
     dls_sized_row a = {.gpu = "A", .family = DLS_SIZED_BMM};
     dls_sized_row b = {.gpu = "B", .family = DLS_SIZED_SOFTMAX};
@@ -141,9 +134,8 @@ static void relatives(void **state)
 
 /* A GPU between two relatives takes the mean of both, or the one that is known; its own before
  * either. */
-static void between_two(void **state)
+TEST(between_two)
 {
-    (void)state;
     tables t = load();
     const dls_sized_kernel k = sample(DLS_SIZED_LINEAR, 64);
     const dls_hw_gpu *card = NULL;
@@ -173,9 +165,8 @@ static void between_two(void **state)
 }
 
 /* Factors of whole steps are for GPUs whose own kernels nobody measured. */
-static void factors_of_relatives_alone(void **state)
+TEST(factors_of_relatives_alone)
 {
-    (void)state;
     static dls_opmodel m;
     tables t = load();
     dls_sized_table kernels;
@@ -201,9 +192,8 @@ static void factors_of_relatives_alone(void **state)
     unload(&t);
 }
 
-static void file_round_trip(void **state)
+TEST(file_round_trip)
 {
-    (void)state;
     tables t = load();
     dls_sized_table again;
     char path[64];
@@ -225,9 +215,8 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(fclose(to), 0);
 }
 
-static void bad_rows_are_refused(void **state)
+TEST(bad_rows_are_refused)
 {
-    (void)state;
     static const struct {
         const char *row, *says;
     } cases[] = {{"V100-PCIE,bmm,2,3,4,5,0", ":2:23"},       {"V100-PCIE,bmm,2,3,4,5,nan", ":2:23"},
@@ -253,9 +242,8 @@ static void bad_rows_are_refused(void **state)
 }
 
 /* Names of kernels tell tiles; one shape in about five judges, whatever the GPU. */
-static void rows_are_read(void **state)
+TEST(rows_are_read)
 {
-    (void)state;
     char path[64];
     tables t = load();
     dls_kernel_rows rows = {0};
@@ -285,9 +273,8 @@ static void rows_are_read(void **state)
 
 /* Rows that the formula itself made: the fit says of others what made them, within half a per cent
  * in the median. */
-static void fit_finds_what_made_the_rows(void **state)
+TEST(fit_finds_what_made_the_rows)
 {
-    (void)state;
     tables t = load();
     dls_kernel_rows rows = {0};
     dls_sized_table fitted = {0};
@@ -327,19 +314,4 @@ static void fit_finds_what_made_the_rows(void **state)
     dls_sized_table_fini(&fitted);
     free(rows.row);
     unload(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_grows_with_the_batch),
-        cmocka_unit_test(relatives),
-        cmocka_unit_test(between_two),
-        cmocka_unit_test(factors_of_relatives_alone),
-        cmocka_unit_test(file_round_trip),
-        cmocka_unit_test(bad_rows_are_refused),
-        cmocka_unit_test(rows_are_read),
-        cmocka_unit_test(fit_finds_what_made_the_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,9 @@
  * What Slurm says of tasks. The lines are what sacct and squeue of Slurm 22.05 printed for jobs
  * that were made to end so; only those of OUT_OF_MEMORY and NODE_FAIL are after its manual.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "dlsim/study.h"
+#include "support/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,9 +28,8 @@ static void expect(const dls_slurm_states *s, const char *want)
     assert_string_equal(text, want);
 }
 
-static void accounting(void **state)
+TEST(accounting)
 {
-    (void)state;
     static const char *const lines[] = {
         "1_0|COMPLETED\n",      "1_1|FAILED\n",   "1_2|FAILED\n",  "1_3|COMPLETED\n",
         "1_6|CANCELLED by 0\n", "7_0|TIMEOUT\n",  "7_1|TIMEOUT\n", "13_0|REQUEUED\n",
@@ -47,9 +41,8 @@ static void accounting(void **state)
 }
 
 /* Tasks of an array share a line until they start, or when they never did. */
-static void arrays(void **state)
+TEST(arrays)
 {
-    (void)state;
     static const struct {
         const char *line, *want;
     } cases[] = {
@@ -71,9 +64,8 @@ static void arrays(void **state)
     }
 }
 
-static void nonsense(void **state)
+TEST(nonsense)
 {
-    (void)state;
     static const char *const lines[] = {"",
                                         "\n",
                                         "slurm_load_jobs",
@@ -91,14 +83,4 @@ static void nonsense(void **state)
         dls_slurm_count(&s, line);
     }
     assert_int_equal(s.n, DLS_SLURM_STATES_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accounting),
-        cmocka_unit_test(arrays),
-        cmocka_unit_test(nonsense),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,15 +2,11 @@
  *
  * Statistics of traces small enough to work out by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "dlsim/traces.h"
+#include "support/refuse.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,9 +48,8 @@ static void near(double ours, double theirs)
 
 /*   GPUs in use:  job 0: 2 in [0,100)   job 1: 1.5 in [50,150)   job 2: 4 in [100,300)
  *                 job 3: none (0 s)     job 4: unknown length    */
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     static const row rows[] = {
         {0, 100, 2000, "a", DLS_OUTCOME_COMPLETED},
         {50, 100, 1500, "b", DLS_OUTCOME_FAILED},
@@ -108,9 +103,8 @@ static void by_hand(void **state)
     dls_trace_destroy(trace);
 }
 
-static void one_job(void **state)
+TEST(one_job)
 {
-    (void)state;
     static const row rows[] = {{5, 10, 3000, NULL, DLS_OUTCOME_UNKNOWN}};
     dls_trace *trace = build(rows, 1);
     dls_trace_stats s;
@@ -127,47 +121,15 @@ static void one_job(void **state)
     dls_trace_destroy(trace);
 }
 
-static int fail_after;
-
-static int hook(void *user, size_t bytes)
+TEST(failed_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return fail_after-- > 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     static const row rows[] = {{0, 1, 1000, "a", DLS_OUTCOME_UNKNOWN},
                                {1, 1, 2000, "b", DLS_OUTCOME_UNKNOWN}};
     dls_trace *trace = build(rows, 2);
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status != DLS_OK && n < 100; n++) {
-        dls_trace_stats s;
-        dls_error err;
-        fail_after = n;
-        dls_alloc_set_hook(hook, NULL);
-        status = dls_trace_stats_compute(trace, &s, &err);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status == DLS_OK) {
-            dls_trace_stats_fini(&s);
-        } else {
-            assert_int_equal(status, DLS_ENOMEM);
-            assert_true(strstr(err.msg, "memory") != NULL);
-        }
-    }
-    assert_in_range(n, 5, 99);
+    dls_trace_stats s;
+    dls_error err;
+    EACH_REFUSED_THEN(4, dls_trace_stats_compute(trace, &s, &err),
+                      assert_non_null(strstr(err.msg, "memory")));
+    dls_trace_stats_fini(&s);
     dls_trace_destroy(trace);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(one_job),
-        cmocka_unit_test(failed_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

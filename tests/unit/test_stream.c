@@ -4,16 +4,11 @@
  * record in memory; memory stays bounded; nothing is seen in the folder; a full disk costs memory
  * and nothing else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "record/columns.h"
 #include "support/results_file.h"
+#include "support/test.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -89,9 +84,8 @@ static void write_record(const dls_record *r, const char *path)
     assert_int_equal(dls_results_write(path, &meta, trace, r, &s, &err), DLS_OK);
 }
 
-static void same_results(void **state)
+TEST(same_results)
 {
-    (void)state;
     const char *of_memory = in_folder("memory.h5"), *of_files = in_folder("files.h5");
     const size_t before = resident();
     dls_record *streamed = grown(RLIM_INFINITY);
@@ -128,9 +122,8 @@ static void same_results(void **state)
 }
 
 /* A copy is in memory, and neither knows of the other's rows. */
-static void copied(void **state)
+TEST(copied)
 {
-    (void)state;
     dls_record *streamed = grown(RLIM_INFINITY), *copy;
     dls_error err = no_error;
     assert_int_equal(dls_record_copy(streamed, &copy, &err), DLS_OK);
@@ -143,9 +136,8 @@ static void copied(void **state)
 }
 
 /* No room for the first files, for some of their columns, or for rows after them. */
-static void full_disk(void **state)
+TEST(full_disk)
 {
-    (void)state;
     signal(SIGXFSZ, SIG_IGN);
     for (rlim_t mib = 1; mib <= 21; mib += 10) {
         dls_record *streamed = grown(mib << 20);
@@ -156,14 +148,12 @@ static void full_disk(void **state)
 
 static int refuse(void *user, size_t bytes)
 {
-    (void)user;
     return bytes < 1 << 20;
 }
 
 /* No room on the disk, and none in memory. */
-static void no_room(void **state)
+TEST(no_room)
 {
-    (void)state;
     dls_record *r;
     dls_error err = no_error;
     assert_int_equal(sample_record(trace, 1600, 0, &r, &err), DLS_OK); /* a capacity of 2^21 */
@@ -178,7 +168,6 @@ static void no_room(void **state)
 
 static int setup(void **state)
 {
-    (void)state;
     if (make_sample(1) != 0) {
         return -1;
     }
@@ -187,13 +176,4 @@ static int setup(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_results),
-        cmocka_unit_test(copied),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(no_room),
-    };
-    return cmocka_run_group_tests(tests, setup, drop_sample);
-}
+GROUP(setup, drop_sample)

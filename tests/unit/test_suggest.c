@@ -2,20 +2,14 @@
  *
  * Edit distances and suggestions for misspelt words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/suggest.h"
+#include "support/test.h"
 
 #include <string.h>
 
-static void distances(void **state)
+TEST(distances)
 {
-    (void)state;
     assert_int_equal(dls_edit_distance("", ""), 0);
     assert_int_equal(dls_edit_distance("", "abc"), 3);
     assert_int_equal(dls_edit_distance("abc", ""), 3);
@@ -33,9 +27,8 @@ static void distances(void **state)
     assert_int_equal(dls_edit_distance(a, b), 0);
 }
 
-static void suggestions(void **state)
+TEST(suggestions)
 {
-    (void)state;
     static const char *const names[] = {"fifo", "gittins", "dlas", "dlas-gpu", "srtf", NULL};
     assert_string_equal(dls_suggest("fiof", names), "fifo");
     assert_string_equal(dls_suggest("gitins", names), "gittins");
@@ -47,13 +40,4 @@ static void suggestions(void **state)
     assert_null(dls_suggest("", names));
     static const char *const none[] = {NULL};
     assert_null(dls_suggest("fifo", none));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances),
-        cmocka_unit_test(suggestions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

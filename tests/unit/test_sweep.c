@@ -2,15 +2,11 @@
  *
  * Axes, samples, points and their ids; comparisons of designs with several seeds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "results/compare.h"
+#include "support/refuse.h"
+#include "support/test.h"
 #include "sweep/plan.h"
 #include "sweep/read.h"
 
@@ -25,14 +21,12 @@ static char folder[64];
 
 static int setup(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/dlsim-test-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
@@ -51,9 +45,8 @@ static void put(const char *name, const char *text)
 /* ---- samples -----------------------------------------------------------------------------------
  */
 
-static void hypercubes(void **state)
+TEST(hypercubes)
 {
-    (void)state;
     enum { N = 50, DIMS = 7 };
     double u[N * DIMS], again[N * DIMS];
     dls_sweep_lhs(N, DIMS, 3, u);
@@ -95,9 +88,8 @@ static void hypercubes(void **state)
 
 /* The first elements of the sequence in two dimensions are known: Bratley and Fox, "Algorithm 659",
  * ACM TOMS 14 (1988). */
-static void sobol(void **state)
+TEST(sobol)
 {
-    (void)state;
     static const double want[] = {0.5, 0.5, 0.75, 0.25, 0.25, 0.75, 0.375, 0.375, 0.875, 0.875};
     double u[10];
     assert_int_equal(dls_sweep_sobol(5, 2, u, NULL), DLS_OK);
@@ -116,9 +108,8 @@ static const char *text_at(const char *key, const char *from, const char *to, bo
     return dls_sweep_span_text(&span, u, buf, sizeof buf);
 }
 
-static void spans(void **state)
+TEST(spans)
 {
-    (void)state;
     const char *time = "scheduler.restore_cost", *whole = "cluster.nodes[3].count";
     assert_string_equal(text_at(time, "0 s", "1 h", false, false, false, 0), "0 s");
     assert_string_equal(text_at(time, "0 s", "120 s", false, false, false, 0.25), "30 s");
@@ -178,7 +169,6 @@ static const char jobs_text[] = "job_id,num_gpu,submit_time,duration\na,1,0,10\n
 
 static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
 {
-    (void)user;
     return dls_trace_load(config->trace_path, config->trace_format, &config->trace_options, out,
                           err);
 }
@@ -208,9 +198,8 @@ static dls_sweep_plan *plan_of(const dls_registry *registry, dls_sweep **sweep,
     return plan;
 }
 
-static void points(void **state)
+TEST_BETWEEN(points, setup, teardown)
 {
-    (void)state;
     dls_registry *registry;
     dls_sweep *sweep;
     dls_status status;
@@ -269,9 +258,8 @@ static char *ids(const dls_registry *registry, const dls_override *overrides, si
     return all;
 }
 
-static void identities(void **state)
+TEST_BETWEEN(identities, setup, teardown)
 {
-    (void)state;
     dls_registry *registry;
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
     put("base.cfg", cluster_text);
@@ -309,18 +297,8 @@ static void identities(void **state)
     dls_registry_destroy(registry);
 }
 
-static int fail_after;
-
-static int hook(void *user, size_t bytes)
+TEST_BETWEEN(failed_allocations, setup, teardown)
 {
-    (void)user;
-    (void)bytes;
-    return fail_after-- > 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     dls_registry *registry;
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
     put("base.cfg", cluster_text);
@@ -329,11 +307,9 @@ static void failed_allocations(void **state)
     /* Every one at first, then ever fewer: a plan allocates thousands of times. */
     for (int n = 0, step = 1;; n += step) {
         dls_sweep *sweep;
+        dls_sweep_plan *plan;
         dls_status status;
-        fail_after = n;
-        dls_alloc_set_hook(hook, NULL);
-        dls_sweep_plan *plan = plan_of(registry, &sweep, NULL, 0, &status);
-        dls_alloc_set_hook(NULL, NULL);
+        REFUSED(plan, n, plan_of(registry, &sweep, NULL, 0, &status));
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
         assert_int_equal(status == DLS_OK, plan != NULL);
         dls_sweep_plan_destroy(plan);
@@ -391,9 +367,8 @@ static void assert_words(const char *text, const char *words)
     free(plain);
 }
 
-static void designs(void **state)
+TEST(designs)
 {
-    (void)state;
     /* Two designs with three seeds, in any order: 10 12 14 and 20 18 28 s; one with a seed alone.
      */
     const double jct[] = {20, 10, 14, 18, 12, 28, 7};
@@ -431,30 +406,6 @@ static void designs(void **state)
     free(text);
     assert_int_equal(compared(runs, 7, "rando", false, &text), DLS_EUSAGE);
     free(text);
-    for (int n = 0;; n++) {
-        fail_after = n;
-        dls_alloc_set_hook(hook, NULL);
-        const dls_status status = compared(runs, 7, NULL, false, &text);
-        dls_alloc_set_hook(NULL, NULL);
-        free(text);
-        if (status == DLS_OK) {
-            assert_true(n > 0);
-            break;
-        }
-        assert_int_equal(status, DLS_ENOMEM);
-    }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hypercubes),
-        cmocka_unit_test(sobol),
-        cmocka_unit_test(spans),
-        cmocka_unit_test_setup_teardown(points, setup, teardown),
-        cmocka_unit_test_setup_teardown(identities, setup, teardown),
-        cmocka_unit_test_setup_teardown(failed_allocations, setup, teardown),
-        cmocka_unit_test(designs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    EACH_REFUSED_THEN(1, compared(runs, 7, NULL, false, &text), free(text));
+    free(text);
 }

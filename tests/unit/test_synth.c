@@ -5,16 +5,12 @@
  * m jobs below a quantile has a standard deviation under sqrt(m s / 2). Tolerances are four of
  * those.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "dlsim/traces.h"
+#include "support/must.h"
+#include "support/refuse.h"
 #include "traces/synth_profile.h"
 
 #include <math.h>
@@ -33,10 +29,7 @@ static dls_synth_params params_of(const char *profile, int64_t n_jobs)
 static dls_trace *generate(const dls_synth_params *params, dls_synth_report *report)
 {
     dls_trace *trace = NULL;
-    dls_error err;
-    if (dls_synth_generate(params, &trace, report, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_synth_generate(params, &trace, report, &e));
     return trace;
 }
 
@@ -93,9 +86,8 @@ static void duration_quantiles(const dls_synth_profile *profile, const dls_trace
     }
 }
 
-static void marginals(void **state)
+TEST(marginals)
 {
-    (void)state;
     for (int i = 0; dls_synth_profile_name(i); i++) {
         const dls_synth_profile *profile = dls_synth_profile_find(dls_synth_profile_name(i));
         const dls_synth_params params = params_of(profile->name, 40000);
@@ -108,9 +100,8 @@ static void marginals(void **state)
     }
 }
 
-static void profiles_are_sound(void **state)
+TEST(profiles_are_sound)
 {
-    (void)state;
     assert_null(dls_synth_profile_name(-1));
     assert_null(dls_synth_profile_summary(99));
     for (int i = 0; dls_synth_profile_at(i); i++) {
@@ -139,9 +130,8 @@ static void profiles_are_sound(void **state)
 
 /* Virtual clusters, outcomes: conditional shares with four standard errors; a batch shares its
  * virtual cluster, so the number of independent draws is the jobs / 50. */
-static void conditionals(void **state)
+TEST(conditionals)
 {
-    (void)state;
     dls_synth_params params = params_of("philly", 60000);
     dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
@@ -165,9 +155,8 @@ static void conditionals(void **state)
     dls_trace_destroy(trace);
 }
 
-static void tiresias_models(void **state)
+TEST(tiresias_models)
 {
-    (void)state;
     dls_synth_params params = params_of("tiresias", 6000);
     dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
@@ -187,9 +176,8 @@ static void tiresias_models(void **state)
     dls_trace_destroy(trace);
 }
 
-static void pai_fractions(void **state)
+TEST(pai_fractions)
 {
-    (void)state;
     dls_synth_params params = params_of("pai", 10000);
     dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
@@ -206,9 +194,8 @@ static void pai_fractions(void **state)
 
 /* Gaps of Philly: published coefficient of variation 2.1 (Poisson: 1), 9 % zeros, GPU count
  * repeated within 60 s with probability 0.91 (0.76 if independent). */
-static void philly_bursts(void **state)
+TEST(philly_bursts)
 {
-    (void)state;
     dls_synth_params params = params_of("philly", 98044);
     dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
@@ -231,9 +218,8 @@ static void philly_bursts(void **state)
 }
 
 /* Jobs by hour of the day over whole weeks. Published variance / mean of hourly counts: 39.5. */
-static void helios_day(void **state)
+TEST(helios_day)
 {
-    (void)state;
     const dls_synth_profile *profile = dls_synth_profile_find("helios");
     dls_synth_params params = params_of("helios", 7 * 684 * 24 + 1);
     dls_trace *trace = generate(&params, NULL);
@@ -254,9 +240,8 @@ static void helios_day(void **state)
     dls_trace_destroy(trace);
 }
 
-static void poisson(void **state)
+TEST(poisson)
 {
-    (void)state;
     dls_synth_params params = params_of("tiresias", 20000);
     params.stamp_us = 1;
     dls_trace *trace = generate(&params, NULL);
@@ -276,9 +261,8 @@ static void poisson(void **state)
 
 /* ---- load and limits ------------------------------------------------------------------------- */
 
-static void load_is_met(void **state)
+TEST(load_is_met)
 {
-    (void)state;
     for (int i = 0; dls_synth_profile_name(i); i++) {
         dls_synth_params params = params_of(dls_synth_profile_name(i), 3000);
         dls_synth_report report;
@@ -302,9 +286,8 @@ static void load_is_met(void **state)
 
 /* Limiting durations keeps the shape below the limit: the share under 1 min among those under 1 h.
  */
-static void limited_durations(void **state)
+TEST(limited_durations)
 {
-    (void)state;
     double share[2];
     for (int limited = 0; limited < 2; limited++) {
         dls_synth_params params = params_of("philly", 20000);
@@ -325,9 +308,8 @@ static void limited_durations(void **state)
     assert_true(fabs(share[0] - share[1]) < .015);
 }
 
-static void queueing_is_reached(void **state)
+TEST(queueing_is_reached)
 {
-    (void)state;
     for (int i = 0; dls_synth_profile_name(i); i++) {
         dls_synth_params params = params_of(dls_synth_profile_name(i), 3000);
         dls_synth_report report;
@@ -343,9 +325,8 @@ static void queueing_is_reached(void **state)
     }
 }
 
-static void parse_queueing(void **state)
+TEST(parse_queueing)
 {
-    (void)state;
     dls_synth_params params = params_of("philly", 100);
     assert_int_equal(dls_synth_parse_queueing("0.05:0.5", &params, NULL), DLS_OK);
     assert_true(params.waiting_frac == .05 && params.time_frac == .5);
@@ -370,33 +351,32 @@ static void refused(const dls_synth_params *params, dls_status status, const cha
     }
 }
 
-static void bad_parameters(void **state)
+TEST(bad_parameters)
 {
-    (void)state;
     const dls_synth_params good = params_of("philly", 1000);
-#define REFUSED(status, part, ...)                                                                 \
+#define WRONG(status, part, ...)                                                                   \
     do {                                                                                           \
         dls_synth_params p = good;                                                                 \
         __VA_ARGS__;                                                                               \
         refused(&p, status, part);                                                                 \
     } while (0)
-    REFUSED(DLS_EUSAGE, "did you mean 'philly'", p.profile = "philyl");
-    REFUSED(DLS_EUSAGE, "no profile \"moon\"", p.profile = "moon");
-    REFUSED(DLS_EUSAGE, "no profile", p.profile = NULL);
-    REFUSED(DLS_EUSAGE, "jobs", p.n_jobs = 1);
-    REFUSED(DLS_EUSAGE, "jobs", p.n_jobs = DLS_SYNTH_JOBS_MAX + 1);
-    REFUSED(DLS_EUSAGE, "GPUs", p.cluster_gpus = -1);
-    REFUSED(DLS_EUSAGE, "GPUs", p.cluster_gpus = DLS_GPUS_MAX + 1);
-    REFUSED(DLS_EUSAGE, "load", p.load = -1);
-    REFUSED(DLS_EUSAGE, "load", p.load = (double)NAN);
-    REFUSED(DLS_EUSAGE, "load", p.load = 1e6);
-    REFUSED(DLS_EUSAGE, "100", p.load = 1e-9);
-    REFUSED(DLS_EUSAGE, "negative", p.duration_max_s = -1);
-    REFUSED(DLS_EUSAGE, "seconds", p.stamp_us = 0);
-    REFUSED(DLS_EUSAGE, "between 0 and 1", p.waiting_frac = .1);
-    REFUSED(DLS_EUSAGE, "between 0 and 1", (p.waiting_frac = .1, p.time_frac = 1.5));
-    REFUSED(DLS_EUSAGE, "not both", (p.waiting_frac = .1, p.time_frac = .1, p.load = 1));
-    REFUSED(DLS_ERUN, "cannot be reached",
+    WRONG(DLS_EUSAGE, "did you mean 'philly'", p.profile = "philyl");
+    WRONG(DLS_EUSAGE, "no profile \"moon\"", p.profile = "moon");
+    WRONG(DLS_EUSAGE, "no profile", p.profile = NULL);
+    WRONG(DLS_EUSAGE, "jobs", p.n_jobs = 1);
+    WRONG(DLS_EUSAGE, "jobs", p.n_jobs = DLS_SYNTH_JOBS_MAX + 1);
+    WRONG(DLS_EUSAGE, "GPUs", p.cluster_gpus = -1);
+    WRONG(DLS_EUSAGE, "GPUs", p.cluster_gpus = DLS_GPUS_MAX + 1);
+    WRONG(DLS_EUSAGE, "load", p.load = -1);
+    WRONG(DLS_EUSAGE, "load", p.load = (double)NAN);
+    WRONG(DLS_EUSAGE, "load", p.load = 1e6);
+    WRONG(DLS_EUSAGE, "100", p.load = 1e-9);
+    WRONG(DLS_EUSAGE, "negative", p.duration_max_s = -1);
+    WRONG(DLS_EUSAGE, "seconds", p.stamp_us = 0);
+    WRONG(DLS_EUSAGE, "between 0 and 1", p.waiting_frac = .1);
+    WRONG(DLS_EUSAGE, "between 0 and 1", (p.waiting_frac = .1, p.time_frac = 1.5));
+    WRONG(DLS_EUSAGE, "not both", (p.waiting_frac = .1, p.time_frac = .1, p.load = 1));
+    WRONG(DLS_ERUN, "cannot be reached",
             (p.waiting_frac = .9, p.time_frac = .9, p.cluster_gpus = 100000, p.n_jobs = 50));
 }
 
@@ -418,9 +398,8 @@ static uint64_t digest(const dls_trace *trace)
 }
 
 /* The same bytes from every compiler and optimisation level: a change here changes every trace. */
-static void pinned_digests(void **state)
+TEST(pinned_digests)
 {
-    (void)state;
     static const struct {
         const char *profile;
         uint64_t digest;
@@ -448,48 +427,14 @@ static void pinned_digests(void **state)
     }
 }
 
-static int fail_after;
-
-static int hook(void *user, size_t bytes)
+TEST(failed_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return fail_after-- > 0;
-}
-
-static void failed_allocations(void **state)
-{
-    (void)state;
     dls_synth_params params = params_of("philly", 60);
     params.cluster_gpus = 2;
     params.waiting_frac = .05;
     params.time_frac = .05;
-    dls_status status = DLS_ENOMEM;
-    int n = 0;
-    for (; status != DLS_OK && n < 5000; n++) {
-        dls_trace *trace = NULL;
-        fail_after = n;
-        dls_alloc_set_hook(hook, NULL);
-        status = dls_synth_generate(&params, &trace, NULL, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
-        assert_true((status == DLS_OK) == (trace != NULL));
-        dls_trace_destroy(trace);
-    }
-    assert_in_range(n, 20, 4999);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profiles_are_sound),  cmocka_unit_test(marginals),
-        cmocka_unit_test(conditionals),        cmocka_unit_test(tiresias_models),
-        cmocka_unit_test(pai_fractions),       cmocka_unit_test(philly_bursts),
-        cmocka_unit_test(helios_day),          cmocka_unit_test(poisson),
-        cmocka_unit_test(load_is_met),         cmocka_unit_test(limited_durations),
-        cmocka_unit_test(queueing_is_reached), cmocka_unit_test(parse_queueing),
-        cmocka_unit_test(bad_parameters),      cmocka_unit_test(pinned_digests),
-        cmocka_unit_test(failed_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    dls_trace *trace = NULL;
+    EACH_REFUSED_THEN(19, dls_synth_generate(&params, &trace, NULL, NULL), assert_null(trace));
+    assert_non_null(trace);
+    dls_trace_destroy(trace);
 }

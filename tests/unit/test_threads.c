@@ -6,6 +6,7 @@
  */
 #include "dlsim/results.h"
 #include "run_util.h"
+#include "support/test.h"
 
 #include <hdf5.h>
 #include <pthread.h>
@@ -78,9 +79,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-static void two_threads(void **unused)
+TEST(two_threads)
 {
-    (void)unused;
     dls_trace *trace = trace_of(4, 200);
     working w[2];
     pthread_t thread[2];
@@ -102,10 +102,4 @@ static void two_threads(void **unused)
     dls_trace_destroy(trace);
     assert_true(atomic_load(&calls) > 1000);
     assert_int_equal(atomic_load(&met), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_threads)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

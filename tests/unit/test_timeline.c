@@ -5,18 +5,14 @@
  */
 #include "base/alloc.h"
 #include "predictor/measure/burst.h"
+#include "support/refuse.h"
+#include "support/test.h"
 #include "workload/operator/series.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static int near(double a, double b, double part)
 {
@@ -69,9 +65,8 @@ static double rate_at(const dls_track *t, double at_s)
     return (dls_track_integral(t, at_s) - dls_track_integral(t, at_s - 1e-6)) / 1e-6;
 }
 
-static void one_worker_by_hand(void **state)
+TEST(one_worker_by_hand)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 1};
     dls_timeline t;
@@ -87,9 +82,8 @@ static void one_worker_by_hand(void **state)
     dls_timeline_fini(&t);
 }
 
-static void ring_by_hand(void **state)
+TEST(ring_by_hand)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     /* 2 workers: 160 MB at 160 MB/s, one second, a quarter of it for the second tensor */
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
@@ -125,9 +119,8 @@ static void ring_by_hand(void **state)
 }
 
 /* The last layer's gradient fills the first bucket, the first layer's the second: 40 and 120 MB. */
-static void buckets_by_hand(void **state)
+TEST(buckets_by_hand)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     dls_work_setting s = {
@@ -163,9 +156,8 @@ static void buckets_by_hand(void **state)
 }
 
 /* A server with a link of its own: 40 MB of each worker and 120 MB, in and out again. */
-static void servers_apart_by_hand(void **state)
+TEST(servers_apart_by_hand)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1, .server_bps = 1.6e8};
     dls_work_setting s = {
@@ -201,9 +193,8 @@ static void servers_apart_by_hand(void **state)
     dls_timeline_fini(&t);
 }
 
-static void servers_and_hosts(void **state)
+TEST(servers_and_hosts)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     const dls_host host = {.slowdown = 2, .floor_s = 9};
@@ -253,9 +244,8 @@ static void load_model(dls_hardware *hw, dls_opmodel *m)
 }
 
 /* Every network on every GPU: bytes of the exchange, GPU time of the kernels, rates in range. */
-static void nothing_is_lost(void **state)
+TEST(nothing_is_lost)
 {
-    (void)state;
     static dls_opmodel m;
     dls_hardware hw;
     load_model(&hw, &m);
@@ -311,9 +301,8 @@ static dls_status sample(const dls_timeline *t, const dls_series_options *o, int
     return dls_series_sample(t, o, x, NULL);
 }
 
-static void samples_match_the_timeline(void **state)
+TEST(samples_match_the_timeline)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f};
@@ -354,9 +343,8 @@ static void samples_match_the_timeline(void **state)
 }
 
 /* A counter that counts packets: nothing is lost, samples of a burst hold whole ones. */
-static void packets_are_whole(void **state)
+TEST(packets_are_whole)
 {
-    (void)state;
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     const dls_work_setting s = {
@@ -382,17 +370,8 @@ static void packets_are_whole(void **state)
     dls_timeline_fini(&t);
 }
 
-static size_t allowed, asked;
-static int deny_after(void *user, size_t bytes)
+TEST(mistakes)
 {
-    (void)user;
-    (void)bytes;
-    return asked++ < allowed;
-}
-
-static void mistakes(void **state)
-{
-    (void)state;
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2};
@@ -406,15 +385,7 @@ static void mistakes(void **state)
     s.n_workers = 0;
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, &err), DLS_EINPUT);
     s.n_workers = 2;
-    dls_status status = DLS_ENOMEM;
-    for (allowed = 0; status == DLS_ENOMEM; allowed++) {
-        asked = 0;
-        dls_alloc_set_hook(deny_after, NULL);
-        status = dls_timeline_build(&m, &unit_net, &s, &t, NULL);
-        dls_alloc_set_hook(NULL, NULL);
-    }
-    assert_int_equal(status, DLS_OK);
-    assert_true(allowed > 4);
+    EACH_REFUSED(4, dls_timeline_build(&m, &unit_net, &s, &t, NULL));
     const dls_series_options bad[] = {{.interval_s = 0, .n_samples = 1},
                                       {.interval_s = 1, .n_samples = 0},
                                       {.interval_s = 1, .n_samples = 1, .jitter_frac = 0.5},
@@ -424,20 +395,4 @@ static void mistakes(void **state)
         assert_int_equal(sample(&t, &bad[i], 0), DLS_EINPUT);
     }
     dls_timeline_fini(&t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_worker_by_hand),
-        cmocka_unit_test(ring_by_hand),
-        cmocka_unit_test(buckets_by_hand),
-        cmocka_unit_test(packets_are_whole),
-        cmocka_unit_test(servers_apart_by_hand),
-        cmocka_unit_test(servers_and_hosts),
-        cmocka_unit_test(nothing_is_lost),
-        cmocka_unit_test(samples_match_the_timeline),
-        cmocka_unit_test(mistakes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,17 +4,15 @@
  * input files, and decimal rounding.
  */
 #include "base/alloc.h"
+#include "support/refuse.h"
+#include "support/test.h"
 #include "tiresias/gittins.h"
 #include "tiresias/tiresias.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 typedef struct row {
     int64_t gpus, submit_s, duration_s;
@@ -43,7 +41,6 @@ static const int64_t some_samples[] = {10, 20, 30, 500, 4000, 9000};
 static dls_status within_capacity(void *user, const dls_tiresias_event *e, dls_error *err)
 {
     const dls_tiresias_cluster *k = user;
-    (void)err;
     assert_in_range(e->busy_gpus, 0, (int64_t)e->n_nodes * k->gpus_per_node);
     return DLS_OK;
 }
@@ -76,9 +73,8 @@ static const char *scheme_of(const dls_tiresias_schedule *s, bool last)
 }
 
 /* Every schedule ends the same four jobs; the capacity is never exceeded and nothing is left. */
-static void test_every_schedule_ends_jobs(void **state)
+TEST(test_every_schedule_ends_jobs)
 {
-    (void)state;
     const row rows[] = {{1, 0, 4000}, {2, 10, 50}, {4, 700, 300}, {1, 700, 7300}};
     dls_trace *trace = make_trace(rows, 4);
     size_t n;
@@ -103,9 +99,8 @@ static void test_every_schedule_ends_jobs(void **state)
 }
 
 /* The original never gets past a job whose GPUs exceed what is left of a queue's limit. */
-static void test_huge_gang_does_not_stand_still(void **state)
+TEST(test_huge_gang_does_not_stand_still)
 {
-    (void)state;
     const row rows[] = {{4000, 0, 10}, {8000, 5, 10}, {3601, 6, 7}};
     const char *const schedules[] = {"dlas-gpu", "dlas-gpu-05", "dlas-gpu-gittins"};
     dls_trace *trace = make_trace(rows, 3);
@@ -122,9 +117,8 @@ static void test_huge_gang_does_not_stand_still(void **state)
     dls_trace_destroy(trace);
 }
 
-static void test_infeasible_jobs_wait_and_the_run_ends(void **state)
+TEST(test_infeasible_jobs_wait_and_the_run_ends)
 {
-    (void)state;
     const row rows[] = {{9, 0, 10}, {1, 0, 10}, {16, 3, 10}};
     dls_trace *trace = make_trace(rows, 3);
     size_t n;
@@ -144,9 +138,8 @@ static void test_infeasible_jobs_wait_and_the_run_ends(void **state)
 }
 
 /* fifo loses the end of a job of no duration; the preemptive schedules do not. */
-static void test_zero_duration(void **state)
+TEST(test_zero_duration)
 {
-    (void)state;
     const row rows[] = {{1, 0, 0}, {4, 5, 5}};
     dls_trace *trace = make_trace(rows, 2);
     dls_record *rec;
@@ -163,9 +156,8 @@ static void test_zero_duration(void **state)
 }
 
 /* Seconds beyond 2^31, and time that leaves the range of microseconds. */
-static void test_large_times(void **state)
+TEST(test_large_times)
 {
-    (void)state;
     const int64_t far_s = INT64_C(30000000000);
     const row rows[] = {{1, far_s, far_s}, {1, far_s, far_s}};
     dls_trace *trace = make_trace(rows, 2);
@@ -192,9 +184,8 @@ static void test_large_times(void **state)
     dls_trace_destroy(trace);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     static const struct {
         const char *schedule, *scheme, *text;
     } cases[] = {
@@ -226,32 +217,20 @@ static void test_refusals(void **state)
     assert_int_equal(dls_tiresias_check(&p, NULL), DLS_EINPUT);
 }
 
-static int64_t allowed_allocations;
-
-static int allow_some(void *user, size_t bytes)
-{
-    (void)user;
-    (void)bytes;
-    return allowed_allocations-- > 0;
-}
-
 /* Whichever allocation fails, the run reports it and leaves nothing behind. */
-static void test_failing_memory(void **state)
+TEST(test_failing_memory)
 {
-    (void)state;
     const row rows[] = {{1, 0, 4000}, {2, 10, 50}, {4, 700, 300}, {12, 700, 7300}};
     dls_trace *trace = make_trace(rows, 4);
     size_t n;
     const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
     for (size_t i = 0; i < 2 * n; i++) {
         dls_status status = DLS_ENOMEM;
-        for (int64_t fail_at = 0; status != DLS_OK; fail_at++) {
+        for (int fail_at = 0; status != DLS_OK; fail_at++) {
             dls_record *rec = NULL;
             const dls_tiresias_cluster k = {1, 4, 4, 64, 256};
-            allowed_allocations = fail_at;
-            dls_alloc_set_hook(allow_some, NULL);
-            status = run(s[i / 2].name, scheme_of(&s[i / 2], i % 2), k, trace, &rec, NULL);
-            dls_alloc_set_hook(NULL, NULL);
+            REFUSED(status, fail_at,
+                    run(s[i / 2].name, scheme_of(&s[i / 2], i % 2), k, trace, &rec, NULL));
             assert_true(status == DLS_OK || status == DLS_ENOMEM);
             assert_true(fail_at > 3 || status == DLS_ENOMEM);
             dls_record_destroy(rec);
@@ -270,9 +249,8 @@ static const char *write_file(const char *text)
     return path;
 }
 
-static void test_cluster_file(void **state)
+TEST(test_cluster_file)
 {
-    (void)state;
     static const struct {
         const char *text, *where, *message;
     } bad[] = {
@@ -314,9 +292,8 @@ static void test_cluster_file(void **state)
     assert_int_equal(dls_tiresias_load_cluster("test_compat_input.csv", &k, &err), DLS_EINPUT);
 }
 
-static void test_samples_file(void **state)
+TEST(test_samples_file)
 {
-    (void)state;
     int64_t *v;
     size_t n;
     dls_error err = {0};
@@ -336,9 +313,8 @@ static void test_samples_file(void **state)
 }
 
 /* 0.125 and 0.375 are exact in binary, 0.145 lies below its decimal, 1.005 too. */
-static void test_rounding(void **state)
+TEST(test_rounding)
 {
-    (void)state;
     static const struct {
         double x, scale;
         int64_t python2, python3;
@@ -358,21 +334,4 @@ static void test_rounding(void **state)
         assert_int_equal(dls_tir_round_scaled(cases[i].x, cases[i].scale, false), cases[i].python2);
         assert_int_equal(dls_tir_round_scaled(cases[i].x, cases[i].scale, true), cases[i].python3);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_schedule_ends_jobs),
-        cmocka_unit_test(test_huge_gang_does_not_stand_still),
-        cmocka_unit_test(test_infeasible_jobs_wait_and_the_run_ends),
-        cmocka_unit_test(test_zero_duration),
-        cmocka_unit_test(test_large_times),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_failing_memory),
-        cmocka_unit_test(test_cluster_file),
-        cmocka_unit_test(test_samples_file),
-        cmocka_unit_test(test_rounding),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  *
  * Bad input: every complaint is DLS_EINPUT, names file:line(:column) and says what was expected.
  */
+#include "support/test.h"
 #include "trace_util.h"
 
 #include <stdlib.h>
@@ -13,9 +14,8 @@ static void refuse(const char *text, const char *format, const char *where, cons
 
 #define H "job_id,num_gpu,submit_time,duration\n"
 
-static void cells(void **state)
+TEST(cells)
 {
-    (void)state;
     static const struct {
         const char *row, *where, *part;
     } cases[] = {
@@ -56,9 +56,8 @@ static void cells(void **state)
     }
 }
 
-static void optional_cells(void **state)
+TEST(optional_cells)
 {
-    (void)state;
     static const struct {
         const char *name, *cell, *part;
     } cases[] = {
@@ -85,9 +84,8 @@ static void optional_cells(void **state)
     }
 }
 
-static void files(void **state)
+TEST(files)
 {
-    (void)state;
     refuse("", NULL, "t", "empty");
     refuse("\n\n", "native", "t", "no header line");
     refuse("# only a comment", "native", "t", "no header line");
@@ -107,9 +105,8 @@ static void files(void **state)
     must_refuse(H "a,1\0,0,1\n", sizeof H "a,1\0,0,1\n" - 1, NULL, "t:2:4", "a NUL byte");
 }
 
-static void huge_cells_and_rows(void **state)
+TEST(huge_cells_and_rows)
 {
-    (void)state;
     const size_t size = 200000;
     char *text = malloc(size);
     assert_non_null(text);
@@ -126,9 +123,8 @@ static void huge_cells_and_rows(void **state)
     free(text);
 }
 
-static void of_other_formats(void **state)
+TEST(of_other_formats)
 {
-    (void)state;
     refuse("job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n"
            "0,4,0.5,500,resnet50,900,45\n",
            NULL, "t:2:5", "'0.5' is not whole");
@@ -159,9 +155,8 @@ static void of_other_formats(void **state)
     refuse("LM (batch size 8) \tb\tc\t0\t1\t0\t-1\n", NULL, "t:1:30", "negative");
 }
 
-static void json(void **state)
+TEST(json)
 {
-    (void)state;
 #define JOB "{\"jobid\":\"a\",\"submitted_time\":\"2017-10-11 09:00:00\",\"attempts\":"
     static const struct {
         const char *text, *where, *part;
@@ -205,9 +200,8 @@ static void json(void **state)
     refuse(id, "philly-log", "t:1:2", "a string of 300 bytes (at most 255)");
 }
 
-static void batsim(void **state)
+TEST(batsim)
 {
-    (void)state;
 #define P "\"profiles\":{\"d\":{\"type\":\"delay\",\"delay\":1},\"p\":{\"type\":\"parallel\"}}"
     static const struct {
         const char *job, *where, *part;
@@ -231,18 +225,4 @@ static void batsim(void **state)
            "has no 'delay'");
     refuse("{\"jobs\":[],\"profiles\":{\"d\":{},\"d\":{}}}", NULL, "t:1:31", "two profiles");
     refuse("{\"jobs\":[]," P "}", NULL, "t", "no job in the trace");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cells),
-        cmocka_unit_test(optional_cells),
-        cmocka_unit_test(files),
-        cmocka_unit_test(huge_cells_and_rows),
-        cmocka_unit_test(of_other_formats),
-        cmocka_unit_test(json),
-        cmocka_unit_test(batsim),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  */
 #include "trace_util.h"
 
+#include "support/test.h"
 #include "traces/trace_impl.h"
 
 static dls_trace_builder *new_builder(const dls_trace_options *opts)
@@ -23,9 +24,8 @@ static dls_job_rec job(int64_t submit_us, int64_t gpus, int64_t duration_us)
     return rec;
 }
 
-static void sorts_by_time_then_row(void **state)
+TEST(sorts_by_time_then_row)
 {
-    (void)state;
     dls_trace_builder *b = new_builder(NULL);
     static const int64_t submit_s[] = {5, 3, 5, 0, 3, 5};
     for (int i = 0; i < 6; i++) {
@@ -63,9 +63,8 @@ static void sorts_by_time_then_row(void **state)
     dls_trace_destroy(t);
 }
 
-static void raises_keeps_or_drops_zero_durations(void **state)
+TEST(raises_keeps_or_drops_zero_durations)
 {
-    (void)state;
     static const dls_trace_options opts[] = {
         {0}, {.keep_zero_duration = true}, {.drop_zero_duration = true}};
     for (int i = 0; i < 3; i++) {
@@ -98,9 +97,8 @@ static void raises_keeps_or_drops_zero_durations(void **state)
     }
 }
 
-static void rounds_fractions_of_gpus_up(void **state)
+TEST(rounds_fractions_of_gpus_up)
 {
-    (void)state;
     dls_trace_builder *b = new_builder(NULL);
     static const int64_t milli[] = {2000, 460, 1000, 2001};
     for (int i = 0; i < 4; i++) {
@@ -120,9 +118,8 @@ static void rounds_fractions_of_gpus_up(void **state)
     dls_trace_destroy(t);
 }
 
-static void refuses_bad_records(void **state)
+TEST(refuses_bad_records)
 {
-    (void)state;
     struct {
         dls_job_rec rec;
         const char *part;
@@ -160,9 +157,8 @@ static void refuses_bad_records(void **state)
     }
 }
 
-static void ids_are_unique_unless_allowed(void **state)
+TEST(ids_are_unique_unless_allowed)
 {
-    (void)state;
     for (int allow = 0; allow < 2; allow++) {
         const dls_trace_options opts = {.allow_duplicate_ids = allow};
         dls_trace_builder *b = new_builder(&opts);
@@ -189,9 +185,8 @@ static void ids_are_unique_unless_allowed(void **state)
     }
 }
 
-static void counts_reasons(void **state)
+TEST(counts_reasons)
 {
-    (void)state;
     dls_trace_builder *b = new_builder(NULL);
     const dls_job_rec rec = job(0, 1, S(1));
     assert_int_equal(dls_trace_builder_add(b, &rec, NULL, NULL), DLS_OK);
@@ -212,9 +207,8 @@ static void counts_reasons(void **state)
     dls_trace_destroy(t);
 }
 
-static void all_rows_left_out_is_an_error(void **state)
+TEST(all_rows_left_out_is_an_error)
 {
-    (void)state;
     dls_trace_builder *b = new_builder(NULL);
     dls_trace_builder_skipped(b, "no GPU");
     dls_trace *t = NULL;
@@ -224,18 +218,4 @@ static void all_rows_left_out_is_an_error(void **state)
     dls_trace_builder_destroy(b);
     dls_trace_builder_destroy(NULL);
     dls_trace_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sorts_by_time_then_row),
-        cmocka_unit_test(raises_keeps_or_drops_zero_durations),
-        cmocka_unit_test(rounds_fractions_of_gpus_up),
-        cmocka_unit_test(refuses_bad_records),
-        cmocka_unit_test(ids_are_unique_unless_allowed),
-        cmocka_unit_test(counts_reasons),
-        cmocka_unit_test(all_rows_left_out_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,11 @@
  * Published clusters' own formats on a few invented rows: recognition, units, flags, what is left
  * out and why.
  */
+#include "support/test.h"
 #include "trace_util.h"
 
-static void philly_csv(void **state)
+TEST(philly_csv)
 {
-    (void)state;
     dls_trace *t = parse_as("timestamp,duration,num_gpus,gpu_time,cluster\n"
                             "2017-10-20 14:03:22,480.0,4,1920.0,0a1b2c\n"
                             "2017-10-20 14:03:20,66.0,1,66.0,ffffff\n\n",
@@ -23,9 +23,8 @@ static void philly_csv(void **state)
     dls_trace_destroy(t);
 }
 
-static void philly_rfold(void **state)
+TEST(philly_rfold)
 {
-    (void)state;
     dls_trace *t = parse_as("#job id,arrival time (sec),topology,shape,size,duration (sec)\r\n"
                             "0,0.0,CLOS,1,1,3600.0\r\n1,42.0,CLOS,4+4,8,75.0\r\n"
                             "2,43.0,CLOS,4+4,9,0.0\r\n3,44.0,CLOS,1,0.46,1.0",
@@ -67,9 +66,8 @@ static const char philly_log_text[] =
     "{\"attempts\":[{\"start_time\":\"2017-10-11 09:02:00\",\"end_time\":\"2017-10-11 09:03:00\","
     "\"detail\":[{\"gpus\":[\"x\"]}]}],\"jobid\":\"g\",\"submitted_time\":\"None\"}]\n";
 
-static void philly_log(void **state)
+TEST(philly_log)
 {
-    (void)state;
     dls_trace *t = parse_as(philly_log_text, "philly-log");
     const dls_trace_columns *c = dls_trace_cols(t);
     const dls_trace_info *info = dls_trace_about(t);
@@ -102,9 +100,8 @@ static void philly_log(void **state)
     dls_trace_destroy(t);
 }
 
-static void philly_json(void **state)
+TEST(philly_json)
 {
-    (void)state;
     dls_trace *t = parse_as(
         "[ {\"id\": \"a\\u00e9\\n\", \"num_gpus\": 8, \"runtime\": 3.5, \"attempts\": [ {"
         "\"start_time\": \"2017-10-07 01:12:09\", \"end_time\": \"2017-10-07 01:13:23\"} ],"
@@ -118,9 +115,8 @@ static void philly_json(void **state)
     dls_trace_destroy(t);
 }
 
-static void helios(void **state)
+TEST(helios)
 {
-    (void)state;
     dls_trace *t = parse_as(
         "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
         "queue\n"
@@ -149,9 +145,8 @@ static void helios(void **state)
     dls_trace_destroy(t);
 }
 
-static void helios_conversions(void **state)
+TEST(helios_conversions)
 {
-    (void)state;
     dls_trace *t = parse_as("job_id,arrival_s,service_sec,gpu_count\r\n"
                             "9#1,86400.0,172800.0,8\r\n9#2,86401.5,172799.0,8\r\n",
                             "helios-conv");
@@ -174,9 +169,8 @@ static void helios_conversions(void **state)
     dls_trace_destroy(t);
 }
 
-static void acme(void **state)
+TEST(acme)
 {
-    (void)state;
     dls_trace *t = parse_as(
         "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,"
         "queue,gpu_time\n"
@@ -212,9 +206,8 @@ static void acme(void **state)
     dls_trace_destroy(t);
 }
 
-static void openb(void **state)
+TEST(openb)
 {
-    (void)state;
     dls_trace *t =
         parse_as("name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
                  "deletion_time,scheduled_time\n"
@@ -243,9 +236,8 @@ static void openb(void **state)
     dls_trace_destroy(t);
 }
 
-static void max_jobs_keeps_the_first_of_the_file(void **state)
+TEST(max_jobs_keeps_the_first_of_the_file)
 {
-    (void)state;
     const dls_trace_options two = {.max_jobs = 2};
     dls_trace *t = must_parse("num_gpu,submit_time\n1,9\n2,5\n3,0\n", NULL, &two);
     assert_int_equal(dls_trace_cols(t)->n, 2);
@@ -254,20 +246,4 @@ static void max_jobs_keeps_the_first_of_the_file(void **state)
     t = must_parse(philly_log_text, NULL, &(dls_trace_options){.max_jobs = 1});
     assert_int_equal(dls_trace_cols(t)->n, 1);
     dls_trace_destroy(t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philly_csv),
-        cmocka_unit_test(philly_rfold),
-        cmocka_unit_test(philly_log),
-        cmocka_unit_test(philly_json),
-        cmocka_unit_test(helios),
-        cmocka_unit_test(helios_conversions),
-        cmocka_unit_test(acme),
-        cmocka_unit_test(openb),
-        cmocka_unit_test(max_jobs_keeps_the_first_of_the_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

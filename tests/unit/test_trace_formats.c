@@ -3,11 +3,11 @@
  * Formats of simulators and logs on a few invented rows: recognition, units, flags, what is left
  * out and why.
  */
+#include "support/test.h"
 #include "trace_util.h"
 
-static void tiresias(void **state)
+TEST(tiresias)
 {
-    (void)state;
     static const char *const files[] = {
         "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\r\n"
         "0,4,0,500,resnet50,900.7,45\r\n1,1,45,120,vgg16,300,10\r\n",
@@ -39,9 +39,8 @@ static void tiresias(void **state)
     dls_trace_destroy(t);
 }
 
-static void muri(void **state)
+TEST(muri)
 {
-    (void)state;
     dls_trace *t =
         parse_as("job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
                  "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\r\n"
@@ -60,9 +59,8 @@ static void muri(void **state)
 }
 
 /* Muri runs iterations x iteration_time; what its testbed took stands in `duration`. */
-static void muri_runs_its_iterations(void **state)
+TEST(muri_runs_its_iterations)
 {
-    (void)state;
 #define MURI "num_gpu,submit_time,duration,resource_time_0,iterations,iteration_time\n"
     dls_trace *t = parse_as(MURI "8,0,5095000,0.6,10956,437\n8,1534000,281000,82,1463,214\n"
                                  "1,1534000,10000,1,40,249.75\n1,1534000,7500,1,,249.75\n"
@@ -80,9 +78,8 @@ static void muri_runs_its_iterations(void **state)
                 "column 'iterations': ");
 }
 
-static void elasticflow(void **state)
+TEST(elasticflow)
 {
-    (void)state;
     static const char *const files[] = {
         "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration,best_effort\n"
         "0,0,80000,resnet50,5400,256,2,4500,0\n1,300,4000,bert,2100,64,1,1500,1\n",
@@ -107,9 +104,8 @@ static void elasticflow(void **state)
     }
 }
 
-static void pollux(void **state)
+TEST(pollux)
 {
-    (void)state;
     dls_trace *t = parse_as("name,time,application,num_replicas,batch_size,category\n"
                             "cifar10-0,107,cifar10,6,2048,rigid\nbert-1,811.5,bert,12,384,\n",
                             "pollux");
@@ -122,9 +118,8 @@ static void pollux(void **state)
     dls_trace_destroy(t);
 }
 
-static void gavel(void **state)
+TEST(gavel)
 {
-    (void)state;
     dls_trace *t =
         parse_as("A3C\tcd %s/rl && python3 main.py\t--max-steps\t0\t20000\t33.000000\t1\n"
                  "LM (batch size 80)\t\"x\tn\t1\t7\t34.5\t2\n",
@@ -159,9 +154,8 @@ static void gavel(void **state)
     dls_trace_destroy(t);
 }
 
-static void pai_sim(void **state)
+TEST(pai_sim)
 {
-    (void)state;
     dls_trace *t = parse_as("job_id,num_inst,submit_time,num_cpu,num_gpu,gpu_type,duration,user,"
                             "wait_time,user_dur,group_gpu_dur,group_dur\n"
                             "0,2.0,0,6.0,0.5,T4,320,0a1b,12.5,1,,3\n"
@@ -182,9 +176,8 @@ static void pai_sim(void **state)
     dls_trace_destroy(t);
 }
 
-static void spot(void **state)
+TEST(spot)
 {
-    (void)state;
     dls_trace *t = parse_as("job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,"
                             "submit_time,duration,job_type\n"
                             "900001,13,A10,16.0,1.0,94,0,86400,HP\n"
@@ -204,9 +197,8 @@ static void spot(void **state)
     dls_trace_destroy(t);
 }
 
-static void rubick(void **state)
+TEST(rubick)
 {
-    (void)state;
     dls_trace *t = parse_as("name,submission_time,duration,application,num_gpus,num_cpus,bandwidth,"
                             "exec_plan,steps,is_sla\nvit-0,7,1800.5,vit,2,16,0,zero-dp,21000,1\n",
                             "rubick");
@@ -221,9 +213,8 @@ static void rubick(void **state)
     dls_trace_destroy(t);
 }
 
-static void swf(void **state)
+TEST(swf)
 {
-    (void)state;
     static const char text[] =
         "; Version: 2.2\n; UnixStartTime: 1600000000\n; TimeZoneString: Europe/Rome\n; Note: \"x\n"
         "    1       0      5    600    8   590.2    -1   16   3600  1025   1   3   1   2   1   1 "
@@ -271,9 +262,8 @@ static void swf(void **state)
     assert_non_null(strstr(err.msg, "swf_processor_is_gpu"));
 }
 
-static void batsim(void **state)
+TEST(batsim)
 {
-    (void)state;
     dls_trace *t = parse_as(
         "{\"nb_res\": 16, \"jobs\": [{\"id\": \"w0!1\", \"subtime\": 10, \"walltime\": 50, "
         "\"res\": 4, \"profile\": \"d60\"},\n"
@@ -301,9 +291,8 @@ static void batsim(void **state)
     dls_trace_destroy(t);
 }
 
-static void formats_have_names(void **state)
+TEST(formats_have_names)
 {
-    (void)state;
     size_t n = 0;
     for (const dls_trace_format *const *f = dls_trace_formats(); *f; f++, n++) {
         assert_true((*f)->name[0] && (*f)->summary[0]);
@@ -316,23 +305,4 @@ static void formats_have_names(void **state)
     dls_error err = {0};
     assert_int_equal(dls_trace_parse("t", "x", 1, "fancy", NULL, &t, &err), DLS_EUSAGE);
     assert_non_null(strstr(err.msg, "native"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiresias),
-        cmocka_unit_test(muri),
-        cmocka_unit_test(muri_runs_its_iterations),
-        cmocka_unit_test(elasticflow),
-        cmocka_unit_test(pollux),
-        cmocka_unit_test(gavel),
-        cmocka_unit_test(pai_sim),
-        cmocka_unit_test(spot),
-        cmocka_unit_test(rubick),
-        cmocka_unit_test(swf),
-        cmocka_unit_test(batsim),
-        cmocka_unit_test(formats_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

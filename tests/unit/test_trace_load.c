@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
+#include "support/refuse.h"
+#include "support/test.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -61,9 +63,8 @@ static void assert_is_table(dls_trace *t, const char *sha256)
     dls_trace_destroy(t);
 }
 
-static void plain_and_compressed_files(void **state)
+TEST(plain_and_compressed_files)
 {
-    (void)state;
     char path[64], sha256[DLS_SHA256_HEX];
     temp_path(path);
     dls_trace *t = NULL;
@@ -96,9 +97,8 @@ static void plain_and_compressed_files(void **state)
     unlink(path);
 }
 
-static void standard_input(void **state)
+TEST(standard_input)
 {
-    (void)state;
     char path[64], sha256[DLS_SHA256_HEX];
     temp_path(path);
     write_file(path, table, sizeof table - 1);
@@ -121,9 +121,8 @@ static void standard_input(void **state)
 }
 
 /* Every proper prefix of a compressed file and every flipped byte in its data is noticed. */
-static void damaged_compressed_files(void **state)
+TEST(damaged_compressed_files)
 {
-    (void)state;
     unsigned char zip[1024];
     const size_t n = compress_text(table, sizeof table - 1, zip, sizeof zip);
     for (size_t len = 3; len < n; len++) {
@@ -143,9 +142,8 @@ static void damaged_compressed_files(void **state)
     must_refuse((const char *)zip, empty, NULL, "t", "the file is empty");
 }
 
-static void a_large_compressed_file(void **state)
+TEST(a_large_compressed_file)
 {
-    (void)state;
     const size_t cap = 4u << 20;
     char *text = malloc(cap);
     unsigned char *zip = malloc(cap);
@@ -167,9 +165,8 @@ static void a_large_compressed_file(void **state)
     free(zip);
 }
 
-static void files_that_cannot_be_read(void **state)
+TEST(files_that_cannot_be_read)
 {
-    (void)state;
     dls_trace *t = NULL;
     dls_error err = {0};
     assert_int_equal(dls_trace_load("/nonexistent/trace.csv", NULL, NULL, &t, &err), DLS_EINPUT);
@@ -186,42 +183,29 @@ static void files_that_cannot_be_read(void **state)
 /* ---- memory ------------------------------------------------------------------------------------
  */
 
-typedef struct countdown {
-    long left; /* allocations that still succeed */
-} countdown;
-
-static int allow(void *user, size_t bytes)
-{
-    (void)bytes;
-    return ((countdown *)user)->left-- > 0;
-}
-
 /* Fail the n-th allocation for n = 1, 2, ... until loading works: always DLS_ENOMEM, nothing leaks
  * (the sanitizer build sees that). Returns how many allocations a load takes. */
 static long fail_each_allocation(const void *bytes, size_t len, const dls_trace_options *opts)
 {
-    for (long n = 0; n < 100000; n++) {
-        countdown c = {n};
+    for (int n = 0; n < 100000; n++) {
         dls_trace *t = NULL;
         dls_error err = {0};
-        dls_alloc_set_hook(allow, &c);
-        const dls_status status = dls_trace_parse("t", bytes, len, NULL, opts, &t, &err);
-        dls_alloc_set_hook(NULL, NULL);
+        dls_status status;
+        REFUSED(status, n, dls_trace_parse("t", bytes, len, NULL, opts, &t, &err));
         if (status == DLS_OK) {
             dls_trace_destroy(t);
             return n;
         }
         if (status != DLS_ENOMEM) {
-            fail_msg("allocation %ld: %s: %s", n + 1, dls_status_name(status), err.msg);
+            fail_msg("allocation %d: %s: %s", n + 1, dls_status_name(status), err.msg);
         }
         assert_null(t);
     }
     return -1;
 }
 
-static void loading_without_memory(void **state)
+TEST(loading_without_memory)
 {
-    (void)state;
     static char text[60000];
     size_t len = (size_t)sprintf(
         text,
@@ -247,14 +231,4 @@ static void loading_without_memory(void **state)
     static const char swf[] = "1 0 5 600 8 590.2 -1 8 3600 -1 1 3 1 2 1 1 -1 -1\n";
     assert_true(fail_each_allocation(swf, sizeof swf - 1,
                                      &(dls_trace_options){.swf_processor_is_gpu = true}) > 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_and_compressed_files), cmocka_unit_test(standard_input),
-        cmocka_unit_test(damaged_compressed_files),   cmocka_unit_test(a_large_compressed_file),
-        cmocka_unit_test(files_that_cannot_be_read),  cmocka_unit_test(loading_without_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "trace_util.h"
 
 #include "base/rng.h"
+#include "support/test.h"
 #include "traces/trace_impl.h"
 
 #include <stdlib.h>
@@ -87,9 +88,8 @@ static void assert_round_trip(const dls_trace *trace, const dls_trace_options *o
     dls_trace_destroy(back);
 }
 
-static void reads_every_column(void **state)
+TEST(reads_every_column)
 {
-    (void)state;
     dls_trace *t = must_parse(
         "# epoch: 2020-01-02 03:04:05\n"
         "job_id,num_gpu,submit_time,duration,model_name,iterations,batch_size,user,vc,status,"
@@ -140,9 +140,8 @@ static void reads_every_column(void **state)
     dls_trace_destroy(t);
 }
 
-static void only_two_columns_are_needed(void **state)
+TEST(only_two_columns_are_needed)
 {
-    (void)state;
     dls_trace *t = must_parse("num_gpu,submit_time\n1,0\n2,0\n", NULL, NULL);
     const dls_trace_columns *c = dls_trace_cols(t);
     assert_string_equal(dls_trace_id(t, 1), "1");
@@ -153,9 +152,8 @@ static void only_two_columns_are_needed(void **state)
 }
 
 /* Random traces, with odd strings and every column now and then. */
-static void writing_and_reading_is_the_identity(void **state)
+TEST(writing_and_reading_is_the_identity)
 {
-    (void)state;
     static const char *const words[] = {
         "resnet50", "a b",      " lead", "tail ", "#hash", "\"q\"", "x,y", "two\nlines",
         "cr\r",     "\xc3\xa9", "-1",    "nan",   "None",  "0",     "'",   "a|b",
@@ -209,9 +207,8 @@ static void writing_and_reading_is_the_identity(void **state)
     }
 }
 
-static void says_why_it_cannot_write(void **state)
+TEST(says_why_it_cannot_write)
 {
-    (void)state;
     dls_trace *t = must_parse("num_gpu,submit_time\n1,0\n", NULL, NULL);
     dls_error err = {0};
     assert_int_equal(dls_trace_save_csv(t, "/nonexistent/x.csv", &err), DLS_EOUTPUT);
@@ -221,15 +218,4 @@ static void says_why_it_cannot_write(void **state)
     }
     assert_int_equal(dls_trace_save_csv(t, "/dev/null", &err), DLS_OK);
     dls_trace_destroy(t);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_column),
-        cmocka_unit_test(only_two_columns_are_needed),
-        cmocka_unit_test(writing_and_reading_is_the_identity),
-        cmocka_unit_test(says_why_it_cannot_write),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,14 +5,14 @@
 #include "trace_util.h"
 
 #include "base/rng.h"
+#include "support/test.h"
 #include "traces/date.h"
 #include "base/decimal.h"
 
 #include <inttypes.h>
 
-static void decimals(void **state)
+TEST(decimals)
 {
-    (void)state;
     static const struct {
         const char *text;
         int scale;
@@ -76,9 +76,8 @@ static void decimals(void **state)
 }
 
 /* Every 64-bit integer survives being written with a decimal point anywhere. */
-static void decimals_round_trip(void **state)
+TEST(decimals_round_trip)
 {
-    (void)state;
     dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, 0);
     for (int i = 0; i < 20000; i++) {
         const int64_t value = (int64_t)(dls_rng_u64(&rng) >> (1 + dls_rng_below(&rng, 63)));
@@ -92,9 +91,8 @@ static void decimals_round_trip(void **state)
     }
 }
 
-static void dates(void **state)
+TEST(dates)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t seconds; /* -1: refused */
@@ -132,9 +130,8 @@ static void dates(void **state)
 }
 
 /* Writing a date and reading it is the identity, over eight centuries. */
-static void dates_round_trip(void **state)
+TEST(dates_round_trip)
 {
-    (void)state;
     for (int64_t s = 0; s < INT64_C(25000000000); s += INT64_C(7654321)) {
         char text[32];
         int64_t us = -1;
@@ -142,15 +139,4 @@ static void dates_round_trip(void **state)
         assert_true(dls_date_parse(text, strlen(text), &us));
         assert_true(us == s * DLS_US_PER_S);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decimals),
-        cmocka_unit_test(decimals_round_trip),
-        cmocka_unit_test(dates),
-        cmocka_unit_test(dates_round_trip),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

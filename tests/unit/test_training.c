@@ -3,13 +3,8 @@
  * Training as a whole, on datasets of a few random graphs: it learns, it goes on as if it had not
  * stopped, bad labels never become a model, every failing allocation is survived.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "inspector_graphs.h"
@@ -17,6 +12,8 @@
 #include "predictor/training/checkpoint.h"
 #include "predictor/training/evaluate.h"
 #include "predictor/training/fit.h"
+#include "support/must.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,14 +22,6 @@
 #include <unistd.h>
 
 enum { GRAPHS = 14, NODES = 8, FEATURES = 4 };
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s", #call, e.msg);                                                      \
-        }                                                                                          \
-    } while (0)
 
 static char path[1][64];
 
@@ -122,9 +111,8 @@ static dls_inspector *fresh(const toy *t)
 }
 
 /* The 8 graphs of the training split by heart: a thirtieth of the loss of a constant. */
-static void test_overfits(void **state)
+TEST(test_overfits)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     for (int i = 8; i < GRAPHS; i++) {
@@ -165,9 +153,8 @@ static void test_overfits(void **state)
 }
 
 /* Decay, its kind and clipping reach the optimiser: each makes another course. */
-static void test_optimiser_options(void **state)
+TEST(test_optimiser_options)
 {
-    (void)state;
     double loss[4];
     toy t;
     toy_set(&t);
@@ -191,7 +178,6 @@ static void test_optimiser_options(void **state)
 
 static bool stop_at_5(void *user, const dls_train_epoch *e)
 {
-    (void)user;
     return e->epoch != 5;
 }
 
@@ -214,9 +200,8 @@ static void same_base(const dls_inspector *a, const dls_inspector *b)
     }
 }
 
-static void test_resumes(void **state)
+TEST(test_resumes)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_options o = quick(12);
@@ -257,9 +242,8 @@ static void test_resumes(void **state)
     toy_free(&t);
 }
 
-static void test_transfer(void **state)
+TEST(test_transfer)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_options o = quick(5);
@@ -288,9 +272,8 @@ static void test_transfer(void **state)
     toy_free(&t);
 }
 
-static void test_bad_labels(void **state)
+TEST(test_bad_labels)
 {
-    (void)state;
     static const double bad[] = {(double)NAN, (double)INFINITY, -1};
     for (int i = 0; i < 3; i++) {
         toy t;
@@ -310,9 +293,8 @@ static void test_bad_labels(void **state)
 }
 
 /* A rate that makes the loss overflow ends with an error, and the inspector is as it was. */
-static void test_diverges(void **state)
+TEST(test_diverges)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_inspector *insp = fresh(&t);
@@ -332,9 +314,8 @@ static void test_diverges(void **state)
     toy_free(&t);
 }
 
-static void test_logarithms(void **state)
+TEST(test_logarithms)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_data *data = NULL;
@@ -362,9 +343,8 @@ static void test_logarithms(void **state)
     toy_free(&t);
 }
 
-static void test_errors_by_hand(void **state)
+TEST(test_errors_by_hand)
 {
-    (void)state;
     const double label[4] = {1, 2, 3, 0};
     const double said[4] = {1, 4, 3, 2};
     const dls_column_error e = dls_column_errors(said, label, 4);
@@ -377,9 +357,8 @@ static void test_errors_by_hand(void **state)
     assert_false(dls_column_errors(said, same, 3).counted);
 }
 
-static void test_yardsticks(void **state)
+TEST(test_yardsticks)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     /* A test graph that is a training graph's twin. */
@@ -419,37 +398,22 @@ static void test_yardsticks(void **state)
 /* ---- failing allocations ----------------------------------------------------------------------
  */
 
-static long left;
-
-static int refuse_later(void *user, size_t bytes)
+TEST(test_allocations)
 {
-    (void)user;
-    (void)bytes;
-    return left-- > 0;
-}
-
-static void test_allocations(void **state)
-{
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_options o = quick(2);
     o.checkpoint = path[0];
     o.checkpoint_every = 1;
-    long n = 0;
+    int n = 0;
     dls_status status = DLS_ENOMEM;
     for (; status == DLS_ENOMEM && n < 2000; n++) {
         dls_inspector *insp = fresh(&t);
         dls_inspector *before = fresh(&t);
         dls_train_course course;
         dls_error why = {0};
-        left = n;
-        dls_alloc_set_hook(refuse_later, NULL);
-        status = dls_fit_setting(insp, &t.set, 0, DLS_TUNE_BASE, &whole, &o, &course, &why);
-        dls_alloc_set_hook(NULL, NULL);
-        if (status != DLS_OK) {
-            assert_int_equal(status, DLS_ENOMEM);
-        }
+        REFUSED(status, n,
+                dls_fit_setting(insp, &t.set, 0, DLS_TUNE_BASE, &whole, &o, &course, &why));
         dls_train_course_fini(&course);
         dls_inspector_destroy(insp);
         dls_inspector_destroy(before);
@@ -463,12 +427,5 @@ static void test_allocations(void **state)
 int main(void)
 {
     snprintf(path[0], sizeof path[0], "/tmp/dlsim-training-%d.h5", (int)getpid());
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overfits),   cmocka_unit_test(test_optimiser_options),
-        cmocka_unit_test(test_resumes),    cmocka_unit_test(test_transfer),
-        cmocka_unit_test(test_bad_labels), cmocka_unit_test(test_diverges),
-        cmocka_unit_test(test_logarithms), cmocka_unit_test(test_errors_by_hand),
-        cmocka_unit_test(test_yardsticks), cmocka_unit_test(test_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

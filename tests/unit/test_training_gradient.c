@@ -4,18 +4,13 @@
  * loss, in float64; and what must not change a gradient: threads, what is kept, where a pass
  * starts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "inspector_graphs.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/training/stepper.h"
+#include "support/must.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,14 +32,6 @@ typedef struct fixture {
     double *gradient;
     dls_batch batch;
 } fixture;
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s", #call, e.msg);                                                      \
-        }                                                                                          \
-    } while (0)
 
 static void set_up(fixture *f, const char *arch_text, dls_tune tune, bool f64, int32_t threads,
                    bool weighted)
@@ -197,9 +184,8 @@ static void check(const char *arch, dls_tune tune, double dropout, bool weighted
     tear_down(&f);
 }
 
-static void test_architectures(void **state)
+TEST(test_architectures)
 {
-    (void)state;
     static const char *const archs[] = {
         "hidden=12",
         "hidden=16 depth=fixed n_layers=4 shared=0",
@@ -228,9 +214,8 @@ static void test_architectures(void **state)
     }
 }
 
-static void test_options(void **state)
+TEST(test_options)
 {
-    (void)state;
     check("hidden=16", DLS_TUNE_BASE, 0.3, false);
     check("hidden=16", DLS_TUNE_BASE, 0, true);
     check("conv=gin hidden=16", DLS_TUNE_BASE, 0, true);
@@ -245,9 +230,8 @@ static void test_options(void **state)
     check("conv=gat hidden=16 depth=N pool=mean", DLS_TUNE_CONV_MLP, 0, false);
 }
 
-static void test_pairs(void **state)
+TEST(test_pairs)
 {
-    (void)state;
     double loss[2];
     for (int k = 0; k < 2; k++) { /* rows that stand alone have no pairs */
         fixture f;
@@ -264,9 +248,8 @@ static void test_pairs(void **state)
 }
 
 /* A pass that starts behind the frozen layers gives the same bits as one that computes them. */
-static void test_start(void **state)
+TEST(test_start)
 {
-    (void)state;
     static const dls_tune tunes[] = {DLS_TUNE_CONV_MLP, DLS_TUNE_MLP};
     for (int q = 0; q < 2; q++) {
         fixture f;
@@ -292,9 +275,8 @@ static void test_start(void **state)
 }
 
 /* A graph in three settings is three graphs in one each. */
-static void test_rows(void **state)
+TEST(test_rows)
 {
-    (void)state;
     fixture f;
     set_up(&f, "hidden=16 conditions=5", DLS_TUNE_BASE, true, 1, false);
     const double loss = loss_of(&f, f.gradient, NULL);
@@ -324,9 +306,8 @@ static void test_rows(void **state)
     tear_down(&f);
 }
 
-static void test_threads(void **state)
+TEST(test_threads)
 {
-    (void)state;
     fixture one;
     set_up(&one, "hidden=16 conditions=5", DLS_TUNE_BASE, false, 1, false);
     const double loss = loss_of(&one, one.gradient, NULL);
@@ -341,9 +322,8 @@ static void test_threads(void **state)
 }
 
 /* Computing a layer again instead of keeping it, at the level of the engine. */
-static void test_recomputed(void **state)
+TEST(test_recomputed)
 {
-    (void)state;
     static const char *const archs[] = {"hidden=16 depth=N", "conv=gin hidden=16",
                                         "conv=gat hidden=16", "conv=mpnn hidden=16"};
     for (int q = 0; q < 4; q++) {
@@ -386,9 +366,8 @@ static void test_recomputed(void **state)
     }
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     dls_arch arch = dls_arch_default();
     dls_error e = {0};
     dls_inspector *insp = NULL;
@@ -410,15 +389,4 @@ static void test_refused(void **state)
                      DLS_EINPUT);
     assert_null(net);
     dls_inspector_destroy(insp);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_architectures), cmocka_unit_test(test_options), cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_start),         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_threads),       cmocka_unit_test(test_recomputed),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,13 +4,8 @@
  * what the graph is and what the setting is: it learns both, answers for a setting that it has not
  * seen, comes back from a file, and what is folded into a setting's MLP says what training said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#define OWN_MAIN
 #include "base/alloc.h"
 #include "predictor/sources/settle.h"
 #include "inspector_graphs.h"
@@ -19,6 +14,8 @@
 #include "predictor/training/checkpoint.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/ridge.h"
+#include "support/must.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -26,14 +23,6 @@
 #include <unistd.h>
 
 enum { GRAPHS = 16, NODES = 8, FEATURES = 4, SETTINGS = 7, SEEN = 6, WIDTH = 2 };
-
-#define MUST(call)                                                                                 \
-    do {                                                                                           \
-        dls_error e = {0};                                                                         \
-        if ((call) != DLS_OK) {                                                                    \
-            fail_msg("%s: %s", #call, e.msg);                                                      \
-        }                                                                                          \
-    } while (0)
 
 static char path[64];
 
@@ -167,9 +156,8 @@ static double error_on(dls_inspector *insp, const toy *t, int s)
     return sqrt(sum / n);
 }
 
-static void test_learns(void **state)
+TEST(test_learns)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course course;
@@ -192,9 +180,8 @@ static void test_learns(void **state)
 }
 
 /* The outputs of training, with numbers beside the graph, are those of a setting's own MLP. */
-static void test_folds(void **state)
+TEST(test_folds)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course course;
@@ -252,13 +239,11 @@ static void same_base(const dls_inspector *a, const dls_inspector *b)
 
 static bool stop_at_5(void *user, const dls_train_epoch *e)
 {
-    (void)user;
     return e->epoch != 5;
 }
 
-static void test_resumes(void **state)
+TEST(test_resumes)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course one;
@@ -296,9 +281,8 @@ static void test_resumes(void **state)
     toy_free(&t);
 }
 
-static void test_file(void **state)
+TEST(test_file)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course course;
@@ -326,9 +310,8 @@ static void test_file(void **state)
 }
 
 /* A setting tuned from what the inspector says of it begins there, not at nothing. */
-static void test_tunes(void **state)
+TEST(test_tunes)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course course;
@@ -358,9 +341,8 @@ static void test_tunes(void **state)
     toy_free(&t);
 }
 
-static void test_partition(void **state)
+TEST(test_partition)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course course;
@@ -394,9 +376,8 @@ static void test_partition(void **state)
     toy_free(&t);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     dls_train_course course;
@@ -448,9 +429,8 @@ static void test_refused(void **state)
 }
 
 /* Tables of hardware to numbers. */
-static void test_conditions(void **state)
+TEST(test_conditions)
 {
-    (void)state;
     dls_hw_gpu gpus[] = {
         {.name = "fast", .fp32_flops = 8, .mem_bps = 4, .mem_bytes = 2, .link = "in"},
         {.name = "odd", .fp32_flops = 1, .mem_bps = 1, .mem_bytes = 1, .link = "no"}};
@@ -492,9 +472,8 @@ static void test_conditions(void **state)
     assert_int_equal(dls_condition_of_setting(&hw, &s, number, &why), DLS_EINPUT);
 }
 
-static void test_ridge(void **state)
+TEST(test_ridge)
 {
-    (void)state;
     const double x[] = {0, 1, 1, 0, 2, 2, 3, 1, 4, 5};
     double y[5];
     double slope[3];
@@ -514,43 +493,30 @@ static void test_ridge(void **state)
     assert_true(fabs(slope[1] - 1) < 1e-12 && fabs(slope[0] - 1) < 1e-12);
 }
 
-static long left;
-
-static int refuse_later(void *user, size_t bytes)
+static dls_status fit_and_settle(dls_inspector *insp, const toy *t, const dls_train_options *o,
+                                 dls_train_course *course)
 {
-    (void)user;
-    (void)bytes;
-    return left-- > 0;
+    const dls_fit_settings which = {t->which, t->number, SEEN};
+    dls_setting *s;
+    DLS_TRY(dls_inspector_condition(insp, "speed\none", WIDTH, NULL));
+    DLS_TRY(dls_fit_all(insp, &t->set, &which, &whole, o, course, NULL));
+    return dls_inspector_settle(insp, "s", t->number, &s, NULL);
 }
 
-static void test_allocations(void **state)
+TEST(test_allocations)
 {
-    (void)state;
     toy t;
     toy_set(&t);
     const dls_train_options o = quick(1);
-    const dls_fit_settings which = {t.which, t.number, SEEN};
-    long n = 0;
+    int n = 0;
     dls_status status = DLS_ENOMEM;
     for (; status == DLS_ENOMEM && n < 2000; n++) {
         dls_arch arch = dls_arch_default();
         dls_inspector *insp = NULL;
         dls_train_course course = {0};
-        dls_setting *s;
-        dls_error why = {0};
         arch.hidden = 8;
         MUST(dls_fit_new(&t.set, &arch, 1, DLS_FIT_RESIDUAL, &insp, &e));
-        left = n;
-        dls_alloc_set_hook(refuse_later, NULL);
-        status = dls_inspector_condition(insp, "speed\none", WIDTH, &why);
-        if (status == DLS_OK) {
-            status = dls_fit_all(insp, &t.set, &which, &whole, &o, &course, &why);
-        }
-        if (status == DLS_OK) {
-            status = dls_inspector_settle(insp, "s", t.number, &s, &why);
-        }
-        dls_alloc_set_hook(NULL, NULL);
-        assert_true(status == DLS_OK || status == DLS_ENOMEM);
+        REFUSED(status, n, fit_and_settle(insp, &t, &o, &course));
         dls_train_course_fini(&course);
         dls_inspector_destroy(insp);
     }
@@ -562,12 +528,5 @@ static void test_allocations(void **state)
 int main(void)
 {
     snprintf(path, sizeof path, "/tmp/dlsim-together-%d.h5", (int)getpid());
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_learns),  cmocka_unit_test(test_folds),
-        cmocka_unit_test(test_resumes), cmocka_unit_test(test_file),
-        cmocka_unit_test(test_tunes),   cmocka_unit_test(test_partition),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_conditions),
-        cmocka_unit_test(test_ridge),   cmocka_unit_test(test_allocations),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_listed();
 }

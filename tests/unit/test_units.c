@@ -2,14 +2,9 @@
  *
  * Quantities with units: parsing, refusals, and printing that parses back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/units.h"
+#include "support/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,9 +27,8 @@ static void assert_same(double a, double b)
     }
 }
 
-static void good_quantities(void **state)
+TEST(good_quantities)
 {
-    (void)state;
     assert_same(value("62 s", DLS_QUANTITY_TIME), 62);
     assert_same(value("62", DLS_QUANTITY_TIME), 62);
     assert_same(value("7d", DLS_QUANTITY_TIME), 604800);
@@ -52,9 +46,8 @@ static void good_quantities(void **state)
     assert_same(value("15.7 TFLOP/s", DLS_QUANTITY_FLOPS), 15.7e12);
 }
 
-static void bad_quantities(void **state)
+TEST(bad_quantities)
 {
-    (void)state;
     static const struct {
         const char *text;
         dls_quantity kind;
@@ -88,9 +81,8 @@ static void bad_quantities(void **state)
 }
 
 /* What is written reads back to the same double, whatever it is. */
-static void round_trip(void **state)
+TEST(round_trip)
 {
-    (void)state;
     static const double values[] = {
         0,    62,         0.1,     1.0 / 3,   12.5e9,     1e-6,     376e9,       604800,
         1e15, 123456.789, 15.7e12, 1.0000001, 1073741824, 7 * 1e-3, 987654321e3, 1e-300};
@@ -109,9 +101,8 @@ static void round_trip(void **state)
                         "never");
 }
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     int64_t i;
     double f;
     assert_true(dls_units_i64(" -42 ", &i) && i == -42);
@@ -128,15 +119,4 @@ static void numbers(void **state)
     assert_int_equal(dls_units_us(0.0000014), 1);
     assert_true(dls_units_us((double)INFINITY) == INT64_MAX);
     assert_true(dls_units_us(1e13) == INT64_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_quantities),
-        cmocka_unit_test(bad_quantities),
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
  *
  * The world: work, rates alone, shared GPUs, what is refused and what is counted.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
 #include "support/refuse.h"
+#include "support/test.h"
 #include "workload/operator/residual.h"
 
 #include <math.h>
@@ -21,9 +16,8 @@
 
 static const world_group two_racks[] = {{"V100", 8, 4, 4, 10}};
 
-static void test_trace(void **state)
+TEST(test_trace)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 8, 32, 100, 5000}, {NULL, 1, 0, 7, 0}};
     world_setup s;
     const dls_rate_change *changed;
@@ -41,9 +35,8 @@ static void test_trace(void **state)
     world_fini(&s);
 }
 
-static void test_work(void **state)
+TEST(test_work)
 {
-    (void)state;
     const world_group groups[] = {{"P100", 2, 4, 0, 100}, {"V100", 2, 4, 0, 100}};
     const world_job jobs[] = {{"resnet50", 1, 64, 100, 0}, /* a duration alone */
                               {"resnet50", 1, 64, 5, 100}, /* iterations count more */
@@ -82,9 +75,8 @@ static void test_work(void **state)
 /* Seeded noise per model, GPU and link: the same for every batch and gang, of the sizes asked for
  * in one node and in several. */
 /* The spread stays what it is however much of it is shared; what is shared is alike. */
-static void test_shared_residual(void **state)
+TEST(test_shared_residual)
 {
-    (void)state;
     static const double part[3] = {0, 0.5, 1};
     enum { N = 4000 };
     for (int k = 0; k < 3; k++) {
@@ -108,9 +100,8 @@ static void test_shared_residual(void **state)
     }
 }
 
-static void test_residual(void **state)
+TEST(test_residual)
 {
-    (void)state;
     const world_job jobs[] = {{"resnet50", 1, 64, 1, 0}, {"resnet50", 8, 32, 1, 0}};
     world_setup plain, noisy;
     double sum = 0, squares = 0, spread_squares = 0;
@@ -143,9 +134,8 @@ static void test_residual(void **state)
 
 /* The Tiresias paper's finding (NSDI 2019, section 3): with P100s and 100 Gb/s, models with one
  * large tensor suffer when their workers are spread over nodes, the others hardly do. */
-static void test_who_suffers(void **state)
+TEST(test_who_suffers)
 {
-    (void)state;
     const world_group p100[] = {{"P100", 8, 4, 0, 100}};
     static const struct {
         const char *model;
@@ -177,9 +167,8 @@ static void test_who_suffers(void **state)
 
 /* What two models do to each other is theirs: the same for every job of theirs, another beside
  * another. */
-static void test_interference(void **state)
+TEST(test_interference)
 {
-    (void)state;
     const world_job jobs[] = {{"resnet50", 1, 32, 1, 0}, {"vgg16", 1, 32, 1, 0},
                               {"resnet50", 1, 32, 1, 0}, {"vgg16", 1, 32, 1, 0},
                               {"resnet50", 1, 32, 1, 0}, {"alexnet", 1, 32, 1, 0}};
@@ -207,9 +196,8 @@ static void test_interference(void **state)
     assert_true(llabs(rate[1][0] - rate[0][0]) < rate[0][0] / 2);
 }
 
-static void test_shared_gpus(void **state)
+TEST(test_shared_gpus)
 {
-    (void)state;
     const world_job jobs[] = {{"resnet50", 2, 32, 1, 0},
                               {"resnet50", 2, 32, 1, 0},
                               {"alexnet", 4, 128, 1, 0},
@@ -251,9 +239,8 @@ static void test_shared_gpus(void **state)
 
 /* Three that use more of the memory's bandwidth than there is are slowed down to what there is, where the law of
  * utilisations leaves them more. */
-static void test_memory_bandwidth(void **state)
+TEST(test_memory_bandwidth)
 {
-    (void)state;
     const world_job jobs[] = {
         {"resnet50", 1, 32, 1, 0}, {"resnet50", 1, 32, 1, 0}, {"resnet50", 1, 32, 1, 0}};
     double seconds[2];
@@ -276,9 +263,8 @@ static void test_memory_bandwidth(void **state)
     }
 }
 
-static void test_memory(void **state)
+TEST(test_memory)
 {
-    (void)state;
     const world_group mixed[] = {{"A100-80GB", 1, 8, 0, 100}, {"RTX2080TI", 1, 4, 0, 1}};
     const world_job jobs[] = {{"resnet50", 1, 256, 1, 0}, {"bert_large", 1, 1, 1, 0}};
     const world_job llama[] = {{"llama_7b", 1, 1, 1, 0}};
@@ -301,9 +287,8 @@ static void test_memory(void **state)
     world_fini(&s);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}}, empty[] = {{"vgg16", 2, 32, 0, 0}};
     world_setup s;
     dls_error err;
@@ -357,18 +342,14 @@ static dls_status life(world_setup *s)
 }
 
 /* Each allocation fails once; all is given back. (The first few hundred, and then some.) */
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"alexnet", 2, 32, 1, 0}};
     dls_status status = DLS_ENOMEM;
     for (int n = 0; status != DLS_OK; n++) {
         world_setup s;
-        int left = n;
         world_init(&s, "operator", two_racks, 1, jobs, 2);
-        dls_alloc_set_hook(refuse, &left);
-        status = life(&s);
-        dls_alloc_set_hook(NULL, NULL);
+        REFUSED(status, n, life(&s));
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
         assert_true(status != DLS_OK || n > 20);
         world_fini(&s);
@@ -376,9 +357,8 @@ static void test_no_memory(void **state)
 }
 
 /* Once its arrays have grown, running needs no memory. */
-static void test_hot_path(void **state)
+TEST(test_hot_path)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"alexnet", 2, 32, 1, 0}};
     const dls_rate_change *changed;
     world_setup s;
@@ -397,17 +377,4 @@ static void test_hot_path(void **state)
     }
     dls_alloc_set_hook(NULL, NULL);
     world_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace),       cmocka_unit_test(test_work),
-        cmocka_unit_test(test_residual),    cmocka_unit_test(test_shared_residual),
-        cmocka_unit_test(test_who_suffers), cmocka_unit_test(test_interference),
-        cmocka_unit_test(test_shared_gpus), cmocka_unit_test(test_memory), cmocka_unit_test(test_memory_bandwidth),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_hot_path),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
  * The world's links: contention, shifted bursts, uplinks, routes and priorities, rails and NVLink
  * domains, links that fail in part.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/test.h"
 #include "support/world_setup.h"
 
 #include "world/interleave.h"
@@ -21,9 +16,8 @@
 static const world_group two_racks[] = {{"V100", 8, 4, 4, 10}};
 
 /* Two spread jobs on the same four nodes, a third beside them, a fourth in nodes of its own. */
-static void test_contention(void **state)
+TEST(test_contention)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 4, 32, 1, 0},
                               {"vgg16", 4, 32, 1, 0},
                               {"resnet50", 1, 32, 1, 0},
@@ -71,9 +65,8 @@ static void test_contention(void **state)
     world_fini(&s);
 }
 
-static void test_interleave(void **state)
+TEST(test_interleave)
 {
-    (void)state;
     const dls_burst a = {1, 0.3, 0.1}, after = {1, 0.3, 0.5}, half = {1, 0.3, 0.25};
     const dls_burst twice = {0.5, 0.1, 0.1}, odd = {0.7, 0.1, 0.1}, any = {1, 0.3, (double)NAN};
     assert_true(dls_interleave(&a, &after) == 0 && dls_interleave(&after, &a) == 0);
@@ -93,9 +86,8 @@ static void test_interleave(void **state)
 }
 
 /* Without contention each has the links to itself. */
-static void test_no_contention(void **state)
+TEST(test_no_contention)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}};
     world_setup s;
     const dls_rate_change *changed;
@@ -111,9 +103,8 @@ static void test_no_contention(void **state)
 }
 
 /* Jobs of different nodes meet on the uplink of their rack, or in the core. */
-static void test_uplinks(void **state)
+TEST(test_uplinks)
 {
-    (void)state;
     const world_job jobs[] = {
         {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
     for (int core = 0; core < 2; core++) {
@@ -144,9 +135,8 @@ static void test_uplinks(void **state)
 
 /* Two jobs that meet on uplinks: not on two paths, and on one by priority: who is served first does
  * not notice the other, who has what is left. */
-static void test_routes(void **state)
+TEST(test_routes)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
     world_setup s;
     const dls_rate_change *changed;
@@ -187,9 +177,8 @@ static void test_routes(void **state)
 
 /* Jobs of the same nodes on rails have a link for each of their GPUs; in an NVLink domain they do
  * not use the network. */
-static void test_rails_and_domains(void **state)
+TEST(test_rails_and_domains)
 {
-    (void)state;
     const world_job jobs[] = {
         {"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 8, 32, 1, 0}};
     for (int domain = 0; domain < 2; domain++) {
@@ -213,9 +202,8 @@ static void test_rails_and_domains(void **state)
 }
 
 /* Half of one link on an uncrowded cluster: the jobs that cross it and no others. */
-static void test_half_a_link(void **state)
+TEST(test_half_a_link)
 {
-    (void)state;
     const world_job jobs[] = {{"vgg16", 8, 32, 1, 0},
                               {"vgg16", 8, 32, 1, 0},
                               {"resnet50", 4, 32, 1, 0},
@@ -241,15 +229,4 @@ static void test_half_a_link(void **state)
         assert_true(want != 1 || changed[0].rate == before);
     }
     world_fini(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contention),    cmocka_unit_test(test_interleave),
-        cmocka_unit_test(test_no_contention), cmocka_unit_test(test_uplinks),
-        cmocka_unit_test(test_routes),        cmocka_unit_test(test_rails_and_domains),
-        cmocka_unit_test(test_half_a_link),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,13 +3,8 @@
  * Measured throughputs: every format, nearest measurement, bad files, and the world that runs by
  * them. Against the published tables where they are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "support/must.h"
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
@@ -28,7 +23,6 @@ static char folder[64];
 
 static int make_folder(void **state)
 {
-    (void)state;
     snprintf(folder, sizeof folder, "/tmp/dlsim-table-XXXXXX");
     return mkdtemp(folder) ? 0 : -1;
 }
@@ -36,7 +30,6 @@ static int make_folder(void **state)
 static int drop_folder(void **state)
 {
     char command[128];
-    (void)state;
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     return system(command);
 }
@@ -63,10 +56,7 @@ static const char *subfolder(const char *name)
 static dls_table load(const char *path)
 {
     dls_table table;
-    dls_error err;
-    if (dls_table_load(path, &table, &err) != DLS_OK) {
-        fail_msg("%s: %s", err.where, err.msg);
-    }
+    MUST(dls_table_load(path, &table, &e));
     return table;
 }
 
@@ -95,9 +85,8 @@ static const char gavel[] =
     "  \"('A3C', 1)\": {\"null\": 5}, \"('Broken', 1)\": {\"null\": 0.0}},"
     " \"v100_unconsolidated\": {\"('ResNet-50 (batch size 64)', 4)\": {\"null\": 5.0}}}";
 
-static void test_gavel(void **state)
+TEST(test_gavel)
 {
-    (void)state;
     dls_table t = load(file("gavel.json", gavel));
     assert_int_equal(t.n, 5);
     dls_table_answer a = ask(&t, "resnet50", "V100", 64, 1, 1, false);
@@ -120,9 +109,8 @@ static void test_gavel(void **state)
     dls_table_fini(&t);
 }
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-    (void)state;
     subfolder("p");
     subfolder("p/imagenet");
     file("p/imagenet/placements.csv", "placement,local_bsz,step_time,sync_time\n1,20,0.1,0\n"
@@ -177,9 +165,8 @@ static const char *write_h5(const char *name, int32_t gpus, double seconds, cons
     return path;
 }
 
-static void test_h5(void **state)
+TEST(test_h5)
 {
-    (void)state;
     dls_error err;
     dls_table t = load(write_h5("t.h5", 4, 0.3, "dlsim-throughputs"));
     NEAR(ask(&t, "vgg16", "V100", 32, 4, 4, true).iteration_s, 0.3, 1e-12);
@@ -194,9 +181,8 @@ static void test_h5(void **state)
 }
 
 /* A line may be longer than any buffer. */
-static void test_long_lines(void **state)
+TEST(test_long_lines)
 {
-    (void)state;
     char text[9000];
     memset(text, '7', sizeof text);
     memcpy(text, "note,placement,local_bsz,step_time\n", 35);
@@ -210,9 +196,8 @@ static void test_long_lines(void **state)
     dls_table_fini(&t);
 }
 
-static void test_bad_files(void **state)
+TEST(test_bad_files)
 {
-    (void)state;
     static const char *const json[] = {"",
                                        "{\"v100\": ",
                                        "[1]",
@@ -266,9 +251,8 @@ static void test_bad_files(void **state)
 
 static const world_group v100s[] = {{"V100", 4, 4, 0, 10}};
 
-static void test_world(void **state)
+TEST(test_world)
 {
-    (void)state;
     const world_job jobs[] = {{"ResNet-50", 4, 64, 0, 1000},
                               {"ResNet-50", 1, 64, 30, 0},
                               {"unheard-of", 4, 64, 70, 1000},
@@ -307,9 +291,8 @@ static void test_world(void **state)
     world_fini(&s);
 }
 
-static void test_pair(void **state)
+TEST(test_pair)
 {
-    (void)state;
     const world_job jobs[] = {{"ResNet-50", 1, 64, 30, 0}, {"ResNet-50", 1, 64, 30, 0}};
     const dls_rate_change *changed;
     world_setup s;
@@ -324,9 +307,8 @@ static void test_pair(void **state)
     world_fini(&s);
 }
 
-static void test_refusals(void **state)
+TEST(test_refusals)
 {
-    (void)state;
     const world_job jobs[] = {{"ResNet-50", 4, 64, 10, 0}};
     const world_group k80[] = {{"K80", 1, 4, 0, 10}};
     world_setup s;
@@ -354,9 +336,8 @@ static const char *shared(const char *path)
 
 /* Consolidated and spread speeds of the world are Gavel's measured ones: the ratios of ResNet-50,
  * Transformer, LM and ResNet-18 on V100 and P100. */
-static void test_published_gavel(void **state)
+TEST(test_published_gavel)
 {
-    (void)state;
     static const struct {
         const char *model;
         int64_t batch;
@@ -398,9 +379,8 @@ static void test_published_gavel(void **state)
     world_fini(&s);
 }
 
-static void test_published_folders(void **state)
+TEST(test_published_folders)
 {
-    (void)state;
     dls_table t = load(shared("data/pollux_aws_t4"));
     assert_int_equal(t.models.n, 6);
     /* VGG is not there; ResNet-50 with 4 GPUs takes longer over four nodes than in one. */
@@ -414,43 +394,16 @@ static void test_published_folders(void **state)
     dls_table_fini(&t);
 }
 
-static void test_no_memory(void **state)
+TEST(test_no_memory)
 {
-    (void)state;
     char path[2][256];
     snprintf(path[0], sizeof path[0], "%s", file("gavel.json", gavel));
     snprintf(path[1], sizeof path[1], "%s", write_h5("t.h5", 4, 0.3, "dlsim-throughputs"));
     for (int i = 0; i < 2; i++) {
-        dls_status status = DLS_ENOMEM;
-        for (int n = 0; status != DLS_OK; n++) {
-            dls_table t;
-            int left = n;
-            dls_alloc_set_hook(refuse, &left);
-            status = dls_table_load(path[i], &t, NULL);
-            dls_alloc_set_hook(NULL, NULL);
-            assert_true(status == DLS_OK || status == DLS_ENOMEM);
-            if (status == DLS_OK) {
-                assert_true(n > 4);
-                dls_table_fini(&t);
-            }
-        }
+        dls_table t;
+        EACH_REFUSED(5, dls_table_load(path[i], &t, NULL));
+        dls_table_fini(&t);
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gavel),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_h5),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_world),
-        cmocka_unit_test(test_pair),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_published_gavel),
-        cmocka_unit_test(test_published_folders),
-        cmocka_unit_test(test_no_memory),
-    };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
-}
+GROUP(make_folder, drop_folder)

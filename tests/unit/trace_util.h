@@ -5,14 +5,8 @@
 #ifndef DLS_TESTS_TRACE_UTIL_H
 #define DLS_TESTS_TRACE_UTIL_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "dlsim/trace.h"
+#include "support/test.h"
 #include "traces/reader.h"
 
 #include <stdio.h>

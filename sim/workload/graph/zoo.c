@@ -96,7 +96,7 @@ const dls_zoo_model *dls_zoo_find(const char *name)
             return &models[i];
         }
     }
-    return dls_zoo_find_file(name);
+    return NULL;
 }
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)

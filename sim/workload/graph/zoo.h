@@ -21,6 +21,8 @@ typedef struct dls_zoo_model {
     int32_t variant;
 } dls_zoo_model;
 
+struct dls_zoo_file;
+
 size_t dls_zoo_size(void);
 /* The first so many are those that datasets draw from; the others came later and are asked about by
  * name, so that a dataset stays what it was. */
@@ -29,10 +31,11 @@ const dls_zoo_model *dls_zoo_at(size_t i);
 const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
 
 /* A model out of a file: ONNX, GraphDef, or ours (docs/graphs.md). Loss, gradients and updates are
- * added where there are none. It is named by its path, and dls_zoo_find then knows it, in the whole
- * process and until its end; the file is read again for every batch. Safe among threads. EINPUT: not
- * such a file. */
-dls_status dls_zoo_open(const char *path, const dls_zoo_model **out, dls_error *err) DLS_MUST_CHECK;
+ * added where there are none. It is named by its path and lives as long as *files, and the file is
+ * read again for every batch. *files is a list, NULL at first. EINPUT: not such a file. */
+dls_status dls_zoo_open(struct dls_zoo_file **files, const char *path, const dls_zoo_model **out,
+                        dls_error *err) DLS_MUST_CHECK;
+void dls_zoo_files_free(struct dls_zoo_file *files);
 /* The one batch that a file is of; 0: it can be any. */
 int32_t dls_zoo_only_batch(const dls_zoo_model *model);
 

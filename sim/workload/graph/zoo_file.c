@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Models out of graph files, beside the zoo's own: opened once in a process and known by their path
- * from then on, read again for every batch.
+ * Models out of graph files, beside the zoo's own: opened once in a list of them and known there by
+ * their path, read again for every batch.
  */
 #include "workload/graph/zoo_impl.h"
 
 #include "base/alloc.h"
 #include "workload/graph/import.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #define USUAL_BATCH 32 /* of a file that leaves it open */
 
-typedef struct file_model {
+typedef struct dls_zoo_file {
     dls_zoo_model model; /* first; named by the path */
-    struct file_model *next;
+    struct dls_zoo_file *next;
     char dataset[DLS_OPGRAPH_TEXT_MAX];
     bool imported; /* by import.h; else ours */
     int32_t only;  /* the batch that is written into it; 0: left open */
     char path[];
-} file_model;
-
-/* Only added to, by one at a time; never freed, so that names stay what they are. */
-static _Atomic(file_model *) files;
-static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
+} dls_zoo_file;
 
 /* Marks a model of a file; never called. */
 static void from_file(dls_net *net, int32_t variant)
@@ -34,29 +28,19 @@ static void from_file(dls_net *net, int32_t variant)
     (void)variant;
 }
 
-static const file_model *file_of(const dls_zoo_model *model)
+static const dls_zoo_file *file_of(const dls_zoo_model *model)
 {
-    return model->build == from_file ? (const file_model *)model : NULL;
-}
-
-const dls_zoo_model *dls_zoo_find_file(const char *path)
-{
-    for (const file_model *f = atomic_load(&files); f; f = f->next) {
-        if (strcmp(f->path, path) == 0) {
-            return &f->model;
-        }
-    }
-    return NULL;
+    return model->build == from_file ? (const dls_zoo_file *)model : NULL;
 }
 
 int32_t dls_zoo_only_batch(const dls_zoo_model *model)
 {
-    const file_model *f = file_of(model);
+    const dls_zoo_file *f = file_of(model);
     return f ? f->only : 0;
 }
 
-static dls_status read_file(const file_model *f, int32_t batch, int32_t sequence, dls_opgraph **out,
-                            dls_error *err)
+static dls_status read_file(const dls_zoo_file *f, int32_t batch, int32_t sequence,
+                            dls_opgraph **out, dls_error *err)
 {
     const dls_import_options options = {.batch = batch,
                                         .sequence = sequence,
@@ -70,7 +54,7 @@ static dls_status read_file(const file_model *f, int32_t batch, int32_t sequence
 bool dls_zoo_build_file(const dls_zoo_model *model, const dls_zoo_options *options,
                         dls_opgraph **out, dls_status *status, dls_error *err)
 {
-    const file_model *f = file_of(model);
+    const dls_zoo_file *f = file_of(model);
     if (!f) {
         return false;
     }
@@ -94,7 +78,7 @@ static bool ends_with(const char *text, const char *with)
 }
 
 /* What the file says of itself; a batch that can be had twice as large is left open. */
-static dls_status learn(file_model *f, dls_error *err)
+static dls_status learn(dls_zoo_file *f, dls_error *err)
 {
     dls_opgraph *g, *twice;
     dls_error why = {0};
@@ -118,32 +102,40 @@ static dls_status learn(file_model *f, dls_error *err)
     return DLS_OK;
 }
 
-dls_status dls_zoo_open(const char *path, const dls_zoo_model **out, dls_error *err)
+dls_status dls_zoo_open(struct dls_zoo_file **files, const char *path, const dls_zoo_model **out,
+                        dls_error *err)
 {
-    dls_status status = DLS_OK;
-    pthread_mutex_lock(&adding);
-    *out = dls_zoo_find_file(path);
-    if (!*out) {
-        const size_t n = strlen(path) + 1;
-        file_model *f = dls_alloc_zero(1, sizeof *f + n);
-        if (!f) {
-            pthread_mutex_unlock(&adding);
-            return dls_nomem(err, path, sizeof *f + n);
-        }
-        memcpy(f->path, path, n);
-        f->imported =
-            ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
-        f->model = (dls_zoo_model){
-            .name = f->path, .family = "file", .dataset = f->dataset, .build = from_file};
-        status = learn(f, err);
-        if (status == DLS_OK) {
-            f->next = atomic_load(&files);
-            atomic_store(&files, f);
+    const size_t n = strlen(path) + 1;
+    for (const dls_zoo_file *f = *files; f; f = f->next) {
+        if (strcmp(f->path, path) == 0) {
             *out = &f->model;
-        } else {
-            dls_free(f);
+            return DLS_OK;
         }
     }
-    pthread_mutex_unlock(&adding);
-    return status;
+    dls_zoo_file *f = dls_alloc_zero(1, sizeof *f + n);
+    if (!f) {
+        return dls_nomem(err, path, sizeof *f + n);
+    }
+    memcpy(f->path, path, n);
+    f->imported = ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
+    f->model = (dls_zoo_model){
+        .name = f->path, .family = "file", .dataset = f->dataset, .build = from_file};
+    const dls_status status = learn(f, err);
+    if (status != DLS_OK) {
+        dls_free(f);
+        return status;
+    }
+    f->next = *files;
+    *files = f;
+    *out = &f->model;
+    return DLS_OK;
+}
+
+void dls_zoo_files_free(struct dls_zoo_file *files)
+{
+    while (files) {
+        dls_zoo_file *next = files->next;
+        dls_free(files);
+        files = next;
+    }
 }

@@ -7,8 +7,6 @@
 
 #include "workload/graph/zoo.h"
 
-/* NULL: no such file was opened. */
-const dls_zoo_model *dls_zoo_find_file(const char *path);
 /* false: the model is none of a file. Else *status is what became of it. */
 bool dls_zoo_build_file(const dls_zoo_model *model, const dls_zoo_options *options,
                         dls_opgraph **out, dls_status *status, dls_error *err);
