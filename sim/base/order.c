@@ -12,7 +12,7 @@
 
 _Static_assert(sizeof(dls_order_node) == 512, "whole cache lines");
 
-enum { WIDTH = DLS_ORDER_WIDTH, LEAST = DLS_ORDER_LEAST };
+enum { WIDTH = DLS_ORDER_WIDTH, LEAST = DLS_ORDER_LEAST, HIGHEST = 16 /* 2 x 5^15 members */ };
 
 dls_status dls_order_init(dls_order *t, int32_t n, int64_t sets, dls_error *err)
 {
@@ -113,6 +113,14 @@ static void cut(dls_order_node *p, int64_t n)
     }
 }
 
+/* Ask the caches for all of a node. */
+static inline void fetch(const dls_order_node *p)
+{
+    for (size_t byte = 0; byte < sizeof *p; byte += 64) {
+        __builtin_prefetch((const char *)p + byte);
+    }
+}
+
 /* The figures of entry i of a node, recounted. */
 static void pull(dls_order *t, dls_order_node *p, int32_t i)
 {
@@ -209,8 +217,12 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
     for (int32_t h = s->height; h > 0; h--) {
         dls_order_node *p = &t->node[at];
         int32_t i = count_before(t, p, &rank, lead);
+        const dls_order_node *c = &t->node[p->entry[i - (i > 0)].at];
         t->steps++;
-        if (t->node[p->entry[i - (i > 0)].at].n == WIDTH) {
+        if (h == 1) {
+            fetch(c);
+        }
+        if (c->n == WIDTH) {
             split(t, at, i - (i > 0), lead);
             i = count_before(t, p, &rank, lead);
         }
@@ -250,29 +262,15 @@ static void level_out(dls_order *t, dls_order_node *p, int32_t i)
     }
 }
 
-/* Take a member out of a subtree whose root can spare an entry. */
-static void take(dls_order *t, int32_t at, int32_t height, int32_t x, int64_t lead)
+/* What entry i of a node says of a subtree that member x, m, has left. */
+static void forget(const dls_order *t, dls_order_node *p, int32_t i, int32_t x, const dls_member *m)
 {
-    const dls_member *m = &t->member[x];
-    dls_order_node *p = &t->node[at];
-    int32_t i = count_up_to(t, p, x, lead) - 1;
-    t->steps++;
-    DLS_DEBUG_ASSERT(i >= 0);
-    if (height == 0) {
-        DLS_DEBUG_ASSERT(p->entry[i].at == x);
-        erase(p, i);
-        return;
-    }
-    if (t->node[p->entry[i].at].n <= LEAST) {
-        level_out(t, p, i + 1 < p->n ? i : i - 1);
-        i = count_up_to(t, p, x, lead) - 1;
-    }
     dls_order_entry *e = &p->entry[i];
-    take(t, e->at, height - 1, x, lead);
     const dls_order_node *c = &t->node[e->at];
-    p->lead[i] = c->lead[0];
-    e->first = c->entry[0].first;
-    e->sum -= m->weight;
+    if (e->first == x) {
+        p->lead[i] = c->lead[0];
+        e->first = c->entry[0].first;
+    }
     if (e->aux == m->aux) {
         int64_t least = INT64_MAX;
         for (int32_t k = 0; k < c->n && least > m->aux; k++) {
@@ -285,8 +283,34 @@ static void take(dls_order *t, int32_t at, int32_t height, int32_t x, int64_t le
 void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
-    take(t, s->root, s->height, x, leading(&t->member[x].rank));
-    t->member[x].in_set = false;
+    dls_member *m = &t->member[x];
+    const int64_t lead = leading(&m->rank);
+    struct {
+        dls_order_node *node;
+        int32_t i;
+    } way[HIGHEST];
+    dls_order_node *p = &t->node[s->root];
+    for (int32_t h = s->height; h > 0; h--) { /* p can spare an entry */
+        int32_t i = count_up_to(t, p, x, lead) - 1;
+        t->steps++;
+        DLS_DEBUG_ASSERT(i >= 0);
+        if (t->node[p->entry[i].at].n <= LEAST) {
+            level_out(t, p, i + 1 < p->n ? i : i - 1);
+            i = count_up_to(t, p, x, lead) - 1;
+        }
+        p->entry[i].sum -= m->weight;
+        way[h - 1].node = p;
+        way[h - 1].i = i;
+        p = &t->node[p->entry[i].at];
+    }
+    const int32_t last = count_up_to(t, p, x, lead) - 1;
+    t->steps++;
+    DLS_DEBUG_ASSERT(last >= 0 && p->entry[last].at == x);
+    erase(p, last);
+    for (int32_t h = 0; h < s->height; h++) {
+        forget(t, way[h].node, way[h].i, x, m);
+    }
+    m->in_set = false;
     const int32_t root = s->root;
     if (s->height > 0 && t->node[root].n == 1) {
         *s = (dls_order_set){t->node[root].entry[0].at, s->height - 1};
@@ -309,9 +333,7 @@ void dls_order_fetch(const dls_order *t, dls_order_set s, int32_t x)
         }
         at = p->entry[i - (i > 0)].at;
     }
-    for (size_t byte = 0; byte < sizeof *t->node; byte += 64) {
-        __builtin_prefetch((const char *)&t->node[at] + byte);
-    }
+    fetch(&t->node[at]);
 }
 
 /* ---- searches ------------------------------------------------------------------------------- */
@@ -376,6 +398,22 @@ int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank
         const int32_t i = count_before(t, p, rank, lead), whole = h > 0 ? i - 1 : i;
         t->steps++;
         for (int32_t k = 0; k < whole; k++) {
+            sum += p->entry[k].sum;
+        }
+        at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
+    }
+    return sum;
+}
+
+int64_t dls_order_sum_from(dls_order *t, dls_order_set s, const dls_rank *rank, int64_t enough)
+{
+    const int64_t lead = leading(rank);
+    int64_t sum = 0;
+    for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE && sum < enough; h--) {
+        const dls_order_node *p = &t->node[at];
+        const int32_t i = count_before(t, p, rank, lead);
+        t->steps++;
+        for (int64_t k = p->n - 1; k >= i; k--) {
             sum += p->entry[k].sum;
         }
         at = i > 0 ? p->entry[i - 1].at : DLS_NONE;

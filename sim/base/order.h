@@ -126,6 +126,8 @@ int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x);
 
 /* Sum of the weights of the members ranked strictly before `rank`. */
 int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank);
+/* Sum of the weights of all others; or a part of it that is at least `enough`, if there is one. */
+int64_t dls_order_sum_from(dls_order *t, dls_order_set s, const dls_rank *rank, int64_t enough);
 /* The first member for which (sum of the weights up to and including it) > limit. */
 int32_t dls_order_first_over(dls_order *t, dls_order_set s, int64_t limit);
 /* The first member with aux <= limit ranked after member `after` (DLS_NONE: from the start). */

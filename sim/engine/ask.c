@@ -159,7 +159,7 @@ dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_err
 static dls_request request(const dls_engine *e, int32_t job, int32_t type)
 {
     const dls_sim_params *p = e->params;
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const dls_class *c = &e->select.cls[e->job[job].cls];
     const uint8_t state = e->rec->state[job];
     return (dls_request){
         .job = job,
@@ -346,7 +346,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     if (!*placed) {
         e->rec->refusals++;
         return retry_us == DLS_NEVER ? DLS_OK
-                                     : set_retry(e, e->select.class_of[job], retry_us, err);
+                                     : set_retry(e, e->job[job].cls, retry_us, err);
     }
     if (!part) {
         DLS_TRY(check_grant(e, &r, ops->name, false, err));
@@ -399,11 +399,11 @@ static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
 
 dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fits, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->hold.parts[host] >= 0);
+    DLS_DEBUG_ASSERT(e->job[host].parts >= 0);
     const dls_pace *pace = e->params->pace;
     *fits = true;
     if (pace && pace->shares) {
-        DLS_TRY(list_seats(e, e->hold.parts[host], err));
+        DLS_TRY(list_seats(e, e->job[host].parts, err));
         *fits = pace->shares(pace->user, job, e->hold.type[host], e->ask.seat, e->ask.n_seats);
     }
     return DLS_OK;
@@ -446,7 +446,7 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
             best = t;
         }
     }
-    int64_t *at_us = &e->ask.retry_us[e->select.class_of[job]];
+    int64_t *at_us = &e->ask.retry_us[e->job[job].cls];
     if (best < 0 && retry_us < *at_us) {
         *at_us = retry_us;
         e->ask.any_retry = true;
@@ -461,10 +461,9 @@ void dls_ask_bind(dls_engine *e)
                                              .turn = turn,
                                              .route = route,
                                              .user = e};
-    if (e->params->placement->cost) {
-        e->select.choose = cheapest_type;
-        e->select.user = e;
-    }
+    e->select.fetch = dls_fetch_job;
+    e->select.user = e;
+    e->select.choose = e->params->placement->cost ? cheapest_type : NULL;
 }
 
 void dls_ask_init(dls_engine *e)
@@ -500,7 +499,7 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
-    DLS_TRY(list_seats(e, e->hold.parts[job], err));
+    DLS_TRY(list_seats(e, e->job[job].parts, err));
     if (pace) { /* first, so that the placement can give the job a route */
         DLS_TRY(pace->start(pace->user, job, e->hold.type[job], e->ask.seat, e->ask.n_seats, err));
     }
@@ -519,7 +518,7 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
 dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
 {
     if (e->jobs.work_at_start) {
-        e->jobs.work_at_start[job] = e->jobs.work[job];
+        e->jobs.work_at_start[job] = e->job[job].work;
     }
     return e->params->pace || e->params->placement->started ? notify_started(e, job, err) : DLS_OK;
 }
@@ -529,7 +528,7 @@ void dls_tell_stopped(dls_engine *e, int32_t job)
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
     if (ops->stopped) {
-        const int64_t worked_us = dls_work_to_us(e->jobs.work_at_start[job] - e->jobs.work[job]);
+        const int64_t worked_us = dls_work_to_us(e->jobs.work_at_start[job] - e->job[job].work);
         ops->stopped(e->ask.placement_state, e->index, job, e->clock.now_us, worked_us);
     }
     if (pace) {

@@ -11,7 +11,7 @@
 void dls_audit_init(dls_engine *e)
 {
     for (int32_t j = 0; e->audit.job && j < e->n; j++) {
-        e->audit.job[j].left = e->jobs.work[j];
+        e->audit.job[j].left = e->job[j].work;
     }
 }
 
@@ -44,7 +44,7 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
         }
         a->left = finished ? 0 : a->left;
         a->running = e->jobs.running[j] != 0;
-        a->rate = e->jobs.rate[j];
+        a->rate = e->job[j].rate;
         a->progress_from_us = e->jobs.progress_from_us[j];
         a->saved = finished ? 0 : e->jobs.saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
     }
@@ -64,9 +64,9 @@ static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
     const dls_shape shape = dls_shape_of(e, job);
     DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
     rate = dls_scaled_rate(e, job, rate);
-    if (e->jobs.rate[job] > rate + (rate >> 30) + 1) {
+    if (e->job[job].rate > rate + (rate >> 30) + 1) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld",
-                        job, (long long)e->jobs.rate[job], (long long)rate);
+                        job, (long long)e->job[job].rate, (long long)rate);
     }
     return DLS_OK;
 }
@@ -81,9 +81,9 @@ static dls_status audit_guest(dls_engine *e, int32_t guest, dls_error *err)
     }
     bool same = found_guest == guest && e->jobs.running[host] && !dls_is_guest(e, host) &&
                 e->hold.type[host] == e->hold.type[guest];
-    for (int32_t p = e->hold.parts[guest]; p >= 0 && same; p = e->hold.part[p].next) {
+    for (int32_t p = e->job[guest].parts; p >= 0 && same; p = e->hold.part[p].next) {
         bool found = false;
-        for (int32_t q = e->hold.parts[host]; q >= 0; q = e->hold.part[q].next) {
+        for (int32_t q = e->job[host].parts; q >= 0; q = e->hold.part[q].next) {
             found = found || (e->hold.part[q].node == e->hold.part[p].node &&
                               e->hold.part[q].mask == e->hold.part[p].mask);
         }
@@ -99,12 +99,12 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
         const dls_record *r = e->rec;
         const bool running = r->state[j] == DLS_JOB_RUNNING;
         int32_t gpus = 0;
-        for (int32_t p = e->hold.parts[j]; p >= 0; p = e->hold.part[p].next) {
+        for (int32_t p = e->job[j].parts; p >= 0; p = e->hold.part[p].next) {
             gpus += __builtin_popcountll(e->hold.part[p].mask);
         }
         const bool guest = dls_is_guest(e, j);
         if (running != (e->jobs.running[j] != 0) || gpus != (running ? e->select.size[j] : 0) ||
-            (running && e->select.type[j] != (guest ? -1 : e->hold.type[j])) ||
+            (running && e->job[j].type != (guest ? -1 : e->hold.type[j])) ||
             (guest && !running)) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d holds %d GPUs in state %d", j, gpus,
                             r->state[j]);

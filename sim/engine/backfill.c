@@ -10,7 +10,7 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
                           int64_t *spare)
 {
     DLS_DEBUG_ASSERT(s->ranked);
-    const dls_class *c = &s->cls[s->class_of[head]];
+    const dls_class *c = &s->cls[s->job[head].cls];
     const dls_pool *p = &s->pool[c->pool];
     int64_t best = DLS_NEVER;
     *type = -1;
@@ -42,7 +42,7 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
 int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
                             int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare)
 {
-    const int32_t pool = s->cls[s->class_of[head]].pool;
+    const int32_t pool = s->cls[s->job[head].cls].pool;
     const dls_pool *p = &s->pool[pool];
     const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
     const uint32_t head_bit = head_type >= 0 ? UINT32_C(1) << head_type : 0;

@@ -55,7 +55,7 @@ static dls_status sort_classes(dls_engine *e, dls_error *err)
         renumber[s->cls[c].size_idx] = c;
     }
     for (int32_t j = 0; j < e->n; j++) {
-        s->class_of[j] = renumber[s->class_of[j]];
+        s->job[j].cls = renumber[s->job[j].cls];
     }
     dls_free(renumber);
     return DLS_OK;
@@ -134,8 +134,8 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
     size_t cap = 0;
     for (int32_t j = 0; j < e->n; j++) {
         const class_key key = key_of(e, j, pool_of_vc);
-        DLS_TRY(dls_strdict_put(keys, (const char *)&key, sizeof key, &s->class_of[j], err));
-        if (s->class_of[j] < s->n_classes) {
+        DLS_TRY(dls_strdict_put(keys, (const char *)&key, sizeof key, &s->job[j].cls, err));
+        if (s->job[j].cls < s->n_classes) {
             continue;
         }
         DLS_TRY(dls_grow(&s->cls, &cap, (size_t)s->n_classes + 1, sizeof *s->cls, err));
@@ -160,7 +160,12 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
     dls_strdict keys;
-    DLS_TRY(dls_alloc_array(&s->class_of, (size_t)e->n, sizeof *s->class_of, "job classes", err));
+    const size_t bytes = (size_t)e->n * sizeof *e->job;
+    s->job = e->job = dls_alloc_aligned(bytes);
+    if (!e->job) {
+        return dls_nomem(err, "jobs", bytes);
+    }
+    memset(e->job, 0, bytes);
     int32_t *pool_of_vc = pools_of_vcs(e);
     dls_strdict_init(&keys);
     const dls_status status = pool_of_vc ? find_classes(e, &keys, pool_of_vc, err)

@@ -5,7 +5,7 @@
  *   part            state                       functions
  *   jobs.h          a job's times, work, rate   life.c arrive, start, lose the GPUs, finish; progress.c
  *                                               rates, checkpoints, accounts; starts.c a row per start
- *   clock.h         time, what is due           sim.c the event loop
+ *   clock.h         time, what is due           sim.c the event loop; fetch.c what events will touch
  *   select.h        who is to run               select.c, backfill.c, park.c; classes.c what jobs ask for
  *   hold.h          who has which GPUs          hold.c
  *   ask.h           policies' state, requests   ask.c, prediction.c; view.c what policies see
@@ -42,6 +42,7 @@ struct dls_engine {
     const dls_trace_columns *col;
     int32_t n; /* jobs */
     dls_discipline discipline;
+    dls_job *job; /* [n] */
     dls_view view;
     dls_record *rec;
     dls_place_index *index;
@@ -101,6 +102,11 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
  * leave, then in the quotas in their order. */
 void dls_pools_divide(dls_engine *e, int32_t type, int64_t down);
 
+/* fetch.c: ask the caches for what an event of a job will touch (`engine` is one); for what the next events of
+ * a queue will, which has so many slots a job. */
+void dls_fetch_job(void *engine, int32_t job);
+void dls_fetch_soon(dls_engine *e, const dls_evq *q, uint32_t slots);
+
 /* pass.c */
 dls_status dls_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
@@ -108,7 +114,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
  * left out. */
 static inline const dls_class *dls_class_of(const dls_engine *e, int32_t job)
 {
-    return &e->select.cls[e->select.class_of[job]];
+    return &e->select.cls[e->job[job].cls];
 }
 
 static inline void dls_mark_dirty(dls_engine *e, int32_t job)

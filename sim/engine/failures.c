@@ -146,11 +146,11 @@ bool dls_failures_any_down(const dls_engine *e)
 
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->failures.on && e->hold.parts[job] >= 0);
+    DLS_DEBUG_ASSERT(e->failures.on && e->job[job].parts >= 0);
     dls_failure_state *f = &e->failures;
     DLS_TRY(dls_grow(&f->link, &f->link_cap, e->hold.n_parts, sizeof *f->link, err));
     int32_t nodes = 0;
-    for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
+    for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
         nodes++;
         int32_t *first = &f->on_node[e->hold.part[p].node];
         f->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
@@ -196,9 +196,9 @@ dls_status dls_failures_stop(dls_engine *e, int32_t job, bool failed, dls_error 
         return dls_guest_stop(e, job, failed, err);
     }
     const dls_work left = failed ? dls_job_saved(e, job) : dls_job_work_left(e, job);
-    dls_count_mixed(e, job, e->hold.parts[job], -1);
+    dls_count_mixed(e, job, e->job[job].parts, -1);
     dls_select_deselect(&e->select, job, e->clock.now_us, dls_estimate_left_us(e, job, left));
-    dls_give_back(e, job, e->hold.parts[job]);
+    dls_give_back(e, job, e->job[job].parts);
     return dls_job_lose(e, job, failed, err);
 }
 

@@ -39,7 +39,7 @@ void dls_guests_init(dls_engine *e)
 
 static int32_t *list_of(dls_engine *e, int32_t job)
 {
-    const int32_t cls = e->select.class_of[job];
+    const int32_t cls = e->job[job].cls;
     return &e->guests.newest[cls * e->select.n_types + e->hold.type[job]];
 }
 
@@ -166,7 +166,7 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_erro
     const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
     unpair(e, guest);
     dls_select_add_waiting(&e->select, guest, rank,
-                           dls_estimate_left_us(e, guest, e->jobs.work[guest]));
+                           dls_estimate_left_us(e, guest, e->job[guest].work));
     return DLS_OK;
 }
 
@@ -198,7 +198,7 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
     dls_select *s = &e->select;
     int32_t parts = DLS_NONE;
     const dls_rank rank = s->order.member[guest].rank;
-    for (int32_t p = e->hold.parts[host]; p >= 0; p = e->hold.part[p].next) {
+    for (int32_t p = e->job[host].parts; p >= 0; p = e->hold.part[p].next) {
         DLS_TRY(dls_new_part(e, e->hold.part[p].node, e->hold.part[p].mask, parts, &parts, err));
     }
     withdraw(e, host);
@@ -237,7 +237,7 @@ static dls_status best_host(dls_engine *e, int32_t job, int32_t cls, int32_t typ
 static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_select *s = &e->select;
-    const dls_class *c = &s->cls[s->class_of[job]];
+    const dls_class *c = &s->cls[s->job[job].cls];
     const dls_pool *p = &s->pool[c->pool];
     int32_t budget = HOSTS_MAX, best = DLS_NONE;
     double most = 0;

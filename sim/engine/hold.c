@@ -14,7 +14,7 @@ void dls_hold_init(dls_engine *e)
     h->free_part = -1;
     for (int32_t j = 0; j < e->n; j++) {
         h->type[j] = -1;
-        h->parts[j] = h->placed[j] = -1;
+        e->job[j].parts = e->job[j].placed = -1;
     }
     for (int32_t r = 0; r < e->index->n_racks; r++) {
         const dls_rack *rack = &e->index->rack[r];
@@ -89,16 +89,16 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
 
 bool dls_retake(dls_engine *e, int32_t job)
 {
-    DLS_DEBUG_ASSERT(e->hold.parts[job] >= 0);
+    DLS_DEBUG_ASSERT(e->job[job].parts >= 0);
     int64_t cpu, mem;
     if (dls_part_of(e, job) > 0) {
-        const dls_part had = part_held(e, job, e->hold.parts[job]);
+        const dls_part had = part_held(e, job, e->job[job].parts);
         return dls_parts_take(e->index, &had);
     }
-    for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
+    for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
         dls_side_resources(e, job, __builtin_popcountll(e->hold.part[p].mask), &cpu, &mem);
         if (!dls_place_retake(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem)) {
-            for (int32_t q = e->hold.parts[job]; q != p; q = e->hold.part[q].next) {
+            for (int32_t q = e->job[job].parts; q != p; q = e->hold.part[q].next) {
                 dls_side_resources(e, job, __builtin_popcountll(e->hold.part[q].mask), &cpu, &mem);
                 dls_place_give(e->index, e->hold.part[q].node, e->hold.part[q].mask, cpu, mem);
             }
@@ -110,7 +110,7 @@ bool dls_retake(dls_engine *e, int32_t job)
 
 dls_shape dls_shape_of(dls_engine *e, int32_t job)
 {
-    return dls_shape_of_parts(e, e->hold.parts[job]);
+    return dls_shape_of_parts(e, e->job[job].parts);
 }
 
 dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts)

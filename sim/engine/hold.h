@@ -15,14 +15,9 @@ typedef struct dls_held {
 
 typedef struct dls_holding {
     int8_t *type;          /* [n] of the GPUs held, -1 */
-    int32_t *parts;        /* [n] list of dls_held, -1 */
     dls_held *part;
     size_t n_parts, parts_cap;
     int32_t free_part;
-
-    /* in a pass: jobs that lost their selection but may still get the same GPUs back */
-    bool *dropped;         /* [n] lost its selection in this pass; its GPUs are back in the index */
-    int32_t *placed;       /* [n] GPUs placed in this pass, not yet started */
 
     uint64_t *rack_seen;   /* [racks] scratch: when a rack was last counted */
     uint64_t rack_count;
@@ -31,9 +26,6 @@ typedef struct dls_holding {
 
 #define DLS_HOLD_ARRAYS(XX)                                                                        \
     XX(hold.type, e->n, true)                                                                      \
-    XX(hold.parts, e->n, true)                                                                     \
-    XX(hold.dropped, e->n, true)                                                                   \
-    XX(hold.placed, e->n, true)                                                                    \
     XX(hold.rack_seen, e->index->n_racks, true)
 
 /* XX(member of the engine, elements in use, elements that there is room for) */

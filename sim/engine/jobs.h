@@ -10,18 +10,31 @@
 
 #include "engine/sim.h"
 
+/* What an event touches of a job and policies do not see as a column: a cache line. Each part of the engine
+ * has its own of it. */
+typedef struct dls_job {
+    dls_work work;           /* left at rate_from_us; while waiting: left */
+    int64_t rate;            /* now, or when it last ran; DLS_RATE_ONE before the first start */
+    int64_t rate_from_us;    /* while running: the present rate counts from here, >= progress_from_us */
+    int64_t recorded_to_us;  /* while running: recorded up to here */
+    int32_t parts;           /* the GPUs it holds: list of dls_held, -1 */
+    int32_t placed;          /* in a pass: GPUs placed in it, not yet started, -1 */
+    int32_t cls;             /* class that it is selected in, -1: infeasible */
+    int8_t type;             /* that it is selected on, -1: not selected */
+    bool dropped;            /* in a pass: it lost its selection; its GPUs are back in the index */
+    int32_t unused[2];
+} dls_job;
+
+_Static_assert(sizeof(dls_job) == 64, "a cache line");
+
 typedef struct dls_jobs {
     /* [n] */
     int64_t *state_since_us;    /* last change of state */
     int64_t *progress_from_us;  /* while running: progress counts from here */
-    int64_t *rate_from_us;      /* while running: the present rate counts from here, >= progress_from_us */
-    int64_t *recorded_to_us;    /* while running: recorded up to here */
     int64_t *estimate_us;
     const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
     int64_t *work_us;           /* .. what the world says; NULL without one */
-    dls_work *work;             /* left at rate_from_us; while waiting: left */
     dls_work *work_at_start;    /* left at the last start; NULL if not needed */
-    int64_t *rate;              /* now, or when it last ran; DLS_RATE_ONE before the first start */
     uint8_t *running;
     char *policy_bytes;         /* [n + 1][job_state_bytes] the scheduler's own; the last for no job */
     int64_t *save_us;           /* time that a periodic checkpoint takes; NULL: none are taken */
@@ -35,17 +48,14 @@ typedef struct dls_jobs {
 
 /* XX(member of the engine, elements, condition under which there is one) */
 #define DLS_JOBS_ARRAYS(XX)                                                                        \
+    XX(job, e->n, true)                                                                            \
     XX(jobs.state_since_us, e->n, true)                                                            \
     XX(jobs.progress_from_us, e->n, true)                                                          \
-    XX(jobs.rate_from_us, e->n, true)                                                              \
-    XX(jobs.recorded_to_us, e->n, true)                                                            \
     XX(jobs.estimate_us, e->n, true)                                                               \
     XX(jobs.work_us, e->n, e->params->pace)                                                        \
-    XX(jobs.work, e->n, true)                                                                      \
     XX(jobs.work_at_start, e->n,                                                                   \
        e->params->placement->stopped || e->params->placement->share || e->params->pace ||          \
            e->params->predictions || e->failures.on)                                               \
-    XX(jobs.rate, e->n, true)                                                                      \
     XX(jobs.running, e->n, true)                                                                   \
     XX(jobs.policy_bytes, (size_t)(e->n + 1) * e->params->sched->job_state_bytes, true)            \
     XX(jobs.save_us, e->n, e->params->checkpoint_period_us > 0)                                    \

@@ -37,7 +37,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     }
     if (e->discipline == DLS_EASY && e->jobs.running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
-        p.key = e->jobs.progress_from_us[job] + dls_estimate_left_us(e, job, e->jobs.work[job]);
+        p.key = e->jobs.progress_from_us[job] + dls_estimate_left_us(e, job, e->job[job].work);
     } else if (!e->walk.on) {
         dls_view_update(e);
         dls_seal(e);
@@ -83,7 +83,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
 
 dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->hold.parts[job] < 0);
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->job[job].parts < 0);
     if (e->rec->state[job] == DLS_JOB_INFEASIBLE) {
         return DLS_OK;
     }
@@ -142,9 +142,9 @@ static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore
 dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts, dls_error *err)
 {
     DLS_DEBUG_ASSERT(!e->jobs.running[job] && parts >= 0 && type >= 0);
-    e->hold.parts[job] = parts;
+    e->job[job].parts = parts;
     e->hold.type[job] = (int8_t)type;
-    DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->select.type[job] == e->hold.type[job]);
+    DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->job[job].type == e->hold.type[job]);
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
     rec->pending_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
@@ -159,7 +159,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts
         DLS_TRY(dls_failures_hold(e, job, err));
     }
     if (e->jobs.saved) {
-        e->jobs.saved[job] = e->jobs.work[job];
+        e->jobs.saved[job] = e->job[job].work;
     }
     int64_t restore_us = e->params->restore_us;
     if (e->params->elastic && e->params->elastic->restore_us) {
@@ -174,8 +174,8 @@ dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts
     }
     rec->state[job] = DLS_JOB_RUNNING;
     e->jobs.running[job] = 1;
-    e->jobs.state_since_us[job] = e->jobs.recorded_to_us[job] = e->clock.now_us;
-    e->jobs.progress_from_us[job] = e->jobs.rate_from_us[job] =
+    e->jobs.state_since_us[job] = e->job[job].recorded_to_us = e->clock.now_us;
+    e->jobs.progress_from_us[job] = e->job[job].rate_from_us =
         e->clock.now_us + (again ? restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
@@ -229,17 +229,17 @@ static dls_status fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err
     const dls_work saved = dls_job_saved(e, job);
     DLS_TRY(leave(e, job, parts, err));
     e->rec->failures[job]++;
-    e->rec->lost_us[job] += dls_work_to_us(saved - e->jobs.work[job]);
-    e->jobs.work[job] = saved;
+    e->rec->lost_us[job] += dls_work_to_us(saved - e->job[job].work);
+    e->job[job].work = saved;
     return e->rounds.on ? dls_round_wanted(e, false, err) : DLS_OK;
 }
 
 dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] >= 0);
-    const int32_t parts = e->hold.parts[job];
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->job[job].parts >= 0);
+    const int32_t parts = e->job[job].parts;
     DLS_TRY(dls_guest_evict(e, job, err));
-    e->hold.parts[job] = e->hold.type[job] = -1;
+    e->job[job].parts = e->hold.type[job] = -1;
     DLS_TRY(failed ? fail(e, job, parts, err) : leave(e, job, parts, err));
     DLS_TRY(wait_again(e, job, err));
     dls_free_parts(e, parts);
@@ -248,8 +248,8 @@ dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
 
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] >= 0);
-    DLS_TRY(leave(e, job, e->hold.parts[job], err));
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->job[job].parts >= 0);
+    DLS_TRY(leave(e, job, e->job[job].parts, err));
     dls_evq_cancel(&e->clock.events, DLS_SLOT_WAKE(e, job));
     dls_evq_cancel(&e->clock.stale, (uint32_t)job);
     dls_evq_cancel(&e->clock.turns, (uint32_t)job);
@@ -263,13 +263,13 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
     if (dls_is_guest(e, job)) {
         dls_guest_finished(e, job);
     } else {
-        dls_count_mixed(e, job, e->hold.parts[job], -1);
+        dls_count_mixed(e, job, e->job[job].parts, -1);
         dls_select_remove_running(&e->select, job);
-        dls_give_back(e, job, e->hold.parts[job]);
+        dls_give_back(e, job, e->job[job].parts);
         DLS_TRY(dls_guest_inherit(e, job, err));
     }
-    dls_free_parts(e, e->hold.parts[job]);
-    e->hold.parts[job] = -1;
+    dls_free_parts(e, e->job[job].parts);
+    e->job[job].parts = -1;
     e->hold.type[job] = -1;
     dls_mark_dirty(e, job);
     return DLS_OK;
@@ -281,7 +281,7 @@ dls_status dls_jobs_close(dls_engine *e, dls_error *err)
         if (e->rec->state[j] == DLS_JOB_PENDING) {
             e->rec->pending_us[j] += e->clock.now_us - e->jobs.state_since_us[j];
         } else if (e->rec->state[j] == DLS_JOB_RUNNING) {
-            DLS_TRY(dls_job_account(e, j, e->hold.parts[j], err));
+            DLS_TRY(dls_job_account(e, j, e->job[j].parts, err));
         }
     }
     return DLS_OK;

@@ -48,7 +48,7 @@ static void unpark_all(dls_select *s, dls_class *c)
 void dls_select_take_waiting(dls_select *s, int32_t job)
 {
     if (s->refusal && s->refusal[job].parked) {
-        take_parked(s, &s->cls[s->class_of[job]], job);
+        take_parked(s, &s->cls[s->job[job].cls], job);
     } else {
         dls_select_remove_waiting(s, job);
     }
@@ -56,7 +56,7 @@ void dls_select_take_waiting(dls_select *s, int32_t job)
 
 void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
 {
-    dls_class *c = &s->cls[s->class_of[job]];
+    dls_class *c = &s->cls[s->job[job].cls];
     if (!s->refusal || c->n_parked == DLS_PARKED_MAX) {
         dls_select_refuse_class(s, c, type);
         return;
@@ -88,7 +88,7 @@ void dls_select_unpark(dls_select *s, int32_t pool)
 
 void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank)
 {
-    dls_class *c = &s->cls[s->class_of[job]];
+    dls_class *c = &s->cls[s->job[job].cls];
     const int64_t estimate_us = s->order.member[job].aux;
     dls_order_remove(&s->order, &c->parked, job);
     dls_order_insert(&s->order, &c->parked, job, rank, c->weight, estimate_us);

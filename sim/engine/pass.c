@@ -44,7 +44,7 @@ static void mark_refused_pools(dls_engine *e)
 static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *started,
                                 dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->select.type[job] < 0);
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->job[job].type < 0);
     int32_t parts;
     DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
     if (!*started) {
@@ -104,9 +104,9 @@ static void drop_unselected(dls_engine *e)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->jobs.running[job] && !e->hold.dropped[job] && s->type[job] != e->hold.type[job]) {
-            e->hold.dropped[job] = true;
-            dls_give_back(e, job, e->hold.parts[job]);
+        if (e->jobs.running[job] && !e->job[job].dropped && s->job[job].type != e->hold.type[job]) {
+            e->job[job].dropped = true;
+            dls_give_back(e, job, e->job[job].parts);
         }
     }
 }
@@ -118,8 +118,8 @@ static void unselect_moved(dls_engine *e, int32_t type)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->hold.dropped[job] && e->hold.type[job] == type && s->type[job] >= 0 &&
-            s->type[job] != type) {
+        if (e->job[job].dropped && e->hold.type[job] == type && s->job[job].type >= 0 &&
+            s->job[job].type != type) {
             dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
         }
     }
@@ -132,17 +132,17 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
     *refused = false;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        const int32_t type = s->type[job];
-        const bool has = e->jobs.running[job] && !e->hold.dropped[job];
-        if (type < 0 || has || e->hold.placed[job] >= 0) {
+        const int32_t type = s->job[job].type;
+        const bool has = e->jobs.running[job] && !e->job[job].dropped;
+        if (type < 0 || has || e->job[job].placed >= 0) {
             continue;
         }
         if (e->jobs.running[job] && type == e->hold.type[job] && dls_retake(e, job)) {
-            e->hold.dropped[job] = false;
+            e->job[job].dropped = false;
             continue;
         }
         bool placed;
-        DLS_TRY(dls_place_job(e, job, type, &e->hold.placed[job], &placed, err));
+        DLS_TRY(dls_place_job(e, job, type, &e->job[job].placed, &placed, err));
         if (!placed) {
             dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
             dls_select_refuse(&e->select, job, type, e->clock.now_us);
@@ -159,11 +159,11 @@ static void undo_placed(dls_engine *e)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        const int32_t parts = e->hold.placed[job];
-        if (parts >= 0 && s->type[job] != e->index->node[e->hold.part[parts].node].type) {
+        const int32_t parts = e->job[job].placed;
+        if (parts >= 0 && s->job[job].type != e->index->node[e->hold.part[parts].node].type) {
             dls_give_back(e, job, parts);
             dls_free_parts(e, parts);
-            e->hold.placed[job] = -1;
+            e->job[job].placed = -1;
         }
     }
 }
@@ -177,9 +177,9 @@ static int by_rank(const void *a, const void *b, void *select)
 /* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
 static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->select.type[job] >= 0);
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->job[job].type >= 0);
     dls_select *s = &e->select;
-    const int32_t type = s->type[job];
+    const int32_t type = s->job[job].type;
     dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
     DLS_TRY(dls_job_lose(e, job, false, err));
     const dls_rank now = s->order.member[job].rank;
@@ -194,8 +194,8 @@ static bool all_settled(const dls_engine *e)
     bool settled = true;
     for (size_t i = 0; i < e->select.n_touched; i++) {
         const int32_t job = e->select.touched[i];
-        settled = settled && !e->hold.dropped[job] && e->hold.placed[job] < 0 &&
-                  (dls_is_guest(e, job) || e->select.type[job] == e->hold.type[job]);
+        settled = settled && !e->job[job].dropped && e->job[job].placed < 0 &&
+                  (dls_is_guest(e, job) || e->job[job].type == e->hold.type[job]);
     }
     return settled;
 }
@@ -208,9 +208,9 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     /* Those that stop go first, in the order in which they stood; then those that start. */
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->hold.dropped[job]) {
-            e->hold.dropped[job] = false;
-            if (s->type[job] < 0) {
+        if (e->job[job].dropped) {
+            e->job[job].dropped = false;
+            if (s->job[job].type < 0) {
                 s->stopped[n_stop++] = job;
             } else {
                 DLS_TRY(stop_to_move(e, job, err));
@@ -224,10 +224,10 @@ static dls_status make_real(dls_engine *e, dls_error *err)
         DLS_TRY(dls_job_lose(e, s->stopped[i], false, err));
     }
     for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i], parts = e->hold.placed[job];
+        const int32_t job = s->touched[i], parts = e->job[job].placed;
         if (parts >= 0) {
-            e->hold.placed[job] = -1;
-            DLS_TRY(dls_job_start(e, job, s->type[job], parts, err));
+            e->job[job].placed = -1;
+            DLS_TRY(dls_job_start(e, job, s->job[job].type, parts, err));
         }
     }
     DLS_AUDIT_ASSERT(all_settled(e));
@@ -274,6 +274,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     while (!dls_evq_empty(&e->clock.stale) &&
            dls_evq_top(&e->clock.stale).time_us <= e->clock.now_us) {
         const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->clock.stale));
+        dls_fetch_soon(e, &e->clock.stale, 1);
         DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* such jobs cause no pass by themselves */
     }
     if (e->walk.on) {

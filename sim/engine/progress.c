@@ -53,7 +53,7 @@ static dls_work work_time(dls_work work, int64_t rate)
 /* Of it, the part before the present rate. */
 static int64_t progressed_before_us(const dls_engine *e, int32_t job)
 {
-    return dls_job_progress_in(e, job, e->jobs.rate_from_us[job] - e->jobs.progress_from_us[job]);
+    return dls_job_progress_in(e, job, e->job[job].rate_from_us - e->jobs.progress_from_us[job]);
 }
 
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
@@ -63,11 +63,11 @@ int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
 
 dls_work dls_job_work_left(const dls_engine *e, int32_t job)
 {
-    if (!e->jobs.running[job] || e->clock.now_us <= e->jobs.rate_from_us[job]) {
-        return e->jobs.work[job];
+    if (!e->jobs.running[job] || e->clock.now_us <= e->job[job].rate_from_us) {
+        return e->job[job].work;
     }
     const int64_t progress_us = progressed_us(e, job) - progressed_before_us(e, job);
-    const dls_work left = e->jobs.work[job] - (dls_work)progress_us * e->jobs.rate[job];
+    const dls_work left = e->job[job].work - (dls_work)progress_us * e->job[job].rate;
     return left > 0 ? left : 0;
 }
 
@@ -84,7 +84,7 @@ dls_work dls_job_saved(const dls_engine *e, int32_t job)
     if (at_us == 0 || at_us < before_us) {
         return e->jobs.saved[job]; /* as settled with the last rate */
     }
-    return e->jobs.work[job] - (dls_work)(at_us - before_us) * e->jobs.rate[job];
+    return e->job[job].work - (dls_work)(at_us - before_us) * e->job[job].rate;
 }
 
 /* What is left of a predicted run time. Work that a failure has undone, counted at the reference rate,
@@ -103,7 +103,7 @@ int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
     if (e->params->estimates_predicted) {
         return predicted_left_us(e, job);
     }
-    const dls_work left_us = work_time(dls_job_work_left(e, job), e->jobs.rate[job]);
+    const dls_work left_us = work_time(dls_job_work_left(e, job), e->job[job].rate);
     return left_us < INT64_MAX / 4 ? (int64_t)left_us : INT64_MAX / 4;
 }
 
@@ -158,15 +158,15 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
     if (!e->rec->want_allocs) {
         return DLS_OK;
     }
-    const int64_t from = e->jobs.recorded_to_us[job], to = e->clock.now_us;
-    int64_t middle = e->jobs.rate_from_us[job] > from ? e->jobs.rate_from_us[job] : from;
+    const int64_t from = e->job[job].recorded_to_us, to = e->clock.now_us;
+    int64_t middle = e->job[job].rate_from_us > from ? e->job[job].rate_from_us : from;
     middle = middle < to ? middle : to;
-    e->jobs.recorded_to_us[job] = to;
+    e->job[job].recorded_to_us = to;
     if (middle > from) {
         DLS_TRY(record_rows(e, job, parts, from, middle, 0, err));
     }
     if (to > middle || to == e->jobs.state_since_us[job]) {
-        const float rate = (float)((double)e->jobs.rate[job] / (double)DLS_RATE_ONE);
+        const float rate = (float)((double)e->job[job].rate / (double)DLS_RATE_ONE);
         DLS_TRY(record_rows(e, job, parts, middle, to, rate, err));
     }
     return DLS_OK;
@@ -177,7 +177,7 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
     DLS_DEBUG_ASSERT(e->jobs.running[job] && parts >= 0);
     const int64_t progress_us = progressed_us(e, job);
     dls_tell_seen(e, job, parts);
-    e->jobs.work[job] = dls_job_work_left(e, job);
+    e->job[job].work = dls_job_work_left(e, job);
     e->rec->overhead_us[job] += e->clock.now_us - e->jobs.state_since_us[job] - progress_us;
     e->rec->executed_us[job] += progress_us;
     if (e->walk.on) {
@@ -198,15 +198,15 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
 dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job]);
-    DLS_TRY(record_stretch(e, job, e->hold.parts[job], err));
-    if (e->clock.now_us > e->jobs.rate_from_us[job]) {
-        dls_tell_seen(e, job, e->hold.parts[job]);
+    DLS_TRY(record_stretch(e, job, e->job[job].parts, err));
+    if (e->clock.now_us > e->job[job].rate_from_us) {
+        dls_tell_seen(e, job, e->job[job].parts);
         const dls_work left = dls_job_work_left(e, job);
         if (e->jobs.saved) {
             e->jobs.saved[job] = dls_job_saved(e, job);
         }
-        e->jobs.work[job] = left;
-        e->jobs.rate_from_us[job] = e->clock.now_us;
+        e->job[job].work = left;
+        e->job[job].rate_from_us = e->clock.now_us;
     }
     return DLS_OK;
 }
@@ -216,23 +216,23 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job] && rate >= 0);
-    const bool changed = rate != e->jobs.rate[job];
+    const bool changed = rate != e->job[job].rate;
     const bool begun = dls_evq_has(&e->clock.events, DLS_SLOT_FINISH(e, job));
     if (begun && !changed) {
         return DLS_OK;
     }
-    if (rate > 0 && e->clock.now_us > e->jobs.rate_from_us[job]) {
+    if (rate > 0 && e->clock.now_us > e->job[job].rate_from_us) {
         DLS_TRY(dls_job_split(e, job, err));
     }
     const dls_work progress_us =
-        rate > 0 ? progressed_before_us(e, job) + work_time(e->jobs.work[job], rate) : 0;
+        rate > 0 ? progressed_before_us(e, job) + work_time(e->job[job].work, rate) : 0;
     const dls_work end_us = e->jobs.progress_from_us[job] + held_for(e, job, progress_us);
     if (rate <= 0 || end_us > INT64_MAX / 4) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
                         job, (long long)rate);
     }
     DLS_TRY(dls_service_check(e, job, (int64_t)end_us, err));
-    e->jobs.rate[job] = rate;
+    e->job[job].rate = rate;
     /* Work may just be done. */
     const int64_t finish_us = end_us > e->clock.now_us ? (int64_t)end_us : e->clock.now_us;
     DLS_TRY(dls_evq_set(&e->clock.events, DLS_SLOT_FINISH(e, job), finish_us, DLS_EV_FINISH, err));
@@ -258,7 +258,7 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
     }
     const dls_pace *pace = e->params->pace;
     const dls_shape shape = dls_shape_of_parts(e, parts);
-    const double rate = (double)e->jobs.rate[job] / (double)DLS_RATE_ONE;
+    const double rate = (double)e->job[job].rate / (double)DLS_RATE_ONE;
     const double speed = e->walk.speed ? e->walk.speed[job] : 1;
     const double iteration_s = pace && pace->reference_s
                                    ? pace->reference_s(pace->user, job) * speed / rate

@@ -132,8 +132,8 @@ static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, 
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us)
 {
-    DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
-    dls_class *c = &s->cls[s->class_of[job]];
+    DLS_DEBUG_ASSERT(s->job[job].cls >= 0 && s->job[job].type < 0);
+    dls_class *c = &s->cls[s->job[job].cls];
     dls_order_insert(&s->order, &c->waiting, job, rank, c->weight, estimate_us);
     s->pool[c->pool].waiting_gpus += c->weight;
     if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.member[c->head].rank) < 0) {
@@ -144,22 +144,25 @@ void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t e
 
 void dls_select_remove_waiting(dls_select *s, int32_t job)
 {
-    DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
-    dls_class *c = &s->cls[s->class_of[job]];
+    DLS_DEBUG_ASSERT(s->job[job].cls >= 0 && s->job[job].type < 0);
+    dls_class *c = &s->cls[s->job[job].cls];
     dls_order_remove(&s->order, &c->waiting, job);
     s->pool[c->pool].waiting_gpus -= c->weight;
     if (c->head == job) {
         c->head = dls_order_first(&s->order, c->waiting);
+        if (c->head != DLS_NONE) {
+            s->fetch(s->user, c->head); /* may be the next to start */
+        }
         dls_select_update_head(s, c);
     }
 }
 
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
 {
-    DLS_DEBUG_ASSERT(s->type[job] < 0 && type >= 0 && type < s->n_types);
-    dls_class *c = &s->cls[s->class_of[job]];
+    DLS_DEBUG_ASSERT(s->job[job].type < 0 && type >= 0 && type < s->n_types);
+    dls_class *c = &s->cls[s->job[job].cls];
     dls_pool *p = &s->pool[c->pool];
-    s->type[job] = (int8_t)type;
+    s->job[job].type = (int8_t)type;
     p->used[type] += dls_select_weight(s, c, job);
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
@@ -174,26 +177,29 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
 
 void dls_select_remove_running(dls_select *s, int32_t job)
 {
-    DLS_DEBUG_ASSERT(s->type[job] >= 0);
-    dls_class *c = &s->cls[s->class_of[job]];
+    DLS_DEBUG_ASSERT(s->job[job].type >= 0);
+    dls_class *c = &s->cls[s->job[job].cls];
     dls_pool *p = &s->pool[c->pool];
-    const int32_t type = s->type[job];
-    s->type[job] = -1;
+    const int32_t type = s->job[job].type;
+    s->job[job].type = -1;
     p->used[type] -= dls_select_weight(s, c, job);
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         dls_order_remove(&s->order, &p->running[set], job);
         if (p->last[set] == job) {
             p->last[set] = dls_order_last(&s->order, p->running[set]);
+            if (p->last[set] != DLS_NONE) {
+                s->fetch(s->user, p->last[set]); /* may be the next to stop */
+            }
         }
     }
 }
 
 void dls_select_fetch(const dls_select *s, int32_t job)
 {
-    const int32_t type = s->type[job];
+    const int32_t type = s->job[job].type;
     if (type >= 0 && s->ranked) {
-        const dls_class *c = &s->cls[s->class_of[job]];
+        const dls_class *c = &s->cls[s->job[job].cls];
         const dls_pool *p = &s->pool[c->pool];
         dls_order_fetch(&s->order, p->running[running_set(p, c, type)], job);
     }
@@ -208,7 +214,7 @@ void dls_select_deselect(dls_select *s, int32_t job, int64_t now_us, int64_t est
 
 void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
 {
-    const int32_t type = s->type[job];
+    const int32_t type = s->job[job].type;
     if (type >= 0 && !s->ranked) {
         return; /* only counted */
     }
@@ -233,8 +239,8 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 {
     dls_rank rank = s->order.member[job].rank;
-    if (s->type[job] >= 0 || (s->guest && s->guest[job])) {
-        rank.key -= dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+    if (s->job[job].type >= 0 || (s->guest && s->guest[job])) {
+        rank.key -= dls_select_slope(s, s->cls[s->job[job].cls].gpus) * now_us;
     }
     return rank;
 }
@@ -242,7 +248,7 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
 {
     DLS_DEBUG_ASSERT(s->guest && s->guest[job]);
-    rank.key += dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+    rank.key += dls_select_slope(s, s->cls[s->job[job].cls].gpus) * now_us;
     s->order.member[job].rank = rank;
 }
 
@@ -298,9 +304,20 @@ static void to_the_ends(dls_select *s, const dls_pool *p, int32_t type)
 /* Step the cursors back over `job`, which is the last of them. */
 static void step_back(dls_select *s, const dls_pool *p, int32_t job)
 {
-    const int32_t k = p->n_running_sets > 1 ? s->cls[s->class_of[job]].size_idx : 0;
-    s->cursor[k] = dls_order_prev(&s->order, p->running[s->type[job] * p->n_running_sets + k], job);
-    s->heads_examined++;
+    const int32_t k = p->n_running_sets > 1 ? s->cls[s->job[job].cls].size_idx : 0;
+    s->cursor[k] = dls_order_prev(&s->order, p->running[s->job[job].type * p->n_running_sets + k], job);
+}
+
+/* Whether a waiting job of rank `rank` comes before a running one; *shifted: as it would stand in the set. */
+static inline bool is_ahead(const dls_select *s, const dls_rank *rank, int32_t running, int64_t now_us,
+                            dls_rank *shifted)
+{
+    const dls_member *m = &s->order.member[running];
+    /* A part of a GPU ages as one. */
+    const int32_t gpus = s->unit == 1 ? m->weight : (m->weight + s->unit - 1) / s->unit;
+    *shifted = *rank;
+    shifted->key += dls_select_slope(s, gpus) * now_us;
+    return dls_rank_cmp(shifted, &m->rank) < 0;
 }
 
 /* The room that a waiting job of rank `rank` finds at its place: idle GPUs and those of the running jobs
@@ -312,36 +329,24 @@ static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type
     const int32_t base = type * p->n_running_sets;
     const int64_t idle = p->cap[type] - p->used[type];
     int64_t at_least = idle;
+    dls_rank shifted;
     if (idle >= gpus) {
         return idle;
     }
     for (int32_t k = p->n_running_sets - 1; k >= 0; k--) {
         const int32_t last = p->last[base + k];
-        if (last != DLS_NONE) {
-            const dls_rank end = dls_select_rank(s, last, now_us);
-            at_least += dls_rank_cmp(rank, &end) < 0 ? s->order.member[last].weight : 0;
+        if (last != DLS_NONE && is_ahead(s, rank, last, now_us, &shifted)) {
+            at_least += s->order.member[last].weight;
             if (at_least >= gpus) {
                 return at_least;
             }
         }
     }
     int64_t behind = idle;
-    for (int32_t k = p->n_running_sets - 1; k >= 0 && at_least > idle; k--) {
+    for (int32_t k = p->n_running_sets - 1; k >= 0 && at_least > idle && behind < gpus; k--) {
         const int32_t last = p->last[base + k];
-        if (last != DLS_NONE) {
-            dls_rank shifted = *rank;
-            const int32_t weight = s->order.member[last].weight;
-            /* A part of a GPU ages as one. */
-            const int32_t gpus_of_set =
-                s->unit == 1 ? weight : (weight + s->unit - 1) / s->unit;
-            shifted.key += dls_select_slope(s, gpus_of_set) * now_us;
-            if (dls_rank_cmp(&shifted, &s->order.member[last].rank) < 0) {
-                behind += dls_order_sum(&s->order, p->running[base + k]) -
-                          dls_order_sum_before(&s->order, p->running[base + k], &shifted);
-                if (behind >= gpus) {
-                    return behind;
-                }
-            }
+        if (last != DLS_NONE && is_ahead(s, rank, last, now_us, &shifted)) {
+            behind += dls_order_sum_from(&s->order, p->running[base + k], &shifted, gpus - behind);
         }
     }
     return behind;
@@ -396,8 +401,11 @@ static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_
     int32_t over = DLS_NONE;
     while (up_to > p->cap[type]) {
         over = last_of_cursors(s, p, now_us);
-        up_to -= s->cls[s->class_of[over]].weight;
-        step_back(s, p, over);
+        up_to -= s->cls[s->job[over].cls].weight;
+        s->heads_examined++;
+        if (up_to > p->cap[type]) {
+            step_back(s, p, over);
+        }
     }
     return over;
 }
@@ -434,7 +442,7 @@ static int32_t first_fitting(dls_select *s, const dls_pool *p, int32_t type, int
         if (job == DLS_NONE || earlier(s, best, job) == best) {
             return best;
         }
-        const int32_t gpus = s->cls[s->class_of[job]].weight;
+        const int32_t gpus = s->cls[s->job[job].cls].weight;
         s->heads_examined++;
         room = room_behind(s, p, type, &s->order.member[job].rank, gpus, now_us);
         if (room >= gpus) {
@@ -459,7 +467,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         if (best == DLS_NONE) {
             return DLS_OK;
         }
-        const dls_class *c = &s->cls[s->class_of[best]];
+        const dls_class *c = &s->cls[s->job[best].cls];
         const uint32_t best_types = s->n_types == 1
                                         ? 1
                                         : fits_in_order(s, p, c, best, dls_select_open(s, c, best),
@@ -481,7 +489,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 
 uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us)
 {
-    const dls_class *c = &s->cls[s->class_of[job]];
+    const dls_class *c = &s->cls[s->job[job].cls];
     const dls_pool *p = &s->pool[c->pool];
     const uint32_t open = dls_select_open(s, c, job);
     return s->preempts ? fits_in_order(s, p, c, job, open, now_us, -1) : dls_select_fits_free(p, c, open);
@@ -500,7 +508,7 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_u
             *type = -1;
             return DLS_NONE;
         }
-        const dls_class *c = &s->cls[s->class_of[best]];
+        const dls_class *c = &s->cls[s->job[best].cls];
         const uint32_t types = dls_select_fits_free(p, c, dls_select_open(s, c, best));
         s->heads_examined++;
         *type = types ? dls_select_choose(s, best, types, -1, now_us) : -1;

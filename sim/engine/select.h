@@ -26,6 +26,7 @@
 #include "base/order.h"
 #include "dlsim/policy.h"
 #include "cluster/cluster.h"
+#include "engine/jobs.h"
 
 typedef struct dls_class {
     int32_t gpus;
@@ -80,9 +81,8 @@ typedef struct dls_select {
     dls_pool *pool;
     int32_t n_pools, n_types;
     int32_t unit;      /* of weights, to a GPU: 1, or 1000 where jobs have parts of GPUs */
-    int32_t *class_of; /* [jobs], -1: infeasible */
+    dls_job *job; /* [jobs] the engine's: class, and type that a job is selected on */
     const int32_t *size; /* [jobs] GPUs that a job is selected for: its gang, unless jobs are elastic */
-    int8_t *type;      /* [jobs] type that a selected job is selected on, -1: not selected */
     dls_ageing ageing;
     bool ranked;       /* running sets are kept (preemption, backfilling) */
     bool preempts;
@@ -99,6 +99,8 @@ typedef struct dls_select {
     int32_t most_sizes; /* gang sizes in a pool */
     uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: without sharing of GPUs */
     dls_refusal *refusal; /* [jobs]; NULL: refusals hold for the class */
+    /* Ask the caches for what starting or stopping a job will touch. */
+    void (*fetch)(void *user, int32_t job);
     /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
     int32_t (*choose)(void *user, int32_t job, uint32_t types);
     void *user;
@@ -107,8 +109,6 @@ typedef struct dls_select {
 /* XX(member of the engine, elements, condition under which there is one) */
 #define DLS_SELECT_ARRAYS(XX)                                                                      \
     XX(select.cls, e->select.n_classes, true)                                                      \
-    XX(select.class_of, e->n, true)                                                                \
-    XX(select.type, e->n, true)                                                                    \
     XX(select.cursor, e->select.most_sizes, true)                                                  \
     XX(select.guest, e->n, e->guests.on)                                                           \
     XX(select.refusal, e->n, e->params->placement->by_job && !e->walk.on && e->select.by_type)

@@ -16,7 +16,7 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
     for (int32_t j = 0; j < e->n; j++) {
-        dls_class *c = &s->cls[s->class_of[j]];
+        dls_class *c = &s->cls[s->job[j].cls];
         if (c->refused_pass != UINT64_MAX) {
             continue; /* class already tried */
         }
@@ -29,7 +29,7 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
                 int32_t parts = -1;
                 DLS_TRY(dls_place_job(e, j, t, &parts, &fits, err));
                 /* What is only refused for a while fits. */
-                const uint32_t slot = (uint32_t)s->class_of[j];
+                const uint32_t slot = (uint32_t)s->job[j].cls;
                 fits = fits || dls_evq_has(&e->clock.retries, slot);
                 dls_evq_cancel(&e->clock.retries, slot);
                 dls_give_back(e, j, parts);
@@ -46,8 +46,8 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
     s->releases = 0;
     e->rec->refusals = 0;
     for (int32_t j = 0; j < e->n; j++) {
-        if (!s->cls[s->class_of[j]].types) {
-            s->class_of[j] = -1;
+        if (!s->cls[s->job[j].cls].types) {
+            s->job[j].cls = -1;
             e->rec->state[j] = DLS_JOB_INFEASIBLE;
             e->jobs.done++;
             e->jobs.infeasible++;
@@ -92,13 +92,13 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
     for (int32_t j = 0; j < e->n; j++) {
         const int64_t own = dls_trace_i64(col->estimate_us, (size_t)j);
         const int64_t limit = dls_trace_i64(col->limit_us, (size_t)j);
-        e->jobs.work[j] = dls_work_of_us(e->jobs.duration_us[j]);
-        e->jobs.rate[j] = DLS_RATE_ONE;
+        e->job[j].work = dls_work_of_us(e->jobs.duration_us[j]);
+        e->job[j].rate = DLS_RATE_ONE;
         e->jobs.estimate_us[j] = own >= 0                     ? own
                                  : e->params->estimates_exact ? e->jobs.duration_us[j]
                                  : limit >= 0                 ? limit
                                                               : mean_us;
-        e->select.type[j] = -1;
+        e->job[j].type = -1;
     }
     return DLS_OK;
 }
@@ -195,7 +195,7 @@ static dls_status find_demand(const dls_engine *e, dls_demand **out, dls_error *
         };
     }
     for (int32_t j = 0; j < e->n; j++) {
-        (*out)[s->class_of[j]].jobs++;
+        (*out)[s->job[j].cls].jobs++;
     }
     return DLS_OK;
 }

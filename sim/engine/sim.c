@@ -97,58 +97,6 @@ static bool is_due(const dls_engine *e, const dls_evq *q)
     return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us;
 }
 
-/* At a million jobs each column of a job is a miss, and so is what it leads to. The queue knows who is
- * due next: the columns of a job are fetched some events before its own, what they lead to a few events
- * later, when they have come. */
-static void fetch_ahead(const dls_engine *e)
-{
-    const uint32_t n = DLS_SLOT_SHARE(e);
-    const dls_event *next = dls_evq_soon(&e->clock.events, DLS_EVQ_SOON - 1);
-    if (next && dls_event_slot(*next) < n) {
-        const uint32_t job = dls_event_slot(*next) / 2;
-        const void *const at[] = {&e->select.order.member[job],
-                                  (const char *)(&e->select.order.member[job] + 1) - 1,
-                                  &e->select.class_of[job],
-                                  &e->select.type[job],
-                                  &e->hold.parts[job],
-                                  &e->hold.type[job],
-                                  &e->jobs.progress_from_us[job],
-                                  &e->jobs.state_since_us[job],
-                                  &e->jobs.rate_from_us[job],
-                                  &e->jobs.work[job],
-                                  &e->jobs.rate[job],
-                                  &e->jobs.recorded_to_us[job],
-                                  &e->jobs.running[job],
-                                  &e->rec->state[job],
-                                  &e->rec->executed_us[job],
-                                  &e->rec->overhead_us[job],
-                                  &e->rec->end_us[job],
-                                  &e->rec->promotes[job],
-                                  &e->view.duration_us[job],
-                                  &e->col->gpus[job],
-                                  e->jobs.policy_bytes +
-                                      (size_t)job * e->params->sched->job_state_bytes};
-        for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
-            __builtin_prefetch(at[i]);
-        }
-    }
-    next = dls_evq_soon(&e->clock.events, DLS_EVQ_SOON / 2 - 1);
-    if (next && dls_event_slot(*next) < n) {
-        const int32_t job = (int32_t)(dls_event_slot(*next) / 2);
-        if (e->hold.parts[job] >= 0) {
-            __builtin_prefetch(&e->hold.part[e->hold.parts[job]]);
-        }
-        dls_select_fetch(&e->select, job);
-    }
-    next = dls_evq_soon(&e->clock.events, 0);
-    if (next && dls_event_slot(*next) < n) {
-        const int32_t parts = e->hold.parts[dls_event_slot(*next) / 2];
-        if (parts >= 0 && e->hold.part[parts].node >= 0) {
-            __builtin_prefetch(&e->index->node[e->hold.part[parts].node]);
-        }
-    }
-}
-
 /* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals,
  * ticks.
  */
@@ -164,7 +112,7 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
                dls_event_class_of(dls_evq_top(&e->clock.events)) <= last) {
             e->rec->events++;
             const dls_event event = dls_evq_pop(&e->clock.events);
-            fetch_ahead(e);
+            dls_fetch_soon(e, &e->clock.events, 2);
             DLS_TRY(handle(e, event, err));
         }
         if (part == 0) {
@@ -179,7 +127,9 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
     }
     while (is_due(e, &e->clock.turns)) {
         e->rec->events++;
-        DLS_TRY(ask_again(e, (int32_t)dls_event_slot(dls_evq_pop(&e->clock.turns)), err));
+        const dls_event event = dls_evq_pop(&e->clock.turns);
+        dls_fetch_soon(e, &e->clock.turns, 1);
+        DLS_TRY(ask_again(e, (int32_t)dls_event_slot(event), err));
     }
     while (is_due(e, &e->clock.retries)) {
         e->rec->events++;

@@ -9,7 +9,7 @@
 
 dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->hold.parts[job] >= 0);
+    DLS_DEBUG_ASSERT(e->job[job].parts >= 0);
     if (!e->jobs.start_row) {
         return DLS_OK;
     }
@@ -19,7 +19,7 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
     dls_start_rows *s = &e->rec->starts;
     size_t row;
     if (a) {
-        a->get(a->user, job, &shape, dls_work_to_us(e->jobs.work[job]), &said);
+        a->get(a->user, job, &shape, dls_work_to_us(e->job[job].work), &said);
     }
     DLS_TRY(dls_record_start_row(e->rec, job, e->clock.now_us, &row, err));
     e->jobs.start_row[job] = row;
@@ -27,7 +27,7 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
     s->type[row] = shape.type;
     s->n_nodes[row] = shape.n_nodes;
     s->n_racks[row] = shape.n_racks;
-    s->left_us[row] = dls_work_to_us(e->jobs.work[job]);
+    s->left_us[row] = dls_work_to_us(e->job[job].work);
     s->work_us[row] = 0;
     s->executed_us[row] = -e->rec->executed_us[job]; /* until it is closed */
     s->iteration_s[row] = (float)said.iteration_s;
@@ -43,7 +43,7 @@ void dls_starts_close(dls_engine *e, int32_t job)
     dls_start_rows *s = &e->rec->starts;
     const size_t row = e->jobs.start_row[job];
     s->end_us[row] = e->clock.now_us;
-    s->work_us[row] = dls_work_to_us(e->jobs.work_at_start[job] - e->jobs.work[job]);
+    s->work_us[row] = dls_work_to_us(e->jobs.work_at_start[job] - e->job[job].work);
     s->executed_us[row] += e->rec->executed_us[job];
 }
 
@@ -51,7 +51,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->rec->fastest_us && e->params->pace->solo);
     const dls_pace *pace = e->params->pace;
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const dls_class *c = &e->select.cls[e->job[job].cls];
     int64_t best = 0;
     for (int32_t t = 0; t < e->select.n_types; t++) {
         if (!(c->types >> t & 1)) {
@@ -67,7 +67,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
         best = rate > best ? rate : best;
     }
     if (best > 0) {
-        e->rec->fastest_us[job] = dls_work_time_us(e->jobs.work[job], best);
+        e->rec->fastest_us[job] = dls_work_time_us(e->job[job].work, best);
     }
     return DLS_OK;
 }

@@ -88,7 +88,7 @@ int64_t dls_view_total_gpus(const dls_view *view, int32_t type)
 static const dls_class *class_of(const dls_view *view, const char *query, int32_t job)
 {
     const dls_select *s = &view->engine->select;
-    return is_job(view, query, job) && s->class_of[job] >= 0 ? &s->cls[s->class_of[job]] : NULL;
+    return is_job(view, query, job) && s->job[job].cls >= 0 ? &s->cls[s->job[job].cls] : NULL;
 }
 
 int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type)
@@ -147,7 +147,7 @@ size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, si
 {
     const dls_engine *e = view->engine;
     size_t n = 0;
-    for (int32_t p = is_job(view, __func__, job) ? e->hold.parts[job] : DLS_NONE; p >= 0;
+    for (int32_t p = is_job(view, __func__, job) ? e->job[job].parts : DLS_NONE; p >= 0;
          p = e->hold.part[p].next, n++) {
         if (n < most) {
             out[n] =

@@ -37,7 +37,7 @@ dls_status dls_walk_prepare(dls_engine *e, dls_error *err)
 
 void dls_walk_started(dls_engine *e, int32_t job)
 {
-    DLS_DEBUG_ASSERT(e->walk.on && e->hold.parts[job] >= 0);
+    DLS_DEBUG_ASSERT(e->walk.on && e->job[job].parts >= 0);
     dls_walk *w = &e->walk;
     const dls_elastic *elastic = e->params->elastic;
     dls_order_insert(&w->order, &w->running, job, (dls_rank){.key = w->next_seq++}, 1, 0);
@@ -107,7 +107,7 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
         return dls_illegal(e, job, err, "is to get GPUs, but neither waits nor runs");
     }
     const int32_t gpus = gpus_wanted(e, job, want);
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const dls_class *c = &e->select.cls[e->job[job].cls];
     if (gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job]) {
         return dls_illegal(e, job, err, "is to get %d GPUs and can use %d to %d", gpus,
                            e->view.min_gpus[job], e->view.max_gpus[job]);
@@ -141,7 +141,7 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
 static int32_t held_on(const dls_engine *e, int32_t job, int32_t node)
 {
     int32_t gpus = 0;
-    for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
+    for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
         gpus += e->hold.part[p].node == node ? __builtin_popcountll(e->hold.part[p].mask) : 0;
     }
     return gpus;
@@ -183,7 +183,7 @@ static bool has_room(const dls_engine *e, const dls_class *c, int32_t type, int6
 static uint32_t types_with_room(const dls_engine *e, int32_t job, const dls_want *want,
                                 int32_t gpus)
 {
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const dls_class *c = &e->select.cls[e->job[job].cls];
     uint32_t types = 0;
     for (int32_t t = 0; t < e->select.n_types; t++) {
         int64_t named = 0;
@@ -207,7 +207,7 @@ void dls_count_mixed(dls_engine *e, int32_t job, int32_t parts, int32_t sign)
         return;
     }
     const dls_held *part = e->hold.part;
-    dls_pool *pool = &e->select.pool[e->select.cls[e->select.class_of[job]].pool];
+    dls_pool *pool = &e->select.pool[e->select.cls[e->job[job].cls].pool];
     const int32_t first = e->index->node[part[parts].node].type;
     for (int32_t p = parts; p >= 0; p = part[p].next) {
         const int32_t gpus = sign * __builtin_popcountll(part[p].mask) * e->select.unit;
@@ -260,9 +260,9 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     int32_t type, parts;
     *done = false;
     if (was_running) {
-        dls_count_mixed(e, job, e->hold.parts[job], -1);
+        dls_count_mixed(e, job, e->job[job].parts, -1);
         dls_select_remove_running(&e->select, job);
-        dls_give_back(e, job, e->hold.parts[job]);
+        dls_give_back(e, job, e->job[job].parts);
     }
     const uint32_t types = types_with_room(e, job, want, gpus);
     if (!types) {
@@ -275,7 +275,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     if (type < 0 && was_running) { /* as it was */
         dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},
                                e->clock.now_us);
-        dls_count_mixed(e, job, e->hold.parts[job], 1);
+        dls_count_mixed(e, job, e->job[job].parts, 1);
         return dls_retake(e, job) ? DLS_OK : dls_illegal(e, job, err, "lost its GPUs");
     }
     if (type < 0) {
@@ -299,9 +299,9 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
     if (dls_is_guest(e, job)) {
         return dls_guest_stop(e, job, false, err);
     }
-    dls_count_mixed(e, job, e->hold.parts[job], -1);
+    dls_count_mixed(e, job, e->job[job].parts, -1);
     dls_select_remove_running(&e->select, job);
-    dls_give_back(e, job, e->hold.parts[job]);
+    dls_give_back(e, job, e->job[job].parts);
     return lose(e, job, err);
 }
 
@@ -320,7 +320,7 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_
         return dls_illegal(
             e, job, err, "is to join job %d: one must wait, the other have GPUs of its own", host);
     }
-    const dls_class *c = &s->cls[s->class_of[job]], *other = &s->cls[s->class_of[host]];
+    const dls_class *c = &s->cls[s->job[job].cls], *other = &s->cls[s->job[host].cls];
     const int32_t gpus = e->walk.held_gpus[host], type = e->hold.type[host];
     if (!(c->types >> type & 1) || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
         c->pool != other->pool) {

@@ -224,14 +224,11 @@ static dls_status take_back(const dls_record_table *table, void *rows, dls_mappe
     return DLS_OK;
 }
 
-/* Make room for row n in every column of a table that shares one capacity. */
-static dls_status grow(dls_record *rec, const dls_record_table *table, void *rows, size_t n,
-                       size_t *cap, dls_error *err)
+/* Make room for row n, which is the first that has none, in every column of a table that shares one capacity. */
+static dls_status grow_more(dls_record *rec, const dls_record_table *table, void *rows, size_t n,
+                            size_t *cap, dls_error *err)
 {
     dls_mapped *files = dls_table_files(table, rows);
-    if (n < *cap) {
-        return DLS_OK;
-    }
     if (rec->stream_beside && !files && n >= DLS_ROWS_IN_MEMORY) {
         DLS_TRY(dls_alloc_array(&files, table->n, sizeof *files, "run record", err));
         for (size_t i = 0; i < table->n; i++) {
@@ -261,6 +258,12 @@ static dls_status grow(dls_record *rec, const dls_record_table *table, void *row
     }
     *cap = grown;
     return DLS_OK;
+}
+
+static inline dls_status grow(dls_record *rec, const dls_record_table *table, void *rows, size_t n,
+                              size_t *cap, dls_error *err)
+{
+    return n < *cap ? DLS_OK : grow_more(rec, table, rows, n, cap, err);
 }
 
 dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int64_t start_us,

@@ -105,19 +105,20 @@ dls_status dls_service_dist_clone(void *state, const void *from, const dls_view 
     return dls_duplicate(&d->sum_s, of->sum_s, n + 1, n + 1, sizeof *d->sum_s, err);
 }
 
-/* First index with sample > x. */
+/* First index with sample > x. Without branches that depend on the samples, which a processor would guess
+ * wrong half the time; both halves of a half are on their way while it is chosen. */
 static int32_t above(const dls_service_dist *d, double x)
 {
-    int32_t lo = 0, hi = d->n;
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (d->sample_s[mid] > x) {
-            hi = mid;
-        } else {
-            lo = mid + 1;
-        }
+    const double *from = d->sample_s;
+    int32_t n = d->n;
+    while (n > 0) {
+        const int32_t half = (n + 1) / 2;
+        n -= half;
+        __builtin_prefetch(from + n / 2);
+        __builtin_prefetch(from + half + n / 2);
+        from += from[half - 1] <= x ? half : 0;
     }
-    return lo;
+    return (int32_t)(from - d->sample_s);
 }
 
 double dls_service_gittins(const dls_service_dist *d, double a_s, double delta_s)
