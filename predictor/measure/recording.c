@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#define OFFLOADED (4 * 65536.0)
+
 extern char **environ;
 
 enum { WATCHED_MAX = 16, SOURCES = 2 * WATCHED_MAX + 1 };
@@ -308,6 +310,33 @@ static double between(const dls_recording *r, size_t column, size_t i, double ti
     return span > 0 ? a + (b - a) * (time_ns - begin) / span : b;
 }
 
+/* Counters go up, those of a link no faster than it: twice its speed since they last moved, and a
+ * few packets as large as offloading makes them, are allowed. A processor's jumps when a child has
+ * ended. */
+static dls_status check_counter(const dls_recording *r, size_t column, dls_error *err)
+{
+    const dls_column *c = &r->columns[column];
+    const bool link = strncmp(c->name, "net.", 4) == 0 && c->capacity > 0;
+    size_t moved = 0;
+    for (size_t i = 1; i < r->n; i++) {
+        const double up =
+            r->value[i * r->n_columns + column] - r->value[(i - 1) * r->n_columns + column];
+        const double at_s = (double)(r->time_ns[i - 1] - r->time_ns[0]) * 1e-9;
+        if (up < 0) {
+            return dls_fail(err, DLS_EINPUT, c->name, "the counter goes back after %.3f s", at_s);
+        }
+        const double since_s = (double)(r->time_ns[i] - r->time_ns[moved]) * 1e-9;
+        if (link && up > 2 * c->capacity * since_s + OFFLOADED) {
+            return dls_fail(
+                err, DLS_EINPUT, c->name,
+                "the counter jumps by %.3g bytes after %.3f s, the link carries %.3g a second", up,
+                at_s, c->capacity);
+        }
+        moved = up > 0 ? i : moved;
+    }
+    return DLS_OK;
+}
+
 dls_status dls_recording_series(const dls_recording *r, size_t column, double interval_s,
                                 double **x, size_t *n, dls_error *err)
 {
@@ -320,19 +349,13 @@ dls_status dls_recording_series(const dls_recording *r, size_t column, double in
                         "a recording of %.3f s has no two intervals of %.3f s", span_ns * 1e-9,
                         interval_s);
     }
-    for (size_t i = 1; i < r->n && r->columns[column].kind == DLS_COLUMN_COUNTER; i++) {
-        if (r->value[i * r->n_columns + column] < r->value[(i - 1) * r->n_columns + column]) {
-            return dls_fail(err, DLS_EINPUT, r->columns[column].name,
-                            "the counter goes back after %.3f s",
-                            (double)(r->time_ns[i - 1] - r->time_ns[0]) * 1e-9);
-        }
-    }
+    const bool counter = r->columns[column].kind == DLS_COLUMN_COUNTER;
+    DLS_TRY(counter ? check_counter(r, column, err) : DLS_OK);
     const size_t points = (size_t)floor(span_ns / step_ns + 1e-9);
     double *to = dls_alloc(points * sizeof *to);
     if (!to) {
         return dls_nomem(err, "series", points * sizeof *to);
     }
-    const bool counter = r->columns[column].kind == DLS_COLUMN_COUNTER;
     double before = r->value[column];
     size_t at = 0; /* the first reading at or behind the time */
     for (size_t i = 0; i < points; i++) {

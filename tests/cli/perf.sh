@@ -204,6 +204,9 @@ expect 2 perf record
 expect 2 perf analyze
 expect 2 perf
 expect 4 perf analyze missing.h5
+head -c "$(($(wc -c <job.h5) / 2))" job.h5 >half.h5 # a recording that is cut off
+expect 4 perf analyze half.h5
+says err.txt half.h5
 expect 4 perf analyze job.h5 --interval=1h
 python3 - "$dlsim" <<'END' || fail "signals"
 import signal, subprocess, sys, time

@@ -104,6 +104,47 @@ END
 checks=$((checks + 1))
 nothing_left "a job"
 
+# A link without its limit, a namespace that cannot be made.
+mkdir unlimited
+printf '#!/bin/sh\n' >unlimited/tc
+chmod +x unlimited/tc
+PATH=$work/unlimited:$PATH expect 1 perf bench network=translator-0 batch=32 setting=w2-ar-200m seconds=0.5 output=fast.h5
+says err.txt "its limit is 2.5e+07 B/s"
+code=0
+setpriv --bounding-set=-sys_admin -- "$dlsim" perf bench network=lenet-0 setting=w2-ar-200m output=never.h5 2>err.txt || code=$?
+test $code -eq 1 || fail "without CAP_SYS_ADMIN: exit code $code"
+says err.txt "no network namespace can be made"
+says err.txt "need root"
+test ! -e never.h5 || fail "a recording of a job that could not be started"
+nothing_left "a refused job"
+
+# A worker dies: said, and nothing is left; a collection starts all of them anew and goes on.
+dying() { # ROLE WORDS...: kills that process once it is recorded
+    role=$1
+    shift
+    "$dlsim" perf bench "$@" >out.txt 2>err.txt &
+    pid=$!
+    for _ in $(seq 600); do
+        left | grep -q . && left | while read -r path; do grep -lsq "perf record" "$(dirname "$path")/cmdline" && echo; done |
+            grep -q . && break
+        sleep 0.1
+    done
+    for path in $(left); do
+        tr '\0' ' ' <"$(dirname "$path")/cmdline" | grep -q "worker.py $role " && kill -9 "$(basename "$(dirname "$path")")"
+    done
+    code=0
+    wait $pid || code=$?
+    nothing_left "a job whose $role died"
+}
+dying w1 network=lenet-0 batch=64 setting=p1w2-ps-200m seconds=20 output=dead.h5
+test $code -eq 1 || fail "a job whose worker died: exit code $code"
+says err.txt "dlsim perf bench: w1 died, exit code -9"
+dying w0 all=dead networks=1 settings=w2-ar-200m repeat=1 seconds=2
+test $code -eq 0 || fail "a collection whose worker died: exit code $code: $(cat err.txt)"
+says err.txt "all processes are started anew"
+test "$(wc -l <dead/runs.jsonl)" -eq 2 || fail "runs: $(cat dead/runs.jsonl)"
+checks=$((checks + 3))
+
 # Killed in the middle, without a chance to tidy up; then the rest, and what was done is not done again.
 set -- all=set networks=2 settings=w1,p1w2-ps-200m repeat=1 seconds=0.3
 "$dlsim" perf bench "$@" >all.txt 2>&1 &
@@ -120,6 +161,9 @@ for pid in $(pgrep -x 'ksoftirqd/.*'); do
 done
 done_before=$(wc -l <set/runs.jsonl)
 printf '{"network": "lenet-0", "ba' >>set/runs.jsonl # as if the kill had cut a line
+python3 "$source/predictor/measure/bench/labels.py" set/runs.jsonl >labels.csv 2>err.txt || fail "labels of a cut table: $(cat err.txt)"
+says err.txt "runs.jsonl:$((done_before + 1)): cut off, left out"
+test "$(wc -l <labels.csv)" -eq $((done_before + 1)) || fail "labels of a cut table: $(cat labels.csv)"
 expect 0 perf bench "$@"
 says out.txt "/$((8 - done_before)), "
 test "$(wc -l <set/runs.jsonl)" -eq 8 || fail "runs: $(cat set/runs.jsonl)"

@@ -73,6 +73,9 @@ TEST(series)
     wrong.value = jumped;
     assert_int_equal(dls_recording_series(&wrong, 0, 0.01, &x, &n, &err), DLS_EINPUT);
     assert_non_null(strstr(err.msg, "goes back"));
+    jumped[2 * 3] = jumped[2 * 4] = jumped[2 * 2] + 4e5; /* in 5 ms over a link of 1 MB/s */
+    assert_int_equal(dls_recording_series(&wrong, 0, 0.01, &x, &n, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "jumps by 4e+05 bytes after 0.035 s"));
     assert_null(x);
 }
 

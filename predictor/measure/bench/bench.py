@@ -18,10 +18,10 @@ import sys
 import tempfile
 import time
 
-from fleet import Death, Fleet, Problem, Usage, bits_per_second
+from fleet import BUCKET_BYTES, Death, Fleet, Problem, Usage, bits_per_second
 
 SETTING = re.compile(r"(?:(w1)|(?:p([12]))?w(2)-(ar|ps)-([0-9]+[mg])(-shared)?)$")
-SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m", "p2w2-ps-200m")
+SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m", "p2w2-ps-1g", "p2w2-ps-200m")
 ROLES = ("w0", "w1", "server", "server-1")
 INTERVAL_MS = 2.5
 WARMUP = 4
@@ -84,6 +84,15 @@ def analyze(dlsim, path, process, from_ns, to_ns, *more):
     return json.loads(done.stdout)
 
 
+def within_limit(rate, of):
+    """A burst carries what its link lets through, and a bucket before."""
+    for name in ("net_tx", "net_rx"):
+        r = of[name]
+        if r["burst_amount"] * r["burst_s"] > 1.02 * rate / 8 * r["burst_s"] + BUCKET_BYTES:
+            raise Problem(f"the link of w0 carried {r['burst_amount']:.3g} B/s for {1e3 * r['burst_s']:.1f} ms ({name}), "
+                          f"its limit is {rate / 8:.3g} B/s")
+
+
 def measure(dlsim, fleet, network, batch, setting, path, seconds):
     """One run, as a dictionary. The recording is cut to whole steps, the first left out."""
     processes = fleet.processes[:setting.roles]
@@ -108,6 +117,8 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds):
     of["cpu"] = next(r for r in analyze(dlsim, path, "w0", from_ns, to_ns, "--interval=10ms")["resources"]
                      if r["resource"] == "cpu")
     steps = len(with_steps)
+    if setting.rate:
+        within_limit(setting.rate, of)
     return {
         "network": network, "batch": batch, "setting": setting.name, "parameters": prepared[0]["parameters"],
         "steps": steps, "step_s": 1e-9 * sum(with_steps) / steps,

@@ -24,6 +24,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 CLONE_NEWNET = 0x40000000
 NICE = -20  # of the job: 88 times the share of a program that asks for nothing
+BUCKET_BYTES = 70000  # of a link's token bucket: holds a packet as large as offloading makes them
 RATES = re.compile(r"(\d+)(m|g)$")
 
 
@@ -198,8 +199,7 @@ class Fleet:
     def shape(rate, device, pid=None):
         words = ("nsenter", "-t", pid, "-n", "tc") if pid else ("tc",)
         if rate:
-            # A bucket that holds a packet as large as offloading makes them; a queue of 50 ms.
-            tool(*words, "qdisc", "replace", "dev", device, "root", "tbf", "rate", f"{rate}bit", "burst", "70000",
+            tool(*words, "qdisc", "replace", "dev", device, "root", "tbf", "rate", f"{rate}bit", "burst", str(BUCKET_BYTES),
                  "latency", "50ms")
         else:
             tool(*words, "qdisc", "replace", "dev", device, "root", "pfifo", "limit", "1000")
@@ -216,9 +216,13 @@ class Fleet:
     def everyone(self, do, processes=None, seconds=120, **what):
         """The same command to all of them, their answers in order."""
         processes = self.processes if processes is None else processes
-        for p in processes:
-            p.ask(do=do, **what)
-        return [p.answer(seconds) for p in processes]
+        try:
+            for p in processes:
+                p.ask(do=do, **what)
+            return [p.answer(seconds) for p in processes]
+        except Death as e:  # others lose their connection to who died
+            gone = [p for p in processes if p.child.poll() is not None]
+            raise Death(f"{gone[0].role} died, exit code {gone[0].child.returncode}") from e if gone else e
 
     def close(self):
         for p in self.processes:

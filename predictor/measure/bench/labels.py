@@ -46,8 +46,12 @@ def jobs(path):
     """{(network, batch, setting): [run, ...]}, the shortest step first."""
     found = {}
     with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as f:
-        for line in f:
-            run = json.loads(line)
+        for number, line in enumerate(f, 1):
+            try:
+                run = json.loads(line)
+            except ValueError:
+                print(f"labels.py: {path}:{number}: cut off, left out", file=sys.stderr)
+                continue
             found.setdefault((run["network"], run["batch"], run["setting"]), []).append(run)
     return {key: sorted(runs, key=lambda r: r["step_s"]) for key, runs in found.items()}
 
