@@ -8,10 +8,12 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/units.h"
+#include "predictor/measure/burst.h"
 #include "workload/graph/import.h"
 #include "workload/operator/fit.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/op_rates.h"
+#include "workload/operator/schedule.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -309,8 +311,23 @@ static bool is_asked(const calibration *c, const dls_setting_spec *spec)
     return spec->workers > 1 && (spec->servers > 0) == c->servers;
 }
 
-/* The step of a job, with what it costs to wait and to send a tensor. */
-static dls_status step_of(const calibration *c, const job *j, const double *x, double *step_s)
+/* What is fitted to jobs of several workers: a fabric's waiting, costs and computing beside others.
+ */
+enum { WAITING, PER_TENSOR, MESSAGE, BYTE, BESIDE, EXCHANGE };
+
+static void set_exchange(dls_fabric *f, const double *x, bool servers)
+{
+    f->straggle = exp(x[WAITING]);
+    f->per_tensor_s = exp(x[PER_TENSOR]);
+    f->message_s = exp(x[MESSAGE]);
+    f->byte_s = exp(x[BYTE]);
+    f->beside = exp(x[BESIDE]);
+    f->shared = servers;
+}
+
+/* A job's step and its processor's time in it. */
+static dls_status step_of(const calibration *c, const job *j, const double *x, double *step_s,
+                          double *used_s)
 {
     const dls_setting_spec *spec = &c->b->list->spec[j->setting];
     const dls_workload *w = &c->work[j->graph];
@@ -319,10 +336,10 @@ static dls_status step_of(const calibration *c, const job *j, const double *x, d
     dls_step_in_setting step;
     DLS_TRY(dls_setting_work(spec, c->model, c->hw, w, c->b->origin[j->graph].batch,
                              DLS_NUMERIC_FP32, &fabric, &s, c->err));
-    fabric.straggle = exp(x[0]);
-    fabric.per_tensor_s = exp(x[1]);
+    set_exchange(&fabric, x, c->servers);
     DLS_TRY(dls_setting_step(c->model, w, &s, &step, c->err));
     *step_s = step.step_s;
+    *used_s = step.gpu.gpu_s + dls_handling_s(w, &s);
     return DLS_OK;
 }
 
@@ -332,10 +349,12 @@ static void residuals(void *user, const double *x, double *residual)
     size_t n = 0;
     for (size_t i = 0; i < c->b->n; i++) {
         const job *j = &c->b->job[i];
-        double step_s = 1;
+        double step_s = 1, used_s = 1;
         if (is_asked(c, &c->b->list->spec[j->setting])) {
-            c->status = c->status == DLS_OK ? step_of(c, j, x, &step_s) : c->status;
+            const double was_s = j->label[3 * DLS_RES_GPU + 1] * j->label[3 * DLS_RES_GPU + 2];
+            c->status = c->status == DLS_OK ? step_of(c, j, x, &step_s, &used_s) : c->status;
             residual[n++] = log(step_s / j->iteration_s) / 0.1;
+            residual[n++] = was_s > 0 ? log(used_s / was_s) / 0.1 : 0;
         }
     }
 }
@@ -353,13 +372,16 @@ static dls_fabric_row *fabric_row(dls_opmodel *model, const char *name)
 
 static dls_status fit_exchange(calibration *c, bool servers, dls_error *err)
 {
-    /* A tenth of a step, 0.1 ms; what jobs do not show stays about there. */
-    dls_fit fit = {
-        .residuals = residuals, .user = c, .n = 2, .mean = {log(0.1), log(1e-4)}, .sigma = {2, 2}};
+    /* A tenth of a step, 0.1 ms, 0.5 ns, 3 %; what jobs do not show stays about there. */
+    dls_fit fit = {.residuals = residuals,
+                   .user = c,
+                   .n = EXCHANGE,
+                   .mean = {log(0.1), log(1e-4), log(1e-4), log(5e-10), log(0.03)},
+                   .sigma = {2, 2, 2, 2, 2}};
     double x[DLS_FIT_MAX];
     c->servers = servers;
     for (size_t i = 0; i < c->b->n; i++) {
-        fit.n_residuals += is_asked(c, &c->b->list->spec[c->b->job[i].setting]);
+        fit.n_residuals += 2 * is_asked(c, &c->b->list->spec[c->b->job[i].setting]);
     }
     if (fit.n_residuals == 0) {
         return DLS_OK;
@@ -371,8 +393,8 @@ static dls_status fit_exchange(calibration *c, bool servers, dls_error *err)
     if (!row) {
         return dls_fail(err, DLS_EINPUT, "fabrics", "more than %d", DLS_OPMODEL_ROWS);
     }
-    *row = (dls_fabric_row){
-        .fabric = {.bps = 1, .gamma = 1, .straggle = exp(x[0]), .per_tensor_s = exp(x[1])}};
+    *row = (dls_fabric_row){.fabric = {.bps = 1, .gamma = 1}};
+    set_exchange(&row->fabric, x, servers);
     snprintf(row->name, sizeof row->name, "%s", fabric_name[servers]);
     return DLS_OK;
 }

@@ -193,6 +193,66 @@ TEST(servers_apart_by_hand)
     dls_timeline_fini(&t);
 }
 
+/* Where processors compute, messages put off the backward pass, and a server on the worker's does.
+ */
+TEST(messages_take_the_processor)
+{
+    const dls_opmodel m = unit_model();
+    dls_fabric f = {.bps = 1.6e8, .gamma = 1, .message_s = 0.1};
+    dls_work_setting s = {
+        .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f, .buckets = true};
+    dls_timeline t;
+    /* 0.05 s before each bucket and behind it: 3.05 to 3.3 and, after three of them, 4.15 to 4.9 s
+     */
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 4.95 + 0.48, 1e-12));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], 3.3), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], 4.15), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_GPU], t.step_s), 4.48 + 0.2, 1e-9));
+    dls_timeline_fini(&t);
+
+    /* Tensors in the order of their gradients, as files of graphs have them: the same messages. */
+    dls_kernel turned_kernel[4];
+    double turned[] = {1e7, 3e7};
+    dls_workload other = unit_net;
+    memcpy(turned_kernel, unit_kernel, sizeof turned_kernel);
+    turned_kernel[1].tensor = 1;
+    turned_kernel[3].tensor = 0;
+    other.kernel = turned_kernel;
+    other.tensor = turned;
+    assert_int_equal(dls_timeline_build(&m, &other, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 4.95 + 0.48, 1e-12));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], 3.3), 4e7, 1e-9));
+    dls_timeline_fini(&t);
+
+    /* Memory is half as slow again beside others: the update's. */
+    f = (dls_fabric){.bps = 1.6e8, .gamma = 1, .beside = 0.5};
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 4.75 + 0.72, 1e-12));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_GPU], t.step_s), 4.72, 1e-9));
+    dls_timeline_fini(&t);
+
+    /* The server works 0.24 s on what it has of both, and 0.1 s goes to the worker's messages. */
+    f = (dls_fabric){.bps = 1.6e8,
+                     .gamma = 1,
+                     .server_bps = 2e8,
+                     .per_tensor_s = 0.12,
+                     .message_s = 0.2,
+                     .shared = 1};
+    s = (dls_work_setting){
+        .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .n_servers = 1, .fabric = &f, .apart = true};
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 7.38 + 0.48, 1e-12));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_GPU], t.step_s), 4.48 + 0.4, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], 4.54), 4e7, 1e-9));
+    dls_timeline_fini(&t);
+
+    s.n_servers = 2; /* the larger tensor's is on the worker's processor */
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 7.04 + 0.48, 1e-12));
+    dls_timeline_fini(&t);
+}
+
 TEST(servers_and_hosts)
 {
     const dls_opmodel m = unit_model();

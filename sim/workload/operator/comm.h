@@ -40,6 +40,11 @@ typedef struct dls_fabric {
     double gamma;          /* overlap, >= 1 */
     double straggle;       /* waiting for each other, part of a step */
     double server_bps;     /* of one parameter server; 0: never limits */
+    /* Where processors compute and send, as schedule.h has it; 0 where GPUs compute. */
+    double message_s; /* of a worker's processor for each tensor, half on its way out, half back */
+    double byte_s;    /* of a processor for each byte that it sends or receives */
+    double beside;    /* a byte of memory costs so much more where others compute, too */
+    double shared;    /* 1: a worker and a server have one processor; tensors are dealt by bytes */
 } dls_fabric;
 
 double dls_fabric_allreduce_s(const dls_fabric *f, int n, double bytes, size_t n_tensors);

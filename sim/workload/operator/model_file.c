@@ -144,6 +144,12 @@ static dls_status read_cluster(const config_t *cfg, const char *path, dls_opmode
         DLS_TRY(dls_cfg_number(at, path, "gamma", 1, &f->gamma, err));
         DLS_TRY(dls_cfg_number(at, path, "straggle", 0, &f->straggle, err));
         DLS_TRY(dls_cfg_number(at, path, "server_bytes_per_s", 0, &f->server_bps, err));
+        if (config_setting_get_member(at, "message_s")) {
+            DLS_TRY(dls_cfg_number(at, path, "message_s", 0, &f->message_s, err));
+            DLS_TRY(dls_cfg_number(at, path, "byte_s", 0, &f->byte_s, err));
+            DLS_TRY(dls_cfg_number(at, path, "beside", 0, &f->beside, err));
+            DLS_TRY(dls_cfg_number(at, path, "shared", 0, &f->shared, err));
+        }
     }
     return DLS_OK;
 }
@@ -243,6 +249,12 @@ static void write_cluster(FILE *to, const dls_opmodel *m)
         number(to, "gamma", f->gamma);
         number(to, "straggle", f->straggle);
         number(to, "server_bytes_per_s", f->server_bps);
+        if (f->message_s > 0) { /* where processors compute */
+            number(to, "message_s", f->message_s);
+            number(to, "byte_s", f->byte_s);
+            number(to, "beside", f->beside);
+            number(to, "shared", f->shared);
+        }
         fputs(i + 1 < m->n_fabrics ? "},\n" : "}\n", to);
     }
     fputs(");\n", to);

@@ -23,6 +23,28 @@ static dls_status check(const dls_work_setting *s, dls_error *err)
     return DLS_OK;
 }
 
+dls_rates dls_setting_rates(const dls_opmodel *model, const dls_work_setting *s, dls_op_rates *own)
+{
+    dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
+    const double beside = s->fabric && s->n_workers > 1 ? 1 + s->fabric->beside : 1;
+    if (beside > 1) {
+        rates.mem_bps /= beside;
+    }
+    if (rates.op && beside > 1) {
+        *own = *rates.op;
+        rates.op = own;
+        for (int f = 0; f < DLS_FAMILY_COUNT; f++) {
+            own->byte_s[f] *= beside;
+        }
+    }
+    return rates;
+}
+
+double dls_setting_late(const dls_work_setting *s)
+{
+    return s->fabric ? 1 + s->fabric->straggle * (1 - 1.0 / s->n_workers) : 1;
+}
+
 dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
                             const dls_work_setting *s, dls_step_in_setting *out, dls_error *err)
 {
@@ -30,7 +52,8 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
     if (model->sized) {
         DLS_TRY(dls_gpu_knows(s->gpu, s->numeric, err));
     }
-    const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
+    dls_op_rates own;
+    const dls_rates rates = dls_setting_rates(model, s, &own);
     out->gpu = dls_step_time(w, &rates, s->batch);
     out->one_s = dls_step_host_s(&out->gpu, w, s->host);
     out->exchange_s = 0;

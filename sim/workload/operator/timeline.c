@@ -69,6 +69,8 @@ typedef struct builder {
     const dls_rates *rates;
     dls_timeline *out; /* NULL: only moments are asked for */
     double stretch;    /* slowdown of the host */
+    double away;       /* part of its time that a processor is others' */
+    double own, served; /* what messages take in the backward pass, a part of it */
     double now_s;
     double sent_until_s; /* when the last gradient so far has left, were the network free */
     double exchange_s;   /* of all gradients */
@@ -85,15 +87,20 @@ static dls_status gpu_piece(builder *b, double seconds, double busy, double memo
     return piece(&b->out->track[DLS_TRACK_GPU_MEM], b->now_s, memory, b->err);
 }
 
-/* A launch is time in which the GPU does nothing. */
+/* A launch is time in which a GPU does nothing; where a processor computes it is work, too, and so
+ * are messages. */
 static dls_status run_kernel(builder *b, const dls_kernel *k)
 {
     const double kernel_s = dls_kernel_s(k, b->rates, b->s->batch);
-    const double seconds = b->stretch * kernel_s;
+    const double alone_s = b->stretch * kernel_s;
+    const double own_s = k->backward ? b->own * alone_s : 0;
+    const double seconds =
+        (1 + b->away) * alone_s + own_s + (k->backward ? b->served * alone_s : 0);
     if (!(seconds > 0)) {
         return DLS_OK;
     }
-    const double working_s = fmax(0, kernel_s - b->rates->derate * k->repeats * b->rates->launch_s);
+    const double launch_s = b->rates->op ? 0 : b->rates->launch_s;
+    const double working_s = own_s + fmax(0, kernel_s - b->rates->derate * k->repeats * launch_s);
     const double bytes = dls_kernel_bytes(k, b->rates, b->s->batch);
     return gpu_piece(b, seconds, working_s / seconds,
                      fmin(1, bytes / (b->s->gpu->mem_bps * seconds)));
@@ -158,9 +165,13 @@ static dls_status compute(builder *b, double *ready_s, double *backward_at_s)
         end = start;
     }
     /* Scales and biases, whose gradients no kernel names, come with their neighbours. */
-    for (size_t i = 1; i < w->n_tensors; i++) {
+    size_t first = 0;
+    while (first + 1 < w->n_tensors && !(ready_s[first] > 0)) {
+        first++;
+    }
+    for (size_t i = 0; i < w->n_tensors; i++) {
         if (!(ready_s[i] > 0)) {
-            ready_s[i] = ready_s[i - 1];
+            ready_s[i] = ready_s[i < first ? first : i - 1];
         }
     }
     return DLS_OK;
@@ -174,11 +185,12 @@ static dls_status fetch_weights(builder *b, double seconds, double bytes)
 
 /* *n messages each way; tx and rx: [n_tensors], one array that the caller frees. */
 static dls_status messages(const builder *b, const double *ready_s, dls_transfer **tx,
-                           dls_transfer **rx, size_t *n)
+                           dls_transfer **rx, size_t *n, dls_handling *handling)
 {
     DLS_TRY(dls_alloc_array(tx, 2 * b->w->n_tensors + 1, sizeof **tx, "messages", b->err));
     *rx = *tx + b->w->n_tensors;
-    const dls_status status = dls_schedule(b->w, b->s, ready_s, *tx, *rx, n, b->err);
+    const dls_status status =
+        dls_schedule(b->w, b->s, ready_s, b->now_s, *tx, *rx, n, handling, b->err);
     if (status != DLS_OK) {
         dls_free(*tx);
         *tx = NULL;
@@ -186,27 +198,20 @@ static dls_status messages(const builder *b, const double *ready_s, dls_transfer
     return status;
 }
 
-static dls_status send_messages(builder *b, const double *ready_s)
+static dls_status send_messages(builder *b, const dls_transfer *tx, const dls_transfer *rx,
+                                size_t n)
 {
-    dls_transfer *tx, *rx;
-    size_t n;
-    DLS_TRY(messages(b, ready_s, &tx, &rx, &n));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        status = travel(b, DLS_TRACK_TX, tx[i].from_s, tx[i].to_s, tx[i].bytes);
-        DLS_THEN(status, travel(b, DLS_TRACK_RX, rx[i].from_s, rx[i].to_s, rx[i].bytes));
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(travel(b, DLS_TRACK_TX, tx[i].from_s, tx[i].to_s, tx[i].bytes));
+        DLS_TRY(travel(b, DLS_TRACK_RX, rx[i].from_s, rx[i].to_s, rx[i].bytes));
     }
-    dls_free(tx);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status network(builder *b, const double *ready_s, double backward_at_s,
                           double update_at_s, double exchange_s)
 {
     const dls_work_setting *s = b->s;
-    if (dls_setting_is_scheduled(s)) {
-        return send_messages(b, ready_s);
-    }
     const bool servers = s->n_servers > 0;
     const double words = WORD_BYTES * b->w->params, n = s->n_workers;
     const double bytes = servers ? (s->async ? 1 : dls_ps_remote_frac(s->n_workers)) * words
@@ -231,19 +236,59 @@ static dls_status passes(builder *b, const dls_step_in_setting *step, double *re
     return compute(b, ready_s, backward_at_s);
 }
 
-static dls_status build(builder *b, const dls_step_in_setting *step, double *ready_s)
+/* All that the GPU does; what waits for the exchange handles its messages meanwhile, for later_s.
+ */
+static dls_status all_work(builder *b, const dls_step_in_setting *step, double later_s,
+                           double *ready_s, double *backward_at_s)
 {
-    double backward_at_s = 0;
     const double update_s = b->stretch * step->gpu.update_s;
-    DLS_TRY(passes(b, step, ready_s, &backward_at_s));
-    const double update_at_s = b->out->step_s - update_s;
-    DLS_TRY(gpu_piece(b, fmax(0, update_at_s - b->now_s), 0, 0));
+    DLS_TRY(passes(b, step, ready_s, backward_at_s));
+    const double wait_s = fmax(0, b->out->step_s - update_s - b->now_s);
+    DLS_TRY(gpu_piece(b, wait_s, later_s > 0 ? fmin(1, later_s / wait_s) : 0, 0));
     if (update_s > 0) {
         const double working = step->gpu.update_s / update_s;
         DLS_TRY(gpu_piece(b, update_s, working,
                           working * fmin(1, b->rates->mem_bps / b->s->gpu->mem_bps)));
     }
-    DLS_TRY(network(b, ready_s, backward_at_s, update_at_s, step->exchange_s));
+    return DLS_OK;
+}
+
+/* First as if there were no messages, to find them; then with what they take. */
+static dls_status build_scheduled(builder *b, const dls_step_in_setting *step, double *ready_s)
+{
+    dls_transfer *tx, *rx;
+    dls_handling took;
+    size_t n;
+    double backward_at_s;
+    builder before = *b;
+    before.out = NULL;
+    if (b->rates
+            ->op) { /* a GPU waits for the slowest, a processor is what others use all the while */
+        b->away = dls_setting_late(b->s) - 1;
+    }
+    DLS_TRY(passes(&before, step, ready_s, &backward_at_s));
+    DLS_TRY(messages(&before, ready_s, &tx, &rx, &n, &took));
+    const double backward_s = before.now_s - backward_at_s;
+    if (backward_s > 0) {
+        b->own = took.own_s / backward_s;
+        b->served = took.served_s / backward_s;
+    }
+    dls_status status = all_work(b, step, took.later_s, ready_s, &backward_at_s);
+    DLS_THEN(status, send_messages(b, tx, rx, n));
+    dls_free(tx);
+    return status;
+}
+
+static dls_status build(builder *b, const dls_step_in_setting *step, double *ready_s)
+{
+    double backward_at_s = 0;
+    if (dls_setting_is_scheduled(b->s)) {
+        DLS_TRY(build_scheduled(b, step, ready_s));
+    } else {
+        const double update_at_s = b->out->step_s - b->stretch * step->gpu.update_s;
+        DLS_TRY(all_work(b, step, 0, ready_s, &backward_at_s));
+        DLS_TRY(network(b, ready_s, backward_at_s, update_at_s, step->exchange_s));
+    }
     for (int r = 0; r < DLS_TRACKS; r++) {
         dls_track *t = &b->out->track[r];
         DLS_TRY(piece(t, b->out->step_s, 0, b->err));
@@ -268,17 +313,21 @@ dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w
                                  double *begin_s, double *end_s, double *backward_end_s,
                                  dls_error *err)
 {
-    const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
+    dls_op_rates own;
+    const dls_rates rates = dls_setting_rates(model, s, &own);
     dls_transfer *tx = NULL, *rx = NULL;
+    dls_handling took;
     double *ready_s, backward_at_s;
     size_t n = 0;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     builder b = builder_of(w, s, &rates, NULL, err);
     dls_status status = passes(&b, step, ready_s, &backward_at_s);
-    DLS_THEN(status, messages(&b, ready_s, &tx, &rx, &n));
-    *backward_end_s = b.now_s;
-    *begin_s = n > 0 ? tx[0].from_s : b.now_s;
-    *end_s = n > 0 ? rx[n - 1].to_s : b.now_s;
+    DLS_THEN(status, messages(&b, ready_s, &tx, &rx, &n, &took));
+    if (status == DLS_OK) {
+        *backward_end_s = took.backward_end_s;
+        *begin_s = n > 0 ? tx[0].from_s : took.backward_end_s;
+        *end_s = took.end_s;
+    }
     dls_free(tx);
     dls_free(ready_s);
     return status;
@@ -289,7 +338,8 @@ dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
 {
     dls_step_in_setting step;
     DLS_TRY(dls_setting_step(model, w, s, &step, err));
-    const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
+    dls_op_rates own;
+    const dls_rates rates = dls_setting_rates(model, s, &own);
     double *ready_s;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     *out = (dls_timeline){.step_s = step.step_s};

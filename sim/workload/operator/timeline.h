@@ -47,6 +47,13 @@ typedef struct dls_work_setting {
     const dls_host *host;     /* NULL: none */
 } dls_work_setting;
 
+/* What its GPU makes of the precision; where others compute beside it memory is shared
+ * (fabric.beside), and *own, which has to live as long, holds what a processor's operations cost
+ * so. */
+dls_rates dls_setting_rates(const dls_opmodel *model, const dls_work_setting *s, dls_op_rates *own);
+/* How much later than alone the slowest of the workers is (fabric.straggle), >= 1. */
+double dls_setting_late(const dls_work_setting *s);
+
 /* Seconds of a step in a setting, and of the exchange in it. */
 typedef struct dls_step_in_setting {
     dls_step gpu;

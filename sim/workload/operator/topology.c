@@ -66,8 +66,13 @@ dls_fabric dls_topology_fabric(const dls_topology *t, double bytes, bool servers
                                const dls_fabric *like)
 {
     const int n = t->nodes * t->per_node;
-    dls_fabric f = {
-        .bps = slowest(t)->goodput_bps, .gamma = like->gamma, .straggle = like->straggle};
+    dls_fabric f = {.bps = slowest(t)->goodput_bps,
+                    .gamma = like->gamma,
+                    .straggle = like->straggle,
+                    .message_s = like->message_s,
+                    .byte_s = like->byte_s,
+                    .beside = like->beside,
+                    .shared = like->shared};
     if (servers) {
         f.server_bps = f.bps;
     } else if (n > 1) {
