@@ -4,7 +4,7 @@
 #
 #     make.sh [DLSIM [FOLDER]]
 #
-# Measuring takes about two hours, goes on where it was cut, and shows how long it will be.
+# Measuring takes about three hours, goes on where it was cut, and shows how long it will be.
 set -eu
 DLSIM=$(realpath "$(command -v "${1:-dlsim}")")
 export DLSIM
@@ -19,7 +19,8 @@ python3 "$here/labels.py" "$out/all/runs.jsonl" >"$out/labels.csv"
 "$DLSIM" dataset build -o "$out/dataset.h5" --labels="$out/labels.csv" --graphs="$out/networks" --settings=bench \
     --groups=24 --features=kernels --seed=0
 python3 "$here/study.py" data "$out/all/runs.jsonl"
-for what in train cases ablation simulated; do
+for what in train cases ablation simulated fitted; do
     python3 "$here/study.py" $what "$out/labels.csv" "$out/networks" "$out/study"
 done
+python3 "$here/learning.py" "$out/labels.csv" "$out/networks" "$out/study"
 python3 "$here/contend.py" "$out/pairs" --report

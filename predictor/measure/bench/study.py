@@ -26,7 +26,6 @@ import labels
 DLSIM = os.environ.get("DLSIM", "dlsim")
 FOLDS = 5
 SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inspectors", "dlsim.h5")
-SHARES = (0.25, 0.5)  # of the training graphs
 WHAT = (("step", "iteration_s"), ("busy", "gpu_active"), ("pause of sending", "net_tx_idle"),
         ("burst of sending", "net_tx_active"), ("peak of sending", "net_tx_peak"), ("bytes sent", "sent"))
 ARCH = "--arch=depth=fixed n_layers=4 set2set_steps=3 hidden=64 mlp_layers=3"
@@ -290,9 +289,6 @@ def train(*of):
             base = "w2-ar-200m" if s != "w2-ar-200m" else "p1w2-ps-200m"
             add(another, *train_one(dataset, f"{folder}/another-{s}.{fold}.h5", f"--base={folder}/own-{base}.{fold}.h5", "--transfer",
                                     f"--setting={s}", "--epochs=60"), s)
-        for share in SHARES:
-            add(share, *train_one(dataset, f"{folder}/share{share}.{fold}.h5", "--settings=all", "--together", ARCH, "--epochs=150",
-                                  f"--share={share}"))
     fitted, total = {}, totals(rows, graphs, folder)
     for got, seconds, test in tuned_from_shipped(of, "family", settings):
         add(shipped, got, seconds)
@@ -304,8 +300,6 @@ def train(*of):
     row("ridge on totals of the graph", *errors(fitted), "")
     row("one of all settings, bytes from the graph", *errors(with_bytes(found[together], rows)), "")
     row("tuned from the shipped one, bytes from the graph", *errors(with_bytes(found[shipped], rows)), "")
-    for share in SHARES:
-        row(f"one of all settings, {100 * share:.0f} % of the graphs", *errors(found[share]), f"{spent[share]:.0f}")
     row("spread between repetitions", *(percent(median([float(r[k]) for r in rows if int(r["repetitions"]) > 1 and (
         r["setting"] != "w1" or k in ("step_spread", "busy_spread"))])) for k in (
             "step_spread", "busy_spread", "idle_spread", "burst_spread")), "", "", "")
@@ -358,7 +352,9 @@ def changes(names, *who):
              "a second worker": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w1" else None,
              "five times the rate, all-reduce": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w2-ar-200m" else None,
              "five times the rate, server": lambda k: ("p1w2-ps-1g", *k[1:]) if k[0] == "p1w2-ps-200m" else None,
-             "one more server: in place of all-reduce": lambda k: ("p1w2-ps-200m", *k[1:]) if k[0] == "w2-ar-200m" else None}
+             "five times the rate, two servers": lambda k: ("p2w2-ps-1g", *k[1:]) if k[0] == "p2w2-ps-200m" else None,
+             "a server in place of all-reduce": lambda k: ("p1w2-ps-200m", *k[1:]) if k[0] == "w2-ar-200m" else None,
+             "one more server": lambda k: ("p2" + k[0][2:], *k[1:]) if k[0].startswith("p1") else None}
     table(f"change: right sign by {names}", *(name for name, _ in WHAT))
     for name, to in kinds.items():
         cells = []
@@ -406,7 +402,9 @@ WORKERS = ("--gpus=2", "--nodes=2")
 WORDS = {"w1": (), "w2-ar-1g": (*WORKERS, "--network=eth1", "--buckets"),
          "w2-ar-200m": (*WORKERS, "--network=eth200m", "--buckets"),
          "p1w2-ps-1g": (*WORKERS, "--network=eth1", "--servers=1", "--apart"),
-         "p1w2-ps-200m": (*WORKERS, "--network=eth200m", "--servers=1", "--apart")}
+         "p1w2-ps-200m": (*WORKERS, "--network=eth200m", "--servers=1", "--apart"),
+         "p2w2-ps-1g": (*WORKERS, "--network=eth1", "--servers=2", "--apart"),
+         "p2w2-ps-200m": (*WORKERS, "--network=eth200m", "--servers=2", "--apart")}
 
 
 def part_of(rows):
@@ -415,26 +413,27 @@ def part_of(rows):
 
 
 def fitted_to(rows, graphs, folder, part):
-    """Constants from the jobs of all families but that part's."""
+    """Constants from the jobs of all families but that part's; two servers fit nothing."""
     path = os.path.join(folder, f"fitted{part}.cfg")
     if not os.path.exists(path):
         parts, table_csv = part_of(rows), path + ".csv"
         with open(table_csv, "w", newline="") as f:
             out = csv.DictWriter(f, rows[0].keys())
             out.writeheader()
-            out.writerows(r for r in rows if parts[r["family"]] != part)
+            out.writerows(r for r in rows if parts[r["family"]] != part and not r["setting"].startswith("p2"))
         dlsim("operators", "calibrate", f"--jobs={table_csv}", f"--graphs={graphs}", "--gpu=EPYC-CORE", "-o", path)
     return path
 
 
 def series_of(r, graph, folder, *words):
-    """What the operator model says of a job, its series analysed as recordings are."""
-    series = os.path.join(folder, "series.h5")
-    said = dlsim("operators", "profile", f"--graph={graph}", "--gpu=EPYC-CORE", "--interval-us=2500", "--samples=600", "--packet=65536", "-o",
-                 series,
-                 *WORDS[r["setting"]], *words)
+    """What the operator model says of a job, its series analysed as recordings are: the processor every 10 ms."""
+    series, of = os.path.join(folder, "series.h5"), {}
+    for us in (2500, 10000) if r["setting"] != "w1" else (10000,):
+        said = dlsim("operators", "profile", f"--graph={graph}", "--gpu=EPYC-CORE", f"--interval-us={us}", f"--samples={1500000 // us}",
+                     "--packet=65536", "-o", series, *WORDS[r["setting"]], *words)
+        of.update((x["resource"], x) for x in json.loads(dlsim("perf", "analyze", series, "--json"))["resources"]
+                  if us == 2500 or x["resource"] == "gpu")
     step = float(said.split()[1])
-    of = {x["resource"]: x for x in json.loads(dlsim("perf", "analyze", series, "--json"))["resources"]}
     one = {"iteration_s": step}
     for name in RESOURCES if r["setting"] != "w1" else ("gpu",):
         one.update(zip((f"{name}_{k}" for k in ("idle", "active", "peak")), labels.phases(of[name], step)))
