@@ -62,10 +62,17 @@ static int level_of(hid_t set)
 static uint32_t fletcher32(const unsigned char *data, size_t n)
 {
     uint32_t a = 0, b = 0;
-    for (size_t i = 0; i < n; i += 2) {
-        a += (uint32_t)data[i] << 8 | (i + 1 < n ? data[i + 1] : 0);
-        b += a;
-        if (i % 720 == 718) { /* before a sum overflows */
+    for (size_t at = 0; at < n; at += 720) {
+        const size_t end = n - at < 720 ? n : at + 720;
+        for (size_t i = at; i + 1 < end; i += 2) {
+            a += (uint32_t)data[i] << 8 | data[i + 1];
+            b += a;
+        }
+        if (end % 2) {
+            a += (uint32_t)data[end - 1] << 8;
+            b += a;
+        }
+        if (end == at + 720) { /* before a sum overflows */
             a = (a & 0xffff) + (a >> 16);
             b = (b & 0xffff) + (b >> 16);
         }
@@ -77,6 +84,17 @@ static uint32_t fletcher32(const unsigned char *data, size_t n)
     return b << 16 | a;
 }
 
+/* The first bytes of all cells, then the second, .. */
+static inline void shuffle(const unsigned char *restrict cells, unsigned char *restrict to, size_t rows,
+                           size_t width)
+{
+    for (size_t b = 0; b < width; b++) {
+        for (size_t i = 0; i < rows; i++) {
+            to[b * rows + i] = cells[i * width + b];
+        }
+    }
+}
+
 static void pack(void *user, int32_t seat, size_t item)
 {
     packer *p = user;
@@ -85,10 +103,15 @@ static void pack(void *user, int32_t seat, size_t item)
     const size_t at = (p->first + item) * p->rows, n = p->n - at < p->rows ? p->n - at : p->rows;
     p->fill(p->ctx, at, n, p->width, (char *)cells);
     memset(cells + n * p->width, 0, (p->rows - n) * p->width);
-    for (size_t b = 0; b < p->width; b++) {
-        for (size_t i = 0; i < p->rows; i++) {
-            shuffled[b * p->rows + i] = cells[i * p->width + b];
-        }
+    switch (p->width) { /* a width that the compiler knows makes several bytes an instruction */
+    case 8:
+        shuffle(cells, shuffled, p->rows, 8);
+        break;
+    case 4:
+        shuffle(cells, shuffled, p->rows, 4);
+        break;
+    default:
+        shuffle(cells, shuffled, p->rows, p->width);
     }
     uLongf size = p->room;
     const int how = compress2(out->bytes, &size, shuffled, p->bytes, p->level);
@@ -130,19 +153,23 @@ dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width
 {
     packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = dls_h5_chunk_rows(set)};
     const size_t chunks = (n + p.rows - 1) / p.rows, batch = chunks < BATCH ? chunks : BATCH;
-    const int32_t cores = dls_team_cores(), threads = cores < THREADS ? cores : THREADS;
+    const size_t cores = (size_t)dls_team_cores(), most = cores < THREADS ? cores : THREADS;
+    const size_t threads = most < batch ? most : batch;
     p.level = level_of(set);
     if (p.level == 0) {
         return dls_h5_unwritten(err, name);
     }
     p.bytes = p.rows * width;
     p.room = (size_t)ceil((double)p.bytes * (double)1.001F) + 12;
-    DLS_TRY(dls_alloc_array(&p.memory, (size_t)threads * 2 * p.bytes + batch * (p.room + SUM_BYTES),
-                            1, name, err));
-    for (size_t i = 0; i < batch; i++) {
-        p.out[i].bytes = p.memory + (size_t)threads * 2 * p.bytes + i * (p.room + SUM_BYTES);
+    const size_t room = threads * 2 * p.bytes + batch * (p.room + SUM_BYTES);
+    p.memory = dls_alloc(room);
+    if (!p.memory) {
+        return dls_nomem(err, name, room);
     }
-    const dls_status status = put_all(&p, set, threads, name, err);
+    for (size_t i = 0; i < batch; i++) {
+        p.out[i].bytes = p.memory + threads * 2 * p.bytes + i * (p.room + SUM_BYTES);
+    }
+    const dls_status status = put_all(&p, set, (int32_t)threads, name, err);
     dls_free(p.memory);
     return status;
 }

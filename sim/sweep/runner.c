@@ -11,6 +11,7 @@
 #include "sweep/store.h"
 
 #include "base/alloc.h"
+#include "base/h5.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -263,6 +264,7 @@ dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int wor
         return dls_nomem(err, "workers", plan->n * sizeof *r.taken);
     }
     dls_sweep_store_clean(folder);
+    (void)H5open(); /* once for all workers; where it fails, their own call does, too, and says so */
     /* Blocked, so that none is missed between a look and the wait for the next; the workers inherit
      * the mask and have no children of their own. */
     sigset_t child, old;
