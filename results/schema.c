@@ -291,6 +291,7 @@ static const dls_field service_fields[] = {
     V(F64, services_used_gpu_s, "gpu s", "of it, given to services"),
     V(F64, services_lent_gpu_s, "gpu s", "of it, held by jobs"),
     V(U64, services_preemptions, "", "jobs preempted for services"),
+    V(U64, services_shrinks, "", "times that elastic jobs gave GPUs to services and went on"),
 };
 #undef V
 

@@ -298,6 +298,7 @@ static void service_figures(const dls_service_sums *from, dls_summary *s)
     s->services = (dls_service_summary){
         .services = (uint64_t)from->n,
         .services_preemptions = from->preemptions,
+        .services_shrinks = from->shrinks,
         .services_own_gpu_s = (double)from->own_gpus * span_us / us,
         .services_used_gpu_s = (double)from->used_us / us,
         .services_lent_gpu_s = (double)from->lent_us / us,

@@ -60,7 +60,7 @@ typedef struct dls_summary_part {
 
 /* Inference services beside the jobs; GPU-seconds from the first submission to the run's end. */
 typedef struct dls_service_summary {
-    uint64_t services, services_preemptions; /* of jobs, for services */
+    uint64_t services, services_preemptions, services_shrinks; /* of jobs, for services */
     double services_own_gpu_s, services_used_gpu_s, services_lent_gpu_s;
     double services_kept,
         services_least_kept; /* part of the time within the bound: of all services, of the worst */

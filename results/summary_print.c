@@ -115,10 +115,11 @@ static void services_line(FILE *out, const dls_summary *s)
         fprintf(out,
                 "%-22s  %" PRIu64
                 ", within their bound %.4g %% of the time (the worst %.4g %%); of "
-                "%.4g GPU-hours they had %.4g, jobs %.4g; %" PRIu64 " jobs preempted for them\n",
+                "%.4g GPU-hours they had %.4g, jobs %.4g; %" PRIu64
+                " jobs preempted for them, %" PRIu64 " shrunk\n",
                 "services", v->services, 100 * v->services_kept, 100 * v->services_least_kept,
                 v->services_own_gpu_s / 3600, v->services_used_gpu_s / 3600,
-                v->services_lent_gpu_s / 3600, v->services_preemptions);
+                v->services_lent_gpu_s / 3600, v->services_preemptions, v->services_shrinks);
     }
 }
 

@@ -135,6 +135,8 @@ dls_status dls_parts_copy(dls_place_index *index, const dls_place_index *from,
                           dls_error *err) DLS_MUST_CHECK;
 /* What a job that asks for so many thousandths gets: slices of MIG are sevenths. */
 int32_t dls_parts_size(bool mig, int64_t milli);
+/* How many parts of such a size a GPU can have. */
+int32_t dls_parts_of_gpu(bool mig, int32_t milli);
 /* What a job has, or is to have, of a GPU. */
 typedef struct dls_part {
     int32_t job, node, gpu, milli;

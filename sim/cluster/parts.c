@@ -40,6 +40,17 @@ int32_t dls_parts_size(bool is_mig, int64_t milli)
     return WHOLE * mig[k].sevenths / 7; /* cut: seven of the smallest are at most a GPU */
 }
 
+int32_t dls_parts_of_gpu(bool is_mig, int32_t milli)
+{
+    int32_t k = 0;
+    while (is_mig && WHOLE * mig[k].sevenths / 7 < milli) {
+        k++;
+    }
+    return is_mig                          ? mig[k].last / mig[k].step + 1
+           : WHOLE / milli > DLS_GROUP_MAX ? DLS_GROUP_MAX
+                                           : WHOLE / milli;
+}
+
 /* The largest slice that fits beside those in use, in thousandths. */
 static int32_t largest(uint32_t in_use)
 {

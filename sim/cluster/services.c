@@ -4,6 +4,8 @@
  */
 #include "cluster/services.h"
 
+#include "cluster/index.h"
+
 #include "base/units.h"
 
 #include <math.h>
@@ -41,7 +43,7 @@ double dls_service_late(const dls_service *s, double rate, int64_t replicas)
     return late(s, a, replicas, blocked);
 }
 
-static int32_t gpus_for(const dls_service *s, double rate)
+static int32_t pieces_for(const dls_service *s, double rate)
 {
     const double a = rate * s->request_s;
     double blocked = 1;
@@ -74,15 +76,15 @@ static int64_t next_step_us(const dls_service *s, int64_t t_us)
     return i < s->n_steps ? day_us + s->from_us[i] : day_us + DAY_US + s->from_us[0];
 }
 
-bool dls_service_keeps(const dls_service *s, int64_t t_us, int32_t gpus)
+bool dls_service_keeps(const dls_service *s, int64_t t_us, int32_t pieces)
 {
-    return dls_service_late(s, s->rate[step_at(s, t_us)], (int64_t)gpus * s->per_gpu) <=
+    return dls_service_late(s, s->rate[step_at(s, t_us)], (int64_t)pieces * s->per_gpu) <=
            1 - s->share;
 }
 
-static int32_t own(const dls_service *s, int32_t gpus)
+static int32_t own(const dls_service *s, int32_t pieces)
 {
-    return gpus < s->gpus ? gpus : (int32_t)s->gpus;
+    return pieces < s->gpus * s->pieces ? pieces : (int32_t)s->gpus * s->pieces;
 }
 
 int32_t dls_service_need(const dls_service *s, int64_t t_us, int64_t ahead_us)
@@ -144,14 +146,18 @@ static dls_status add_step(dls_service *s, const char *entry, size_t len, dls_er
     }
     s->from_us[s->n_steps] = from_us;
     s->rate[s->n_steps] = rate;
-    s->need[s->n_steps++] = gpus_for(s, rate);
+    s->need[s->n_steps++] = pieces_for(s, rate);
     return DLS_OK;
 }
 
-dls_status dls_service_make(dls_service *s, const char *load, dls_error *err)
+dls_status dls_service_make(dls_service *s, const char *load, int32_t parts, dls_error *err)
 {
     int32_t most = 0;
     s->n_steps = 0;
+    s->milli = parts == DLS_PARTS_WHOLE || s->part >= 1
+                   ? DLS_GPU_MILLI
+                   : dls_parts_size(parts == DLS_PARTS_MIG, llround(s->part * DLS_GPU_MILLI));
+    s->pieces = dls_parts_of_gpu(parts == DLS_PARTS_MIG, s->milli);
     if (!(s->bound_s > s->request_s)) {
         return dls_fail(err, DLS_ECONFIG, s->name,
                         "a request alone takes %g s: no number of GPUs keeps a bound of %g s",
@@ -168,6 +174,6 @@ dls_status dls_service_make(dls_service *s, const char *load, dls_error *err)
                         "no load: expected requests per second from an hour on, as in "
                         "\"0=20; 8=100; 22=40\"");
     }
-    s->gpus = s->gpus > 0 ? s->gpus : most;
+    s->gpus = s->gpus > 0 ? s->gpus : (most + s->pieces - 1) / s->pieces;
     return DLS_OK;
 }

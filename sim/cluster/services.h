@@ -28,13 +28,16 @@ typedef struct dls_service {
     double request_s; /* that a replica takes for a request, > 0 */
     double bound_s;   /* on waiting and answering together */
     double share;     /* of the requests that are to keep it, 0..1 */
-    int32_t per_gpu;  /* replicas on a GPU */
+    int32_t per_gpu;  /* replicas on a piece */
+    double part;      /* of a GPU that a piece is, above 0; 1: whole GPUs */
+    int32_t milli;    /* thousandths of a GPU that a piece has, where GPUs are divided; else 1000 */
+    int32_t pieces;   /* on a GPU */
     int64_t gpus;     /* its own, most that it ever has; 0: what the busiest step needs */
     int64_t start_us; /* from getting a GPU to serving on it */
     int32_t n_steps;  /* of a day, ascending; the last holds on until the first of the next day */
     int64_t from_us[DLS_SERVICE_STEPS];
-    double rate[DLS_SERVICE_STEPS]; /* requests per second */
-    int32_t need[DLS_SERVICE_STEPS];
+    double rate[DLS_SERVICE_STEPS];  /* requests per second */
+    int32_t need[DLS_SERVICE_STEPS]; /* pieces */
 } dls_service;
 
 typedef struct dls_services {
@@ -44,16 +47,17 @@ typedef struct dls_services {
     int64_t ahead_us; /* they have from so long before on what they will need */
 } dls_services;
 
-/* Fill the steps from "HOUR=RATE; HOUR=RATE" and what follows from the members before them. Errors:
- * ECONFIG (the text, a load of nothing, a bound that no number of GPUs keeps). O(steps x replicas).
- */
-dls_status dls_service_make(dls_service *s, const char *load, dls_error *err) DLS_MUST_CHECK;
+/* Fill the steps from "HOUR=RATE; HOUR=RATE" and what follows from the members before them; `parts`
+ * says how GPUs are divided (DLS_PARTS_*). Errors: ECONFIG (the text, a load of nothing, a bound
+ * that no number of GPUs keeps). O(steps x replicas). */
+dls_status dls_service_make(dls_service *s, const char *load, int32_t parts,
+                            dls_error *err) DLS_MUST_CHECK;
 
 /* Part of the requests that miss the bound when so many come per second. O(replicas). */
 double dls_service_late(const dls_service *s, double rate, int64_t replicas);
-/* Do so many GPUs keep the bound at a time, of which each day begins with a whole one? */
-bool dls_service_keeps(const dls_service *s, int64_t t_us, int32_t gpus);
-/* GPUs, at most its own, that keep it from then until ahead_us later. */
+/* Do so many pieces keep the bound at a time, of which each day begins with a whole one? */
+bool dls_service_keeps(const dls_service *s, int64_t t_us, int32_t pieces);
+/* Pieces, at most what its own GPUs have, that keep it from then until ahead_us later. */
 int32_t dls_service_need(const dls_service *s, int64_t t_us, int64_t ahead_us);
 /* The least of a day. */
 int32_t dls_service_least(const dls_service *s);

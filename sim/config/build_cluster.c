@@ -239,7 +239,8 @@ static dls_status build_services(const dls_builder *b, dls_error *err)
         if (s->type < 0 || !element_whole(b, DLS_CFG_SERVICES_LIST, i)) {
             continue;
         }
-        if (dls_service_make(s, text(b, DLS_CFG_SERVICE_LOAD, i), &bad) != DLS_OK) {
+        if (dls_service_make(s, text(b, DLS_CFG_SERVICE_LOAD, i), b->config->cluster.gpu_parts,
+                             &bad) != DLS_OK) {
             dls_problems_add(b->problems, where(b, DLS_CFG_SERVICE_LOAD, i), "service '%s': %s",
                              s->name, bad.msg);
         }

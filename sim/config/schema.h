@@ -319,7 +319,11 @@ typedef struct dls_key {
     XX(SERVICE_SHARE, "services.list[].share", F64, "0.99", 0.001, 0.999999, NULL,                \
        "Part of the requests that are to keep the bound.", SERVICE(share))                        \
     XX(SERVICE_PER_GPU, "services.list[].per_gpu", I64, "1", 1, 64, NULL,                         \
-       "Replicas on a GPU.", SERVICE(per_gpu))                                                    \
+       "Replicas on a GPU, or on a part of one.", SERVICE(per_gpu))                               \
+    XX(SERVICE_PART, "services.list[].part", F64, "1", 0.001, 1, NULL,                            \
+       "Part of a GPU that it takes at a time: where cluster.gpu_parts divides GPUs, rounded up "  \
+       "to a slice with mig; else, and at 1, it takes whole ones.",                                \
+       SERVICE(part))                                                                             \
     XX(SERVICE_GPUS, "services.list[].gpus", I64, "0", 0, 2147483647, NULL,                       \
        "GPUs of its own; 0: as many as its highest load needs.", SERVICE(gpus))                   \
     XX(SERVICE_START, "services.list[].start", TIME, "0 s", 0, 86400, NULL,                       \

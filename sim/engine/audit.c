@@ -168,7 +168,8 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
     const dls_gpu_parts *parts = e->index->parts;
     const int64_t whole = e->index->total_gpus - e->index->free_gpus - failed -
                           (parts ? parts->gpus : 0),
-                  taken = whole * e->select.unit + (parts ? parts->taken_milli : 0);
+                  taken = whole * e->select.unit +
+                          (parts ? parts->taken_milli - e->serving.part_milli : 0);
     if (held != used || held != taken) {
         return dls_fail(err, DLS_ERUN, NULL, "GPUs held, selected and taken differ: %lld %lld %lld",
                         (long long)held, (long long)used, (long long)taken);

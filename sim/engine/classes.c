@@ -103,7 +103,7 @@ typedef struct class_key {
 static int32_t weight_of(const dls_engine *e, int32_t job, int32_t gpus)
 {
     const dls_elastic *elastic = e->params->elastic;
-    return !e->index->parts || gpus > 1 || (elastic && elastic->max_gpus[job] > 1)
+    return !e->index->parts || !e->col->gpus_milli || gpus > 1 || (elastic && elastic->max_gpus[job] > 1)
                ? gpus * e->select.unit
                : dls_parts_size(e->index->parts->owner != NULL, e->col->gpus_milli[job]);
 }
@@ -183,26 +183,27 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
     DLS_DEBUG_ASSERT(type >= 0 && type < e->select.n_types && down >= 0);
     const dls_cluster_spec *spec = e->params->cluster;
     dls_select *s = &e->select;
-    const bool sound = down == e->failures.standby_gpus[type] + e->serving.least[type];
     const int32_t unit = s->unit;
-    int64_t rest = e->index->type[type].total_gpus;
+    int64_t rest = e->index->type[type].total_gpus * unit;
+    down = down * unit + e->serving.part[type];
+    const bool sound = down == e->failures.standby_gpus[type] * unit + e->serving.least[type];
     for (int32_t v = 0; v < spec->n_vcs; v++) {
-        rest -= spec->vcs[v].quota_gpus[type];
+        rest -= (int64_t)spec->vcs[v].quota_gpus[type] * unit;
     }
     const int64_t less = down < rest ? down : rest;
     rest -= less;
     down -= less;
     int32_t k = 0;
     for (int32_t v = 0; v < spec->n_vcs; v++) {
-        const int64_t quota = spec->vcs[v].quota_gpus[type];
+        const int64_t quota = (int64_t)spec->vcs[v].quota_gpus[type] * unit;
         const int64_t lost = down < quota ? down : quota;
         down -= lost;
         if (k < s->n_pools && s->pool[k].id == v) { /* else no job is of this virtual cluster */
-            s->pool[k++].cap[type] = (quota - lost) * unit;
+            s->pool[k++].cap[type] = quota - lost;
         }
     }
     if (k < s->n_pools) {
-        s->pool[k].cap[type] = rest * unit;
+        s->pool[k].cap[type] = rest;
     }
     for (k = 0; k < s->n_pools && sound; k++) {
         s->pool[k].most[type] = s->pool[k].cap[type];

@@ -135,7 +135,7 @@ dls_status dls_failures_init(dls_engine *e, dls_error *err)
 bool dls_failures_any_down(const dls_engine *e)
 {
     for (int32_t t = 0; t < e->select.n_types; t++) {
-        if (e->failures.down_gpus[t] > e->failures.standby_gpus[t]) {
+        if (e->failures.down_gpus[t] > e->failures.standby_gpus[t] || e->serving.part[t] > 0) {
             return true;
         }
     }
@@ -232,6 +232,14 @@ uint64_t dls_failures_down(const dls_engine *e, int32_t node)
                                        : e->failures.gpu_down[node];
 }
 
+void dls_failures_divide(dls_engine *e, int32_t type)
+{
+    dls_pools_divide(e, type, e->failures.down_gpus[type]);
+    for (int32_t k = 0; k < e->select.n_pools; k++) {
+        e->select.pool[k].dirty = true;
+    }
+}
+
 dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
 {
     DLS_DEBUG_ASSERT(node >= 0 && node < e->index->n_nodes);
@@ -241,6 +249,7 @@ dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
     const uint64_t now = dls_failures_down(e, node) | (e->serving.on ? e->serving.mask[node] : 0);
     if (now & ~old) {
         DLS_TRY(fail_jobs(e, node, now & ~old, err));
+        dls_services_yield(e, node, now & ~old);
         if (!dls_place_retake(e->index, node, now & ~old, 0, 0)) {
             return dls_fail(err, DLS_ERUN, NULL, "GPUs of node %d are held by nobody", node);
         }
@@ -252,10 +261,7 @@ dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
     f->withheld[node] = now;
     f->down_gpus[at->type] += __builtin_popcountll(now) - __builtin_popcountll(old);
     f->down_nodes += (now == all) - (old == all);
-    dls_pools_divide(e, at->type, f->down_gpus[at->type]);
-    for (int32_t k = 0; k < e->select.n_pools; k++) {
-        e->select.pool[k].dirty = true;
-    }
+    dls_failures_divide(e, at->type);
     return DLS_OK;
 }
 

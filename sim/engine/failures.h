@@ -59,6 +59,8 @@ dls_status dls_failures_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 size_t dls_failure_slots(const dls_engine *e);
 /* A job has got its parts, or is about to lose them. */
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* What the pools may have of a type, after what is withheld or services have of it has changed. */
+void dls_failures_divide(dls_engine *e, int32_t type);
 void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts);
 /* A running job waits again; failed: without the work since its last checkpoint. */
 dls_status dls_failures_stop(dls_engine *e, int32_t job, bool failed,

@@ -309,13 +309,17 @@ static dls_status make_arrays(dls_engine *e, dls_error *err)
                            "placement", err);
 }
 
-/* Parts of GPUs, where a job asks for one and gets it. A policy that divides the cluster among gang
+/* Parts of GPUs, where a job or a service asks for one and gets it. A policy that divides the cluster among gang
  * sizes gives away whole GPUs. */
 static dls_status make_parts(dls_engine *e, dls_error *err)
 {
     const int32_t mode = e->params->cluster->gpu_parts;
+    bool wanted = e->col->gpus_milli != NULL;
+    for (int32_t k = 0; e->serving.on && k < e->params->services->n; k++) {
+        wanted = wanted || e->params->services->service[k].milli < DLS_GPU_MILLI;
+    }
     e->select.unit = 1;
-    if (mode == DLS_PARTS_WHOLE || !e->col->gpus_milli || e->params->sched->share) {
+    if (mode == DLS_PARTS_WHOLE || !wanted || e->params->sched->share) {
         return DLS_OK;
     }
     e->select.unit = DLS_GPU_MILLI;

@@ -153,7 +153,8 @@ static dls_status sample(dls_engine *e, dls_error *err)
     }
     const dls_series_point p = {
         .t_us = e->clock.now_us,
-        .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus - failed),
+        .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus - failed -
+                               e->serving.alone),
         .running_jobs = e->view.running_jobs,
         .pending_jobs = e->view.waiting_jobs,
         .finished_jobs = (int32_t)(e->jobs.done - e->jobs.infeasible),

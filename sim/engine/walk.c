@@ -250,6 +250,29 @@ static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
     return dls_job_lose(e, job, false, err);
 }
 
+/* A waiting job begins on GPUs that have been taken for it. */
+static dls_status begin(dls_engine *e, int32_t job, int32_t type, int32_t gpus, int32_t parts,
+                        dls_error *err)
+{
+    dls_select_remove_waiting(&e->select, job);
+    e->walk.size[job] = gpus;
+    dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->clock.now_us);
+    dls_count_mixed(e, job, parts, 1);
+    return dls_job_start(e, job, type, parts, err);
+}
+
+dls_status dls_shrink(dls_engine *e, int32_t job, int32_t gpus, int32_t parts, dls_error *err)
+{
+    DLS_DEBUG_ASSERT(e->walk.on && gpus >= e->view.min_gpus[job] && gpus < e->walk.size[job]);
+    DLS_TRY(dls_failures_stop(e, job, false, err));
+    e->walk.size[job] = gpus;
+    e->job[job].parts = parts;
+    if (!dls_retake(e, job)) {
+        return dls_illegal(e, job, err, "lost its GPUs");
+    }
+    return begin(e, job, e->index->node[e->hold.part[parts].node].type, gpus, parts, err);
+}
+
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err)
 {
@@ -285,12 +308,8 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
         DLS_TRY(lose(e, job, err));
     }
     *done = true;
-    dls_select_remove_waiting(&e->select, job);
-    e->walk.size[job] = gpus;
     e->walk.batch[job] = want->batch > 0 ? want->batch : e->walk.batch[job];
-    dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->clock.now_us);
-    dls_count_mixed(e, job, parts, 1);
-    return dls_job_start(e, job, type, parts, err);
+    return begin(e, job, type, gpus, parts, err);
 }
 
 dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)

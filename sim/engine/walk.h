@@ -59,6 +59,9 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
 /* Does a running job have what is wanted already? O(nodes it holds). */
 bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want);
 /* As dls_act_allocate; *done false: refused. */
+/* A running job goes on with a part of the GPUs that it has, the list `parts` of so many. */
+dls_status dls_shrink(dls_engine *e, int32_t job, int32_t gpus, int32_t parts,
+                      dls_error *err) DLS_MUST_CHECK;
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err) DLS_MUST_CHECK;
 /* What the selection counts of a job with these parts against the type of the first goes to the types that

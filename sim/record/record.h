@@ -105,7 +105,7 @@ typedef struct dls_service_sums {
     int64_t span_us;                /* without GPUs */
     int64_t used_us, lent_us;       /* of their own GPUs: serving; held by jobs */
     int64_t kept_us, least_kept_us; /* within the bound: sum over the services, the worst of them */
-    uint64_t preemptions;           /* of jobs, for services */
+    uint64_t preemptions, shrinks;  /* of jobs, for services */
 } dls_service_sums;
 
 typedef struct dls_record {

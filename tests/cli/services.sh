@@ -26,6 +26,27 @@ assert late["services"]["services_preemptions"] > 100 and ahead["services"]["ser
 mean = [s["parts"][0]["jct_mean_s"] for s in (keep, late, ahead)]
 assert mean[0] > 1.3 * mean[1] and abs(mean[1] / mean[2] - 1) < 0.02, mean
 END2
+# Parts of GPUs: the table of the page, in GPU-hours.
+parts="run -q --config=configs/services.cfg --trace=pai.csv --json"
+quarter="services.list[0].part=0.25"
+four="services.list[0].per_gpu=4"
+for way in "whole $quarter" "any $quarter" "mig $quarter" "any $four"; do
+    # shellcheck disable=SC2086
+    expect 0 $parts --set cluster.gpu_parts=${way% *} --set "${way#* }"
+    cat out.txt >>parts.json
+done
+python3 - <<'END2' || fail "services with parts of GPUs"
+import json
+text, at, rows = open("parts.json").read(), 0, []
+while at < len(text.rstrip()):
+    s, at = json.JSONDecoder().raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
+    v = s["services"]
+    rows.append([round(v[f"services_{what}_gpu_s"] / 3600) for what in ("own", "used", "lent")]
+                + [round(s["parts"][0]["jct_mean_s"] / 3600, 3), v["services_preemptions"]])
+    assert v["services_least_kept"] == 1, v
+assert rows == [[14233, 8404, 1433, 1.482, 69], [5474, 3239, 231, 1.425, 29], [6405, 3471, 384, 1.425, 22],
+                [5474, 3289, 215, 1.425, 25]], rows
+END2
 expect 0 inspect late.h5
 says out.txt "jobs preempted for them"
 expect 0 inspect late.h5 --json
@@ -43,6 +64,14 @@ says err.txt "no node of the cluster has GPUs of type 'P100'"
 # shellcheck disable=SC2086
 expect 3 $quick --set 'services.list[0].load=; ;'
 says err.txt "service 'chat': no load"
+# shellcheck disable=SC2086
+expect 3 $quick --set 'services.list[0].part=1.5' --set 'services.list[1].part=0'
+says err.txt "'services.list[0].part'"
+says err.txt "'services.list[1].part'"
+# A service that cannot keep its bound with what it has: counted, and said.
+# shellcheck disable=SC2086
+expect 0 run --config=configs/services.cfg --trace=traces/samples/quick_60.csv --set 'services.list[0].gpus=1'
+says out.txt "(the worst 0 %)"
 # shellcheck disable=SC2086
 expect 3 $quick --set 'services.list[0].gpus=4000'
 says err.txt "on nodes of its own"

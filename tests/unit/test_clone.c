@@ -34,7 +34,9 @@
 
 #define PARTS(mode)                                                                                \
     "schema_version = 1; cluster: { gpu_parts = \"" mode "\"; nodes = ("                            \
-    "{ name = \"a\"; count = 3; gpus = 4; gpu_type = \"A100\"; }); }"
+    "{ name = \"a\"; count = 3; gpus = 4; gpu_type = \"A100\"; }); };"                            \
+    "services: { list = ({ name = \"chat\"; part = 0.3; request = 0.1; bound = 0.3; "              \
+    "load = \"0=20; 0.5=60; 1=20; 1.5=60; 2=20; 4=70\"; }); }"
 
 static dls_trace *trace_of_models(uint32_t seed, size_t n)
 {

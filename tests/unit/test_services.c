@@ -20,7 +20,7 @@ static dls_service example(const char *load, int64_t gpus, double start_s)
                      .per_gpu = 1,
                      .gpus = gpus,
                      .start_us = S(start_s)};
-    if (dls_service_make(&s, load, &err) != DLS_OK) {
+    if (dls_service_make(&s, load, DLS_PARTS_WHOLE, &err) != DLS_OK) {
         case_fail(&err);
     }
     return s;
@@ -60,7 +60,7 @@ TEST(test_formula)
     s.per_gpu = 2;
     dls_error err;
     s.gpus = 0;
-    assert_int_equal(dls_service_make(&s, "0=15", &err), DLS_OK);
+    assert_int_equal(dls_service_make(&s, "0=15", DLS_PARTS_WHOLE, &err), DLS_OK);
     assert_int_equal(s.gpus, 2);
     assert_int_equal(dls_service_next_us(&s, 5, 0), INT64_MAX);
 }
@@ -78,7 +78,7 @@ TEST(test_fewest)
         const double rate = exp(8 * dls_rng_unit(&rng)) / s.request_s / 10;
         char load[40];
         snprintf(load, sizeof load, "0=%.17g", rate);
-        assert_int_equal(dls_service_make(&s, load, &err), DLS_OK);
+        assert_int_equal(dls_service_make(&s, load, DLS_PARTS_WHOLE, &err), DLS_OK);
         assert_true(dls_service_late(&s, rate, s.gpus) <= 1 - s.share);
         assert_true(dls_service_late(&s, rate, s.gpus - 1) > 1 - s.share);
         assert_true(dls_service_late(&s, rate, s.gpus + 1) <
@@ -102,7 +102,7 @@ TEST(test_bad)
         dls_service s = {
             .name = "s", .request_s = 0.1, .bound_s = cases[i].bound_s, .share = 0.9, .per_gpu = 1};
         dls_error err;
-        assert_int_equal(dls_service_make(&s, cases[i].load, &err), DLS_ECONFIG);
+        assert_int_equal(dls_service_make(&s, cases[i].load, DLS_PARTS_WHOLE, &err), DLS_ECONFIG);
         if (!strstr(err.msg, cases[i].says)) {
             fail_msg("\"%s\": %s", cases[i].load, err.msg);
         }
