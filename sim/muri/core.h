@@ -64,6 +64,8 @@ void dls_muri_empty(dls_muri *m);
  * the rest. */
 bool dls_muri_place(dls_muri *m, int32_t gpus);
 void dls_muri_start(dls_muri *m, int32_t job);
+/* Those of the list that have a place run, the others do not. */
+void dls_muri_start_in_order(dls_muri *m);
 /* Stable, ascending by key. */
 dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *err) DLS_MUST_CHECK;
 
@@ -78,6 +80,6 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
                           dls_error *err) DLS_MUST_CHECK;
 
 extern const dls_muri_policy dls_muri_srtf, dls_muri_srsf, dls_muri_tiresias, dls_muri_s,
-    dls_muri_l, dls_muri_antman;
+    dls_muri_l, dls_muri_antman, dls_muri_themis;
 
 #endif

@@ -11,7 +11,8 @@
 #include <string.h>
 
 static const dls_muri_policy *const policies[] = {
-    &dls_muri_srtf, &dls_muri_srsf, &dls_muri_tiresias, &dls_muri_s, &dls_muri_l, &dls_muri_antman};
+    &dls_muri_srtf, &dls_muri_srsf,   &dls_muri_tiresias, &dls_muri_s,
+    &dls_muri_l,    &dls_muri_antman, &dls_muri_themis};
 enum { N_POLICIES = sizeof policies / sizeof *policies };
 
 const char *dls_muri_schedule_at(size_t i, const char **summary)
@@ -73,6 +74,19 @@ void dls_muri_start(dls_muri *m, int32_t job)
     r->running = r->ever = true;
 }
 
+void dls_muri_start_in_order(dls_muri *m)
+{
+    dls_muri_empty(m);
+    for (int32_t i = 0; i < m->n_list; i++) {
+        const int32_t job = m->list[i];
+        if (dls_muri_place(m, m->job[job].gpus)) {
+            dls_muri_start(m, job);
+        } else {
+            m->run[job].running = false;
+        }
+    }
+}
+
 /* ---- sorted lists ---------------------------------------------------------------------------- */
 
 typedef struct keyed {
@@ -115,15 +129,7 @@ static dls_status decide_sorted(dls_muri *m, dls_error *err)
     const dls_status status = dls_muri_sort(m->list, m->n_list, key, err);
     dls_free(key);
     DLS_TRY(status);
-    dls_muri_empty(m);
-    for (int32_t i = 0; i < m->n_list; i++) {
-        const int32_t job = m->list[i];
-        if (dls_muri_place(m, m->job[job].gpus)) {
-            dls_muri_start(m, job);
-        } else {
-            m->run[job].running = false;
-        }
-    }
+    dls_muri_start_in_order(m);
     return DLS_OK;
 }
 

@@ -65,6 +65,22 @@ a,1,0.000000,0.000000,10.150000,10.150000,0.000000
 b,1,0.000000,0.000000,20.225000,20.225000,0.000000
 END
 
+# themis: who has not run yet comes first; a has lost 10 s of start-up in the interval before that.
+sed 's/^b,1,50000/b,1,50001/' quirk.csv | sed 's/reader/m/; s/counter/m/' >late.csv
+"$dlsim" muri --nodes=1 --gpus=1 --schedule=themis late.csv -q >out || fail "themis"
+same "the newcomer runs at once" out <<END
+job_id,num_gpu,submit,start,end,executed,pending
+b,1,50.001000,50.001000,60.151000,10.150000,0.000000
+a,1,0.000000,0.000000,121.650000,111.500000,10.150000
+END
+# With room for all: 10 s of start-up in each interval but the last.
+"$dlsim" muri --nodes=1 --gpus=4 --schedule=themis late.csv -q >out || fail "themis"
+same "room for all" out <<END
+job_id,num_gpu,submit,start,end,executed,pending
+b,1,50.001000,50.001000,60.151000,10.150000,0.000000
+a,1,0.000000,0.000000,121.500000,121.500000,0.000000
+END
+
 # The testbed: b is seen at 360 s, when a has lost 30 s and done 330 iterations; both are started anew.
 cat >rounds.csv <<END
 $header
@@ -84,7 +100,7 @@ same "a quiet round" out <<END
 job_id,num_gpu,submit,start,end,executed,pending,starts
 a,1,0.000000,0.000000,430.000000,430.000000,0.000000,1
 END
-for schedule in srtf muri-s muri-l; do
+for schedule in srtf themis muri-s muri-l; do
     "$dlsim" muri --testbed --nodes=1 --gpus=1 --schedule=$schedule pair.csv -q >out || fail "testbed, $schedule"
 done
 "$dlsim" muri --testbed --schedule=antman pair.csv -q >out 2>err && fail "testbed, antman"
@@ -95,7 +111,7 @@ refused "negative stage" "milliseconds" "a,1,0,10,m,8,10000,0,1000,-1,0,5,0"
 refused "no iteration" "milliseconds" "a,1,0,10,m,8,10000,0,0,1,0,5,0"
 refused "priority" "0 (guaranteed) or 1" "a,1,0,10,m,8,10000,0,5,1,0,5,2"
 refused "no GPUs" "GPUs" "a,0,0,10,m,8,10000,0,5,1,0,5,0"
-"$dlsim" muri --schedule=themis pair.csv 2>err && fail "unknown schedule"
-grep -q themis err || fail "unknown schedule: $(cat err)"
+"$dlsim" muri --schedule=gandiva pair.csv 2>err && fail "unknown schedule"
+grep -q gandiva err || fail "unknown schedule: $(cat err)"
 
 exit $failed

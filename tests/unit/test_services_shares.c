@@ -25,9 +25,8 @@ static dls_service service_of(const char *load, double part, int32_t parts, int6
     return s;
 }
 
-static void test_pieces(void **unused)
+TEST(test_pieces)
 {
-    (void)unused;
     static const struct {
         double part;
         int32_t parts, milli, pieces;
@@ -92,9 +91,8 @@ static dls_record *run_parts(dls_service s, int32_t parts, int gpus, const part_
 
 /* One GPU; a replica has a quarter, two serve, a third from hour 1 to 2: job 0, which has half of
  * the GPU, loses it for an hour, in which job 1 has the quarter that is left. */
-static void test_quarters(void **unused)
+TEST(test_quarters)
 {
-    (void)unused;
     static const part_job jobs[] = {{0, 5400, 500}, {10, 100, 250}};
     const dls_service s = service_of("0=5; 1=15; 2=5", 0.25, DLS_PARTS_ANY, 0);
     dls_record *rec = run_parts(s, DLS_PARTS_ANY, 1, jobs, 2, NULL);
@@ -123,9 +121,8 @@ static void test_quarters(void **unused)
 
 /* Two slices of 2/7 and one of 3/7 are a GPU by number; but the first lies on memory slices 4 and 5
  * and the job on 0 to 3, and for the second only slice 6 is left. */
-static void test_slices(void **unused)
+TEST(test_slices)
 {
-    (void)unused;
     static const part_job jobs[] = {{0, 7200, 428}};
     const char *load = "0=1; 1=5; 2=1";
     dls_record *rec =
@@ -142,9 +139,8 @@ static void test_slices(void **unused)
 
 /* Two GPUs with two jobs of 0.4 each; at 1 h a replica of 0.6 is needed. One of the jobs that
  * started last goes, and with it the other on its GPU, not one from each. */
-static void test_gpu_by_gpu(void **unused)
+TEST(test_gpu_by_gpu)
 {
-    (void)unused;
     static const part_job jobs[] = {{0, 9000, 400}, {1, 9000, 400}, {2, 9000, 400}, {3, 9000, 400}};
     dls_record *rec =
         run_parts(service_of("0=0; 1=1", 0.6, DLS_PARTS_ANY, 2), DLS_PARTS_ANY, 2, jobs, 4, NULL);
@@ -178,9 +174,8 @@ static dls_record *run_elastic(int32_t min_gpus)
     return rec;
 }
 
-static void test_shrinks(void **unused)
+TEST(test_shrinks)
 {
-    (void)unused;
     /* 900 s on two GPUs are left at 1 h: 1800 s on one, and 60 s to restore. */
     dls_record *rec = run_elastic(1);
     assert_int_equal(rec->end_us[0], HOUR + S(1860));
@@ -202,9 +197,8 @@ static void test_shrinks(void **unused)
  * elastic and started last. Two GPUs are wanted at 1 h: the first gives both; two more at 2 h: the
  * second gives one, and of those that are left with one each the one that started last goes, which
  * is the second. Then a program that asks for what services have is told so. */
-static void test_shrinks_before(void **unused)
+TEST(test_shrinks_before)
 {
-    (void)unused;
     static const step steps[] = {
         {0, START, 0, 0, {0}}, {1, START, 1, 0, {0}}, {2, START, 2, 0, {0}}};
     static const step greedy[] = {{0, START, 0, 0, {0}},
@@ -237,9 +231,8 @@ static void test_shrinks_before(void **unused)
 /* ---- random ---------------------------------------------------------------------------------- */
 
 /* All schedulers, elastic jobs or parts of GPUs, failures: audited after every event. */
-static void test_random(void **unused)
+TEST(test_random)
 {
-    (void)unused;
     uint64_t shrinks = 0, preemptions = 0;
     int64_t lent_us = 0;
     size_t n = 0;
@@ -293,14 +286,4 @@ static void test_random(void **unused)
         setup_fini(&s);
     }
     assert_true(shrinks > 20 && preemptions > 50 && lent_us > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pieces),  cmocka_unit_test(test_quarters),
-        cmocka_unit_test(test_slices),  cmocka_unit_test(test_gpu_by_gpu),
-        cmocka_unit_test(test_shrinks), cmocka_unit_test(test_shrinks_before),
-        cmocka_unit_test(test_random)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
