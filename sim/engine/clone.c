@@ -110,6 +110,7 @@ static dls_status copy_parts(dls_engine *c, const dls_engine *e, dls_error *err)
     c->decision.actions.err = &c->decision.refused;
     dls_ask_bind(c);
     dls_view_bind(c);
+    dls_seal(c); /* the view leads to the clone's columns */
     return copy_policies(c, e, err);
 }
 

@@ -25,6 +25,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/strdict.h"
 #include "dlsim/trace.h"
 #include "site/nodes.h"
 #include "site/slurm_conf.h"
@@ -183,30 +184,70 @@ static dls_status put_outages(FILE *out, void *what, dls_error *err)
     return dls_site_outages_put(m->site, m->held, m->log, out, err);
 }
 
-/* sshare's columns Account, User, RawShares, accounts before their users as it prints them. */
+/* sshare's columns. */
+typedef struct share_columns {
+    int account, user, shares;
+} share_columns;
+
+/* A row of it; `seen` holds the rows before it. What a replay would refuse
+ * (sched/slurm_priority.c) is told here, where the file is that it comes from. */
+static dls_status put_share(FILE *out, dls_csv *csv, const share_columns *col, dls_strdict *seen,
+                            dls_error *err)
+{
+    const char *account = dls_csv_text(csv, col->account), *user = dls_csv_text(csv, col->user);
+    const size_t before = seen->n;
+    char row[132];
+    int64_t shares;
+    int32_t code;
+    if (!account[0] || strlen(account) > 63 || strlen(user) > 63 || strpbrk(account, ",\"") ||
+        strpbrk(user, ",\"")) {
+        return dls_csv_fail(csv, col->account, err,
+                            "no account, or a name that Slurm does not have");
+    }
+    const bool root = strcmp(account, "root") == 0;
+    snprintf(row, sizeof row, "%s,", account);
+    if (user[0] && !root && dls_strdict_find(seen, row, strlen(row)) < 0) {
+        return dls_csv_fail(csv, col->account, err,
+                            "the row of account '%s' must stand before its users", account);
+    }
+    snprintf(row, sizeof row, "%s,%s", account, user);
+    DLS_TRY(dls_strdict_put(seen, row, strlen(row), &code, err));
+    if (seen->n == before) {
+        return dls_csv_fail(csv, col->account, err, "%s stands there twice", row);
+    }
+    if (root && !user[0]) {
+        return DLS_OK;
+    }
+    if (dls_csv_is(csv, col->shares, "parent")) {
+        fprintf(out, "%s,parent\n", row);
+        return DLS_OK;
+    }
+    DLS_TRY(dls_csv_i64(csv, col->shares, "a number of shares or `parent`", 0, 0, INT32_MAX,
+                        &shares, err));
+    fprintf(out, "%s,%lld\n", row, (long long)shares);
+    return DLS_OK;
+}
+
 static dls_status put_shares(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
     bool more;
-    int account, user, shares;
+    share_columns col;
     dls_csv csv;
-    const dls_csv_bind binds[] = {{"Account", &account, true},
-                                  {"User", &user, true},
-                                  {"RawShares|Raw Shares", &shares, true}};
+    dls_strdict seen;
+    const dls_csv_bind binds[] = {{"Account", &col.account, true},
+                                  {"User", &col.user, true},
+                                  {"RawShares|Raw Shares", &col.shares, true}};
     DLS_TRY(dls_csv_open(&csv, m->site->shares, err));
     csv.sep = '|';
+    dls_strdict_init(&seen);
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
     fputs("account,user,shares\n", out);
     while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        const bool root = dls_csv_is(&csv, account, "root") && dls_csv_missing(&csv, user);
-        if (!root) {
-            const dls_csv_cell *a = &csv.cell[account], *u = &csv.cell[user],
-                               *s = &csv.cell[shares];
-            fprintf(out, "%.*s,%.*s,%.*s\n", (int)a->len, a->s, (int)u->len, u->s, (int)s->len,
-                    s->s);
-        }
+        status = put_share(out, &csv, &col, &seen, err);
     }
+    dls_strdict_fini(&seen);
     dls_csv_fini(&csv);
     return status;
 }

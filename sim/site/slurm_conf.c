@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "dlsim/policy.h"
 #include "site/slurm_phase.h"
 #include "traces/date.h"
 
@@ -46,41 +47,75 @@ static const struct known {
     {NULL, "PriorityCalcPeriod", "calc_period", DURATION},
 };
 
+enum { KNOWN = sizeof known / sizeof known[0] };
+
 typedef struct making {
     FILE *cfg, *to;
     const char *epoch;
     bool weights, backfill, preempt;
     double bf_interval_s, calc_period_s;
-    double boot_s; /* NAN: unknown */
+    double boot_s;                    /* NAN: unknown */
+    const char *backfills, *priority; /* as options say it; NULL: not in the file */
+    double value[KNOWN]; /* of the option, NAN; of several lines the last counts, as in Slurm */
 } making;
+
+static const dls_option *option_of(const struct known *k)
+{
+    const dls_sched_ops *const *sched = dls_scheds();
+    while (strcmp((*sched)->name, "slurm") != 0) {
+        sched++;
+    }
+    const dls_option *o = (*sched)->options;
+    while (strcmp(o->name, k->option) != 0) {
+        o++;
+    }
+    return o;
+}
 
 static void put_option(making *m, const struct known *k, const char *value)
 {
-    FILE *cfg = m->cfg, *to = m->to;
+    const dls_option *o = option_of(k);
+    const struct known *first = known; /* that sets this option */
     char *end;
-    const double number = strtod(value, &end);
+    double v = strtod(value, &end);
+    bool understood = end > value && !*end;
     if (k->form == DURATION) {
-        double seconds = 1e9;
-        if (strcasecmp(value, "UNLIMITED") != 0 && !dls_date_span(value, &seconds)) {
-            fprintf(to, "  %s=%s is not understood\n", k->key, value);
-            return;
+        v = 1e9;
+        understood = strcasecmp(value, "UNLIMITED") == 0 || dls_date_span(value, &v);
+    }
+    v *= k->form == MINUTES ? 60 : 1;
+    if (!understood || !(v >= o->min && v <= o->max) || (o->type == DLS_OPT_I64 && v != floor(v))) {
+        fprintf(m->to, "  %s=%s is not understood\n", k->key, value);
+        return;
+    }
+    while (strcmp(first->option, k->option) != 0) {
+        first++;
+    }
+    m->value[first - known] = v;
+    m->calc_period_s = strcmp(k->option, "calc_period") == 0 ? v : m->calc_period_s;
+    m->bf_interval_s = strcmp(k->option, "bf_interval") == 0 ? v : m->bf_interval_s;
+}
+
+static void put_options(const making *m)
+{
+    for (int i = 0; i < KNOWN; i++) {
+        const bool time = known[i].form != NUMBER;
+        if (!isnan(m->value[i])) {
+            fprintf(m->cfg, time ? "    %s = \"%.15g s\";\n" : "    %s = %.15g;\n", known[i].option,
+                    m->value[i]);
         }
-        fprintf(cfg, "    %s = \"%.15g s\";\n", k->option, seconds);
-        m->calc_period_s = strcmp(k->option, "calc_period") == 0 ? seconds : m->calc_period_s;
-    } else if (end == value || *end) {
-        fprintf(to, "  %s=%s is not understood\n", k->key, value);
-    } else if (k->form == NUMBER) {
-        fprintf(cfg, "    %s = %s;\n", k->option, value);
-    } else {
-        fprintf(cfg, "    %s = \"%.15g s\";\n", k->option,
-                k->form == MINUTES ? 60 * number : number);
-        m->bf_interval_s = strcmp(k->option, "bf_interval") == 0 ? number : m->bf_interval_s;
+    }
+    if (m->backfills) {
+        fprintf(m->cfg, "    backfill = %s;\n", m->backfills);
+    }
+    if (m->priority) {
+        fprintf(m->cfg, "    priority = \"%s\";\n", m->priority);
     }
 }
 
 static void put_known(making *m, const char *in, const char *key, const char *value)
 {
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < KNOWN; i++) {
         const struct known *k = &known[i];
         if (strcasecmp(k->key, key) == 0 && (k->in == NULL) == (in == NULL)) {
             put_option(m, k, value);
@@ -146,10 +181,9 @@ static void put_line(making *m, char *line)
         put_list(m, key, value);
     } else if (strcasecmp(key, "SchedulerType") == 0) {
         m->backfill = strstr(value, "backfill") != NULL;
-        fprintf(m->cfg, "    backfill = %s;\n", m->backfill ? "true" : "false");
+        m->backfills = m->backfill ? "true" : "false";
     } else if (strcasecmp(key, "PriorityType") == 0) {
-        fprintf(m->cfg, "    priority = \"%s\";\n",
-                strstr(value, "multifactor") ? "multifactor" : "basic");
+        m->priority = strstr(value, "multifactor") ? "multifactor" : "basic";
     } else if (strcmp(key, "BOOT_TIME") == 0) {
         read_boot(m, value);
     } else if (strcasecmp(key, "PreemptType") == 0 && !strstr(value, "none") && !m->preempt) {
@@ -194,19 +228,29 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double 
     char *text = NULL, *rest = NULL;
     size_t len;
     int64_t zero_us;
-    making m = {cfg, to, epoch, false, true, false, 30, 300, (double)NAN};
+    making m = {.cfg = cfg,
+                .to = to,
+                .epoch = epoch,
+                .backfill = true,
+                .bf_interval_s = 30,
+                .calc_period_s = 300,
+                .boot_s = (double)NAN};
     dls_site_rules rules;
     DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
     m.preempt = rules.preempt && site->qos;
     if (site->conf) {
         DLS_TRY(dls_file_read_text(site->conf, DLS_FILE_CONFIG, &text, &len, err));
     }
-    fputs("scheduler:\n{\n    name = \"slurm\";\n", cfg);
+    for (int i = 0; i < KNOWN; i++) {
+        m.value[i] = (double)NAN;
+    }
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\n", &rest)) {
         put_line(&m, line);
     }
     dls_free(text);
+    fputs("scheduler:\n{\n    name = \"slurm\";\n", cfg);
+    put_options(&m);
     if (dls_date_parse(epoch, strlen(epoch), &zero_us)) {
         fprintf(cfg, "    clock = %d;\n", (int)(zero_us / 1000000 % 86400));
     }
@@ -243,7 +287,8 @@ dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_erro
         rules->memory = rules->memory || (strncasecmp(line, "SelectTypeParameters", 20) == 0 &&
                                           strcasestr(equal, "_MEMORY"));
         qos = qos || (strncasecmp(line, "PreemptType", 11) == 0 && strcasestr(equal, "/qos"));
-        requeue = requeue || (strncasecmp(line, "PreemptMode", 11) == 0 && strcasestr(equal, "REQUEUE"));
+        requeue =
+            requeue || (strncasecmp(line, "PreemptMode", 11) == 0 && strcasestr(equal, "REQUEUE"));
     }
     dls_free(text);
     rules->preempt = qos && requeue;

@@ -298,6 +298,13 @@ expect 4 import slurm --sacct=odd.txt --nodes=odd.txt -o none
 says err.txt "scontrol show nodes"
 test ! -e none || fail "a site of nothing"
 expect 5 import slurm --sacct=odd.txt --nodes=nodes.txt -o odd.txt/none
+for row in 'ml|ann|5' 'ml||lots' 'ml||-1' 'a,b||5' '||5' 'ml||parent
+ml||3'; do # what a replay would refuse
+    printf 'Account|User|RawShares\nroot|||\n%s\n' "$row" >shares.txt
+    expect 4 import slurm --sacct=odd.txt --nodes=nodes.txt --shares=shares.txt -o none
+    says err.txt "shares.txt:"
+done
+rm -rf none
 expect 3 fidelity missing
 expect 4 fidelity "$source/configs/quickstart.cfg" --set=trace.path="$sample"
 says err.txt "how long jobs waited"

@@ -180,6 +180,7 @@ TEST(what_if)
     dls_actions *act;
     must(dls_setup_create(&setup, &err));
     must(dls_setup_text(setup, ONE_TYPE "placement: { name = \"first-fit\"; };", &err));
+    must(dls_setup_set(setup, "run.audit", "true", &err)); /* looks at the view around each action */
     must(dls_setup_outside(setup, &err));
     must(dls_simulation_create(setup, trace, &sim, &err));
     assert_null(dls_simulation_actions(sim));
@@ -193,8 +194,9 @@ TEST(what_if)
     assert_ptr_not_equal(dls_simulation_actions(other), act);
     const int32_t running = dls_simulation_view(sim)->running_jobs;
     assert_true(running > 0);
-    for (int32_t j; (j = dls_view_first_running(dls_simulation_view(other))) >= 0;) {
-        dls_act_preempt(dls_simulation_actions(other), j);
+    for (int32_t k = 0; k < running; k++) {
+        dls_act_preempt(dls_simulation_actions(other),
+                        dls_view_first_running(dls_simulation_view(other)));
     }
     assert_int_equal(dls_simulation_view(other)->running_jobs, 0);
     assert_int_equal(dls_simulation_view(sim)->running_jobs, running);
