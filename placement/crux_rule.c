@@ -5,7 +5,6 @@
 #include "placement/crux_rule.h"
 
 #include <math.h>
-#include <string.h>
 
 #define LEFT_MIN (1.0 / 1024) /* of a link: who is served last is not stopped */
 

@@ -200,8 +200,7 @@ static void stopped(void *state, const dls_place_index *index, int32_t job, int6
     }
 }
 
-/* ---- requests ----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* The scores of all nodes for a kind of request, brought up to date; NULL: out of memory. */
 static const score_memo *scores(fgd *f, const dls_place_index *index, const dls_fgd_request *r)

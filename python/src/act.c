@@ -5,8 +5,6 @@
  */
 #include "ext.h"
 
-#include <string.h>
-
 /* One of both; neither: ended. */
 typedef struct actions {
     PyObject_HEAD dls_actions *act;
@@ -58,8 +56,7 @@ static bool is_live(const actions *self)
     return self->act || self->plan || ext_ended("actions and plans");
 }
 
-/* ---- actions ------------------------------------------------------------------------------------
- */
+/* ---- actions --------------------------------------------------------------------------------- */
 
 typedef struct tally {
     actions *self;
@@ -188,8 +185,7 @@ static PyObject *act_wake(PyObject *object, PyObject *at)
     Py_RETURN_NONE;
 }
 
-/* ---- plans --------------------------------------------------------------------------------------
- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 static int keep_one(void *user, int32_t job)
 {
@@ -251,8 +247,7 @@ static PyObject *plan_keep_all(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
-/* ---- types --------------------------------------------------------------------------------------
- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 int ext_act_types(PyObject *module)
 {

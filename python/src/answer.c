@@ -87,8 +87,7 @@ int ext_read_grant(PyObject *said, dls_grant *grant)
     return n < 0 ? -1 : 0;
 }
 
-/* ---- job numbers --------------------------------------------------------------------------------
- */
+/* ---- job numbers ----------------------------------------------------------------------------- */
 
 static int narrow(long long number, int32_t *out)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Arrow: schemas ----------------------------------------------------------------------------
- */
+/* ---- Arrow: schemas -------------------------------------------------------------------------- */
 
 static void release_schema(struct ArrowSchema *s)
 {
@@ -62,8 +61,7 @@ static int column_schema(const column *c, struct ArrowSchema *s)
     return failed ? -1 : 0;
 }
 
-/* ---- Arrow: arrays -----------------------------------------------------------------------------
- */
+/* ---- Arrow: arrays --------------------------------------------------------------------------- */
 
 /* What an exported array keeps. */
 typedef struct kept {
@@ -183,8 +181,7 @@ static int column_array(column *c, struct ArrowArray *a)
     return failed;
 }
 
-/* ---- Arrow: capsules ---------------------------------------------------------------------------
- */
+/* ---- Arrow: capsules ------------------------------------------------------------------------- */
 
 static void free_schema(PyObject *capsule)
 {
@@ -241,8 +238,7 @@ PyObject *column_arrow_array(PyObject *self, PyObject *args, PyObject *kwargs)
     return Py_BuildValue("(NN)", schema, PyCapsule_New(a, "arrow_array", free_array));
 }
 
-/* ---- Arrow: streams ----------------------------------------------------------------------------
- */
+/* ---- Arrow: streams -------------------------------------------------------------------------- */
 
 typedef struct source {
     PyObject *columns; /* a tuple */

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 ext_texts *ext_texts_create(ext_text_fn get, const void *of, const char *name, size_t most)
 {
@@ -59,8 +58,7 @@ static PyObject *text_at(const ext_texts *t, int64_t i)
                                 (Py_ssize_t)(t->offset[i + 1] - t->offset[i]), "replace");
 }
 
-/* ---- the object --------------------------------------------------------------------------------
- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 PyTypeObject *column_type;
 static PyObject *as_array; /* numpy.asarray or memoryview */
@@ -260,8 +258,7 @@ PyObject *ext_as_array(PyObject *c)
     return array;
 }
 
-/* ---- the type ----------------------------------------------------------------------------------
- */
+/* ---- the type -------------------------------------------------------------------------------- */
 
 int ext_column_types(PyObject *module)
 {

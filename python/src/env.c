@@ -24,8 +24,7 @@ typedef struct env_batch {
 
 enum { OUT_JOBS, OUT_NODES, OUT_TYPES, OUT_MASK, OUT_REWARD, OUT_DONE, OUTS };
 
-/* ---- one episode --------------------------------------------------------------------------------
- */
+/* ---- one episode ----------------------------------------------------------------------------- */
 
 static env_output output_of(const env_batch *b, Py_ssize_t i)
 {
@@ -224,8 +223,7 @@ static void take(const env_batch *b, env_episode *e, int32_t action)
     }
 }
 
-/* ---- a step of all ------------------------------------------------------------------------------
- */
+/* ---- a step of all --------------------------------------------------------------------------- */
 
 typedef struct work {
     env_batch *b;
@@ -301,8 +299,7 @@ static dls_status step_all(env_batch *b, const int64_t *actions, bool renew, dls
     return DLS_OK;
 }
 
-/* ---- the object ---------------------------------------------------------------------------------
- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 static bool enter(env_batch *b)
 {

@@ -9,12 +9,10 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static PyTypeObject *view_type, *nodes_type, *request_type;
 
-/* ---- the view -----------------------------------------------------------------------------------
- */
+/* ---- the view -------------------------------------------------------------------------------- */
 
 /* Of jobs, or of nodes; view NULL: ended. */
 typedef struct view {
@@ -323,8 +321,7 @@ static PyObject *view_predict(PyObject *object, PyObject *args)
                          p.remaining_s, "mem_bytes", p.mem_bytes, "distance", p.distance);
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 typedef int32_t (*per_node_fn)(const dls_place_index *index, int32_t node);
 
@@ -356,8 +353,7 @@ static PyObject *view_nodes(PyObject *object, void *unused)
     return is_live(self) ? per_node(object, (void *)0) : NULL;
 }
 
-/* ---- requests -----------------------------------------------------------------------------------
- */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 typedef struct request {
     PyObject_HEAD int job, gpus, type, attempt;
@@ -401,8 +397,7 @@ static PyObject *request_predict(PyObject *object, PyObject *args)
     return PyFloat_FromDouble(p.remaining_s);
 }
 
-/* ---- types --------------------------------------------------------------------------------------
- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static PyTypeObject *add(PyObject *module, const char *name, PyType_Spec *spec)
 {

@@ -56,8 +56,7 @@ const dls_placement_ops *ext_policy_placement(PyObject *object)
     return p->is_placement ? &p->placement : NULL;
 }
 
-/* ---- exceptions --------------------------------------------------------------------------------
- */
+/* ---- exceptions ------------------------------------------------------------------------------ */
 
 /* What is raised, as "function: ValueError: text"; it is kept for the caller of the simulation. */
 static void tell(ext_context *c, const char *function, char *text, size_t size)
@@ -113,8 +112,7 @@ static PyObject *call(ext_context *c, PyObject *args)
     return said;
 }
 
-/* ---- life --------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static const char *function_of(const policy *p)
 {
@@ -254,8 +252,7 @@ void ext_context_clear(ext_context *c)
     }
 }
 
-/* ---- an order ----------------------------------------------------------------------------------
- */
+/* ---- an order -------------------------------------------------------------------------------- */
 
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
@@ -306,8 +303,7 @@ static void compiled(void *state, const dls_view *view, int32_t job, dls_job_eve
                    : llround(said * 1e6);
 }
 
-/* ---- programs and rounds -----------------------------------------------------------------------
- */
+/* ---- programs and rounds --------------------------------------------------------------------- */
 
 /* What it says beyond actions, or NULL with an exception. */
 static PyObject *ask(ext_context *c, const dls_view *view, PyObject *act)
@@ -373,8 +369,7 @@ static void timing(const void *state, dls_round_timing *out)
     *out = ((const ext_context *)state)->policy->timing;
 }
 
-/* ---- placements --------------------------------------------------------------------------------
- */
+/* ---- placements ------------------------------------------------------------------------------ */
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
@@ -400,8 +395,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     return granted && !c->failed;
 }
 
-/* ---- the object --------------------------------------------------------------------------------
- */
+/* ---- the object ------------------------------------------------------------------------------ */
 
 static int choose(policy *p, const char *kind)
 {
@@ -503,8 +497,7 @@ static void policy_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* ---- as a plug-in of the program ---------------------------------------------------------------
- */
+/* ---- as a plug-in of the program ------------------------------------------------------------- */
 
 /* In the program nothing says which policy a state is made for but the function that is called:
  * each of the policies of a plug-in has one of its own. */

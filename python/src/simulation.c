@@ -15,8 +15,7 @@ typedef struct setup {
     PyObject *policies; /* borrowed from by the set-up */
 } setup;
 
-/* ---- set-ups -----------------------------------------------------------------------------------
- */
+/* ---- set-ups --------------------------------------------------------------------------------- */
 
 /* [(key, value)] over it. */
 static int set_all(dls_setup *s, PyObject *pairs, dls_error *err)
@@ -151,8 +150,7 @@ static PyObject *setup_trace(PyObject *object, PyObject *unused)
     return (PyObject *)trace;
 }
 
-/* ---- simulations -------------------------------------------------------------------------------
- */
+/* ---- simulations ----------------------------------------------------------------------------- */
 
 /* What one call of the library needs: nobody else in the simulation, and the lock given up unless
  * there are policies in Python. */
@@ -344,8 +342,7 @@ static void simulation_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* ---- going on ----------------------------------------------------------------------------------
- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
 static PyObject *simulation_run(PyObject *object, PyObject *args)
 {
@@ -478,8 +475,7 @@ static PyObject *get_calls(PyObject *self, void *unused)
     return PyLong_FromUnsignedLongLong(((ext_simulation *)self)->calls);
 }
 
-/* ---- types -------------------------------------------------------------------------------------
- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static PyMethodDef simulation_methods[] = {
     {"run", simulation_run, METH_VARARGS,

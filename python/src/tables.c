@@ -135,8 +135,7 @@ static PyObject *saved_table(PyObject *self, PyObject *args)
     return table_of(&o, args);
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static int put_number(PyObject *dict, const dls_result_number *n)
 {
@@ -173,8 +172,7 @@ static PyObject *saved_numbers(PyObject *self, PyObject *unused)
     return dict;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static PyObject *saved_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {

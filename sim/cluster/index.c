@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

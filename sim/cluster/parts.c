@@ -153,8 +153,7 @@ dls_status dls_parts_copy(dls_place_index *index, const dls_place_index *from, d
     return dls_order_copy(&p->order, &of->order, err);
 }
 
-/* ---- taking and giving -------------------------------------------------------------------------
- */
+/* ---- taking and giving ----------------------------------------------------------------------- */
 
 /* The GPU's place among those of its type after `taken` has changed. */
 static void file_gpu(dls_place_index *x, int32_t gpu)

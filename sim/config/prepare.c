@@ -9,7 +9,6 @@
 #include "config/load.h"
 #include "traces/assign.h"
 
-#include <math.h>
 #include <string.h>
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

@@ -9,7 +9,6 @@
 
 #include "base/alloc.h"
 
-#include <math.h>
 #include <string.h>
 
 /* The speeds that a policy believes in: the real ones, 1 everywhere, or those of v100 everywhere.

@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { WINDOW = DLS_MARKET_WINDOW, REPLAN = DLS_MARKET_REPLAN };
 

@@ -10,7 +10,6 @@
 
 #include <glpk.h>
 #include <setjmp.h>
-#include <string.h>
 
 /* Of the program under construction: rows are the types, the jobs' time, the jobs' speeds. */
 typedef struct program {

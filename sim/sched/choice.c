@@ -38,8 +38,7 @@ typedef struct dls_choice_key {
     int32_t group;
 } dls_choice_key;
 
-/* ---- a problem ---------------------------------------------------------------------------------
- */
+/* ---- a problem ------------------------------------------------------------------------------- */
 
 void dls_choice_begin(dls_choice *c, int32_t types, const int64_t *capacity)
 {
@@ -84,8 +83,7 @@ void dls_choice_fini(dls_choice *c)
     dls_free(c->before);
 }
 
-/* ---- a pick ------------------------------------------------------------------------------------
- */
+/* ---- a pick ---------------------------------------------------------------------------------- */
 
 static void reduce(dls_choice *c)
 {
@@ -229,8 +227,7 @@ static dls_status improve(dls_choice *c, int64_t *left, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the dynamic programme ---------------------------------------------------------------------
- */
+/* ---- the dynamic programme ------------------------------------------------------------------- */
 
 typedef struct radix {
     uint64_t stride[DLS_TYPES_MAX], size[DLS_TYPES_MAX];

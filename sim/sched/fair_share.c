@@ -55,8 +55,7 @@ struct fair_share {
     size_t n_waiting, n_running, cap_waiting, cap_running, cap_taken;
 };
 
-/* ---- quotas ------------------------------------------------------------------------------------
- */
+/* ---- quotas ---------------------------------------------------------------------------------- */
 
 /* What the option says of a name; -1: nothing. */
 static double quota_of(const char *quotas, const char *name)
@@ -154,8 +153,7 @@ static void timing(const void *state, dls_round_timing *out)
                               .on_end = true};
 }
 
-/* ---- a round -----------------------------------------------------------------------------------
- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 static owner *owner_of(struct fair_share *s, const dls_view *view, int32_t job)
 {

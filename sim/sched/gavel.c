@@ -21,8 +21,7 @@ struct dls_gavel_candidate {
 };
 typedef struct dls_gavel_candidate candidate;
 
-/* ---- who there is ------------------------------------------------------------------------------
- */
+/* ---- who there is ---------------------------------------------------------------------------- */
 
 /* A job's bytes: its entry + 1. */
 static size_t *entry_of(const dls_view *view, int32_t job)
@@ -103,8 +102,7 @@ static dls_status look_around(dls_gavel *g, const dls_view *view, dls_error *err
     return DLS_OK;
 }
 
-/* ---- shares ------------------------------------------------------------------------------------
- */
+/* ---- shares ---------------------------------------------------------------------------------- */
 
 /* Work left, in the unit of the job's speeds. */
 static double work_left(const dls_gavel *g, const dls_view *view, const dls_gavel_entry *e)
@@ -257,8 +255,7 @@ static dls_status allocate(dls_gavel *g, const dls_view *view, dls_gavel_objecti
     return DLS_OK;
 }
 
-/* ---- priorities --------------------------------------------------------------------------------
- */
+/* ---- priorities ------------------------------------------------------------------------------ */
 
 /* Seconds that the job, or in the mean the pair, had GPUs of the type since the last reset, with
  * half a round of credit. */
@@ -412,8 +409,7 @@ dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
     return DLS_OK;
 }
 
-/* ---- the table's other functions ---------------------------------------------------------------
- */
+/* ---- the table's other functions ------------------------------------------------------------- */
 
 dls_status dls_gavel_init(void *state, const dls_view *view, const dls_option_value *values,
                           dls_error *err)

@@ -90,8 +90,7 @@ enum { DLS_GAVEL_OPT_ROUND, DLS_GAVEL_OPT_RESET, DLS_GAVEL_OPT_TYPES, DLS_GAVEL_
         "types", DLS_OPT_BOOL, 0, 0, "true", "", "know how fast a job is on which type of GPU",    \
         NULL}
 
-/* ---- pairs -------------------------------------------------------------------------------------
- */
+/* ---- pairs ----------------------------------------------------------------------------------- */
 
 /* Part pairs that were refused or that did badly; true: one was. O(jobs). */
 bool dls_gavel_part(dls_gavel *g, const dls_view *view);

@@ -51,8 +51,7 @@ double dls_gavel_beside(const dls_gavel *g, const dls_gavel_entry *a, const dls_
     return fmax(0.5, 1 - g->packing.slope * fmax(0, a->use + b->use - g->packing.knee));
 }
 
-/* ---- parting -----------------------------------------------------------------------------------
- */
+/* ---- parting --------------------------------------------------------------------------------- */
 
 static void split(dls_gavel_entry *a, dls_gavel_entry *b)
 {
@@ -87,8 +86,7 @@ bool dls_gavel_part(dls_gavel *g, const dls_view *view)
     return any;
 }
 
-/* ---- pairing -----------------------------------------------------------------------------------
- */
+/* ---- pairing --------------------------------------------------------------------------------- */
 
 static int least_use(const void *x, const void *y)
 {

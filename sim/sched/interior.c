@@ -25,8 +25,7 @@ typedef struct solver {
     double feasibility, relative_gap; /* of the point */
 } solver;
 
-/* ---- vectors -----------------------------------------------------------------------------------
- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
 static double dot(const double *a, const double *b, size_t n)
 {
@@ -64,8 +63,7 @@ static void every(solver *s, on_row line, on_cone cone, void *user)
     }
 }
 
-/* ---- the start ---------------------------------------------------------------------------------
- */
+/* ---- the start ------------------------------------------------------------------------------- */
 
 typedef struct shift {
     double *v;
@@ -147,8 +145,7 @@ static bool start(solver *s)
     return true;
 }
 
-/* ---- residuals ---------------------------------------------------------------------------------
- */
+/* ---- residuals ------------------------------------------------------------------------------- */
 
 static void measure(solver *s)
 {
@@ -180,8 +177,7 @@ static bool is_optimal(const solver *s)
            (s->gap < exact || s->relative_gap < exact);
 }
 
-/* ---- scaling -----------------------------------------------------------------------------------
- */
+/* ---- scaling --------------------------------------------------------------------------------- */
 
 /* out = W v, or W times the three of a cone. */
 static void times_cone(const dls_kkt_cone *c, const double *v, double *out)
@@ -246,8 +242,7 @@ static void scale_cone(solver *s, size_t row, dls_kkt_cone *c, void *user)
     times_cone(c, b, s->lambda + row);
 }
 
-/* ---- directions --------------------------------------------------------------------------------
- */
+/* ---- directions ------------------------------------------------------------------------------ */
 
 /* The right-hand side of the corrector's rows, from the predictor's W^-1 ds and W dz: into tmp what
  * lambda is to be multiplied with, into ds_w that divided by lambda. */
@@ -393,8 +388,7 @@ static bool step(solver *s)
     return s->tau > 0 && isfinite(s->tau);
 }
 
-/* ---- problems ----------------------------------------------------------------------------------
- */
+/* ---- problems -------------------------------------------------------------------------------- */
 
 void dls_interior_reset(dls_interior *p, int32_t n_types, const double *gpus)
 {

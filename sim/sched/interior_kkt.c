@@ -10,8 +10,7 @@
 enum { EQUILIBRATIONS = 3, REFINEMENTS = 9 };
 static const double rounding = 1e-14; /* relative */
 
-/* ---- the matrix --------------------------------------------------------------------------------
- */
+/* ---- the matrix ------------------------------------------------------------------------------ */
 
 static void fill_job(dls_kkt_job *k, const dls_interior_job *j, int32_t w)
 {
@@ -178,8 +177,7 @@ void dls_kkt_transpose(const dls_kkt *k, const double *z, double *out)
     }
 }
 
-/* ---- small dense equations ---------------------------------------------------------------------
- */
+/* ---- small dense equations ------------------------------------------------------------------- */
 
 /* LU with row pivoting, in place. */
 static void decompose(double *a, int32_t n, int8_t *pivot)

@@ -75,8 +75,7 @@ double dls_market_worth(double progress)
     return low + (progress - at[i]) / (at[i + 1] - at[i]) * (high - low);
 }
 
-/* ---- the program -------------------------------------------------------------------------------
- */
+/* ---- the program ----------------------------------------------------------------------------- */
 
 static int ascending(const void *x, const void *y)
 {
@@ -246,8 +245,7 @@ static void decide(dls_market *m, double gpus, double round_s, int64_t round)
     (void)optimise(m, gpus * WINDOW);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------
- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static int by_turn(const void *x, const void *y)
 {

@@ -76,8 +76,7 @@ double dls_restart_factor(const dls_view *view, int32_t job, double restart_s)
     return view->running[job] ? dls_sia_factor(age_s, restarts, restart_s) : 1;
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------
- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static dls_status list(dls_allot *a, const dls_view *view, int32_t job, size_t *n, dls_error *err)
 {

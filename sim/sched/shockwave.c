@@ -85,8 +85,7 @@ static void timing(const void *state, dls_round_timing *out)
     *out = (dls_round_timing){.interval_us = llround(s->interval_s * 1e6)};
 }
 
-/* ---- what a job will do ------------------------------------------------------------------------
- */
+/* ---- what a job will do ---------------------------------------------------------------------- */
 
 static int64_t batch_of(const dls_view *view, int32_t job, int stage)
 {
@@ -183,8 +182,7 @@ static void bid_for(const struct shockwave *s, const dls_view *view, int32_t job
     b->goal_s = fmax(b->goal_s, 1e-6);
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------
- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static dls_status list_jobs(struct shockwave *s, const dls_view *view, int32_t *n, dls_error *err)
 {

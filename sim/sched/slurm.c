@@ -13,10 +13,8 @@
 #include "sched/gangs.h"
 #include "sched/slurm_state.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     PRIORITY,

@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* ---- a log -------------------------------------------------------------------------------------
- */
+/* ---- a log ----------------------------------------------------------------------------------- */
 
 static dls_status read_row(void *clock, char *const *cell, const char *where, dls_error *err)
 {
@@ -41,8 +40,7 @@ static dls_status read_log(dls_slurm_clock *c, const char *path, dls_error *err)
     return c->n_log == 0 ? dls_fail(err, DLS_EINPUT, path, "no rows") : DLS_OK;
 }
 
-/* ---- rules -------------------------------------------------------------------------------------
- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 /* When slurmctld's loop looks first at that time or later. */
 static int64_t look(const dls_slurm_clock *c, int64_t at_us)

@@ -30,8 +30,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     *p = (dls_slurm_plan){0};
 }
 
-/* ---- running jobs ------------------------------------------------------------------------------
- */
+/* ---- running jobs ---------------------------------------------------------------------------- */
 
 static int by_end(const void *a, const void *b)
 {
@@ -240,8 +239,7 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
     return DLS_OK;
 }
 
-/* ---- the search --------------------------------------------------------------------------------
- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 /* Is a chosen node reserved for somebody else at some time between? */
 static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)

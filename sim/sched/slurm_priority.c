@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shares ------------------------------------------------------------------------------------
- */
+/* ---- shares ---------------------------------------------------------------------------------- */
 
 static int32_t find(const dls_slurm_priority *p, const char *account, const char *user)
 {
@@ -135,8 +134,7 @@ dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_prior
     return dls_duplicate(&p->value, from->value, n, n, sizeof *p->value, err);
 }
 
-/* ---- the fair tree -----------------------------------------------------------------------------
- */
+/* ---- the fair tree --------------------------------------------------------------------------- */
 
 static int highest_first(const void *a, const void *b)
 {
@@ -198,8 +196,7 @@ static void rank_below(dls_slurm_priority *p, int32_t parent, dls_slurm_ranked *
     }
 }
 
-/* ---- priorities --------------------------------------------------------------------------------
- */
+/* ---- priorities ------------------------------------------------------------------------------ */
 
 static double size_of(const dls_slurm_priority *p, const dls_view *view, int32_t job)
 {

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a job asks for -----------------------------------------------------------------------
- */
+/* ---- what a job asks for --------------------------------------------------------------------- */
 
 /* How many nodes of the type have so many GPUs, free or not. */
 static int32_t nodes_with(const dls_place_index *index, int32_t type, int32_t gpus)
@@ -109,8 +108,7 @@ static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out,
     return *started ? dls_slurm_plan_started(&s->plan, view, job, ask, DLS_NEVER, err) : DLS_OK;
 }
 
-/* ---- the queue ---------------------------------------------------------------------------------
- */
+/* ---- the queue ------------------------------------------------------------------------------- */
 
 /* Is a waiting job in the queue: do no others have to end before, and has it waited out what
  * follows a preemption? */
@@ -142,8 +140,7 @@ static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n,
                                    err);
 }
 
-/* ---- the two schedulers ------------------------------------------------------------------------
- */
+/* ---- the two schedulers ---------------------------------------------------------------------- */
 
 /* Of a partition that has failed no more jobs are looked at, and its nodes are given to no others.
  */

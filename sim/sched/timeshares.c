@@ -41,8 +41,7 @@ void dls_timeshares_fini(dls_timeshares *s)
     memset(s, 0, sizeof *s);
 }
 
-/* ---- parts -------------------------------------------------------------------------------------
- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* What a speed of a pair would be, were its members alone. */
 static double alone(const dls_timeshare_job *j, double speed)
@@ -123,8 +122,7 @@ static dls_status most_of(dls_timeshares *s, dls_interior_outcome *outcome, dls_
     return dls_interior_solve(&s->lp, outcome, err);
 }
 
-/* ---- least attained service --------------------------------------------------------------------
- */
+/* ---- least attained service ------------------------------------------------------------------ */
 
 dls_status dls_timeshares_las(dls_timeshares *s, dls_interior_outcome *outcome, dls_error *err)
 {
@@ -314,8 +312,7 @@ dls_status dls_timeshares_fill(dls_timeshares *s, dls_interior_outcome *outcome,
     return status;
 }
 
-/* ---- finish-time fairness ----------------------------------------------------------------------
- */
+/* ---- finish-time fairness -------------------------------------------------------------------- */
 
 dls_status dls_timeshares_finish_time(dls_timeshares *s, dls_interior_outcome *outcome,
                                       dls_error *err)
@@ -337,8 +334,7 @@ dls_status dls_timeshares_finish_time(dls_timeshares *s, dls_interior_outcome *o
     return DLS_OK;
 }
 
-/* ---- others ------------------------------------------------------------------------------------
- */
+/* ---- others ---------------------------------------------------------------------------------- */
 
 dls_status dls_timeshares_duration(dls_timeshares *s, dls_interior_outcome *outcome, dls_error *err)
 {

@@ -135,8 +135,7 @@ static dls_status finish(const dls_world_params *p, reader *r, int32_t c, dls_er
     return DLS_OK;
 }
 
-/* ---- who feels it ------------------------------------------------------------------------------
- */
+/* ---- who feels it ---------------------------------------------------------------------------- */
 
 /* Whether a configuration's name of a model means this kind; "*": whatever no other name means. */
 static bool means(const char *name, const dls_kind *kind)

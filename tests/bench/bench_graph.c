@@ -71,8 +71,7 @@ static void bench_zoo(void)
            dls_zoo_size(), (long long)nodes, build_s, group_s);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 typedef struct bytes {
     uint8_t *data;

@@ -82,8 +82,7 @@ static void progress(void *user, const dls_study_progress *now)
     (void)now;
 }
 
-/* ---- the sweeps --------------------------------------------------------------------------------
- */
+/* ---- the sweeps ------------------------------------------------------------------------------ */
 
 typedef struct workload {
     const char *sample;

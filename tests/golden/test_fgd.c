@@ -10,7 +10,6 @@
 #include "support/shared.h"
 
 #include <json-c/json.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

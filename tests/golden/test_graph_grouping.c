@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static json_object *fluid, *builder;
 
@@ -46,8 +45,7 @@ static size_t length(json_object *list)
     return json_object_array_length(list);
 }
 
-/* ---- random numbers ----------------------------------------------------------------------------
- */
+/* ---- random numbers -------------------------------------------------------------------------- */
 
 TEST(test_random)
 {
@@ -82,8 +80,7 @@ TEST(test_random)
                      json_object_get_int64(json_object_array_get_idx(ones, 3)));
 }
 
-/* ---- fluid communities -------------------------------------------------------------------------
- */
+/* ---- fluid communities ----------------------------------------------------------------------- */
 
 static void check_neighbours(const dls_adjacency *a, json_object *lists)
 {
@@ -164,8 +161,7 @@ TEST(test_fluid)
     }
 }
 
-/* ---- the input builder -------------------------------------------------------------------------
- */
+/* ---- the input builder ----------------------------------------------------------------------- */
 
 static int64_t tensor_size(json_object *shape)
 {

@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static char folder[1024];
 /* CUDA's kernels on an emulated device, slow: only graphs of up to so many nodes, two of each case

@@ -13,8 +13,6 @@
 #include "support/test.h"
 #include "tests/inspector_golden.h"
 
-#include <unistd.h>
-
 #define N 7
 #define F 3
 #define LD 16

@@ -7,7 +7,6 @@
 #include "support/must.h"
 #include "support/shared.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

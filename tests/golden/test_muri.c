@@ -91,8 +91,7 @@ CASE(trace1_srtf, TRACE1, "trace1", "srtf")
 CASE(trace1_srsf, TRACE1, "trace1", "srsf")
 CASE(trace1_tiresias, TRACE1, "trace1", "tiresias")
 
-/* ---- the testbed's logs, which are hardware: constants fitted to these two
- * -------------------------------------------------------------------------------- */
+/* ---- the testbed's logs, which are hardware: constants fitted to these two ------------------- */
 
 static int by_size(const void *a, const void *b)
 {

@@ -6,8 +6,6 @@
 #include "support/shared.h"
 #include "support/sim_case.h"
 
-#include <unistd.h>
-
 static int compare(const char *folder, const char *name, const char *sched,
                    dls_discipline discipline)
 {

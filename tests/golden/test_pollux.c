@@ -12,7 +12,6 @@
 
 #include <json-c/json.h>
 #include <math.h>
-#include <string.h>
 
 static dls_pollux_apps apps;
 
@@ -135,8 +134,7 @@ TEST(pollux)
     dls_pollux_trace_fini(&t);
 }
 
-/* ---- goodput_units.json: the model alone -------------------------------------------------------
- */
+/* ---- goodput_units.json: the model alone ----------------------------------------------------- */
 
 static json_object *member(json_object *of, const char *name)
 {

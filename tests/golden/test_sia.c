@@ -205,8 +205,7 @@ static void rows(void **state)
     assert_true(off <= 2e-6); /* theirs have 32 bits and six digits */
 }
 
-/* ---- whole runs --------------------------------------------------------------------------------
- */
+/* ---- whole runs ------------------------------------------------------------------------------ */
 
 typedef struct one_run {
     const char *name, *apps; /* of the jobs, "" all but ncf */

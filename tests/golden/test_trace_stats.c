@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DAY_US (INT64_C(86400) * DLS_US_PER_S)
 #define MAX_SIZES 6

@@ -19,8 +19,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { GRAPHS = 8, NODES = 20, FEATURES = 3, STEPS = 10 };
 

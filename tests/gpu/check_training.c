@@ -18,7 +18,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* Of the largest gradient; of a loss; of the largest step that the values took. */
 #define GRADIENT_BOUND 2e-5

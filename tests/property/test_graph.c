@@ -115,8 +115,7 @@ TEST(test_cycle)
     dls_opgraph_destroy(g);
 }
 
-/* ---- fluid communities, written down once more in the plainest way -----------------------------
- */
+/* ---- fluid communities, written down once more in the plainest way --------------------------- */
 
 static void plain_fluid(const dls_adjacency *a, int32_t k, uint64_t seed, int32_t *label)
 {
@@ -257,8 +256,7 @@ TEST(test_fluid_large)
     free(label);
 }
 
-/* ---- grouping ----------------------------------------------------------------------------------
- */
+/* ---- grouping -------------------------------------------------------------------------------- */
 
 TEST(test_grouping)
 {
@@ -362,8 +360,7 @@ TEST(test_proportional)
     assert_int_equal(k[4], 1352); /* 5000 / log10(5000) = 1351.7 */
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool same(const dls_opgraph *a, const dls_opgraph *b)
 {
@@ -461,8 +458,7 @@ TEST(test_files)
     assert_int_equal(dls_opgraph_load(path, &back, NULL), DLS_EINPUT);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static dls_status whole_way(const char *path, dls_error *err)
 {

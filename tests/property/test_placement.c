@@ -10,8 +10,7 @@
 
 #include <time.h>
 
-/* ---- queries -----------------------------------------------------------------------------------
- */
+/* ---- queries --------------------------------------------------------------------------------- */
 
 static void check_first(const world *w, const dls_request *r, int32_t min, int32_t max,
                         int32_t from)
@@ -94,8 +93,7 @@ static void check_queries(world *w)
     assert_int_equal(dls_place_count(x, r.type, most + 1), 0);
 }
 
-/* ---- grants ------------------------------------------------------------------------------------
- */
+/* ---- grants ---------------------------------------------------------------------------------- */
 
 static int descending(const void *a, const void *b)
 {
@@ -270,8 +268,7 @@ static void check_random(const world *w, const char *policy, const dls_request *
     }
 }
 
-/* ---- random histories --------------------------------------------------------------------------
- */
+/* ---- random histories ------------------------------------------------------------------------ */
 
 static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
 {
@@ -355,8 +352,7 @@ TEST(test_random_differs)
     free(w.spec.groups);
 }
 
-/* ---- grants ------------------------------------------------------------------------------------
- */
+/* ---- grants ---------------------------------------------------------------------------------- */
 
 /* Parts are merged by node, whatever was granted before with the same memory. */
 TEST(test_grant_by_node)

@@ -16,8 +16,7 @@ static const char *const policies[] = {"tiresias", "delay",       "hetero",
                                        "driple",   "driple-pack", "driple-net", "cassini", "horus"};
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
-/* ---- a predictor that says something of everything, always the same ----------------------------
- */
+/* ---- a predictor that says something of everything, always the same -------------------------- */
 
 typedef struct teller {
     uint64_t seed;
@@ -75,8 +74,7 @@ static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t
     return t->shape;
 }
 
-/* ---- histories ---------------------------------------------------------------------------------
- */
+/* ---- histories ------------------------------------------------------------------------------- */
 
 typedef struct counts {
     int64_t placed, refused, shared;
@@ -218,8 +216,7 @@ TEST(test_random_histories)
     }
 }
 
-/* ---- without memory ----------------------------------------------------------------------------
- */
+/* ---- without memory -------------------------------------------------------------------------- */
 
 static int now_and_then(void *user, size_t bytes)
 {

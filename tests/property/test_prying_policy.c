@@ -6,8 +6,7 @@
 #include "support/sim_setup.h"
 #include "support/test.h"
 
-/* ---- questions about what does not exist --------------------------------------------------------
- */
+/* ---- questions about what does not exist ----------------------------------------------------- */
 
 static int32_t wild, wild_query;
 enum { VIEW_QUERIES = 14, PLACE_QUERIES = 19 };
@@ -190,8 +189,7 @@ TEST(test_wild_indices)
     }
 }
 
-/* ---- writing where one may only read ------------------------------------------------------------
- */
+/* ---- writing where one may only read --------------------------------------------------------- */
 
 static int scribble;
 enum { COLUMNS = 12 };

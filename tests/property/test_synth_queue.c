@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 enum { JOBS_MAX = 40, CASES = 400 };
 

@@ -8,7 +8,6 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <string.h>
 
 static double rate(const dls_pulse *p, double t, double shift_s)
 {

@@ -159,8 +159,7 @@ TEST(parts)
     dls_trace_destroy(trace);
 }
 
-/* ---- what differs stays apart ------------------------------------------------------------------
- */
+/* ---- what differs stays apart ---------------------------------------------------------------- */
 
 static void start_all(dls_simulation *sim, dls_actions *act)
 {
@@ -264,8 +263,7 @@ TEST(no_clone)
     dls_trace_destroy(trace);
 }
 
-/* ---- without memory ----------------------------------------------------------------------------
- */
+/* ---- without memory -------------------------------------------------------------------------- */
 
 /* A clone that fails at any of its allocations leaves nothing behind and the original as it was. */
 static void check_no_memory(const char *text, const char *scheduler, const char *placement)

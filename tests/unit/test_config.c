@@ -7,7 +7,7 @@
 #include "config/config.h"
 #include "base/options.h"
 #include "support/refuse.h"
-#include "support/test.h"
+#include "support/scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,19 +341,11 @@ TEST(all_at_once)
     free(many);
 }
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 /* Includes and paths are relative to the configuration's folder, wherever dlsim is run. */
 TEST(files)
 {
-    char folder[] = "/tmp/dlsim-config-XXXXXX", path[128], cluster[128], loop[128];
-    assert_non_null(mkdtemp(folder));
+    char path[128], cluster[128], loop[128];
+    assert_int_equal(make_folder(NULL), 0);
     snprintf(path, sizeof path, "%s/main.cfg", folder);
     snprintf(cluster, sizeof cluster, "%s/cluster.cfg", folder);
     snprintf(loop, sizeof loop, "%s/loop.cfg", folder);
@@ -445,8 +437,7 @@ TEST(documentation)
     free(text);
 }
 
-/* ---- failed allocations ------------------------------------------------------------------------
- */
+/* ---- failed allocations ---------------------------------------------------------------------- */
 
 /* Nothing is left of it, and what failed left nothing. */
 static dls_status load_and_drop(const char *text, const dls_override *set, size_t n)

@@ -19,8 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- graphs ------------------------------------------------------------------------------------
- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 static bool same(const dls_variant *a, const dls_variant *b)
 {
@@ -104,8 +103,7 @@ TEST(test_split_random)
     assert_int_equal(in[DLS_SPLIT_TEST], 20);
 }
 
-/* ---- labels ------------------------------------------------------------------------------------
- */
+/* ---- labels ---------------------------------------------------------------------------------- */
 
 TEST(test_residual)
 {
@@ -243,8 +241,7 @@ TEST(test_label_alone)
     assert_true(label.metric[DLS_GPU_PEAK] > 0.5 && label.metric[DLS_GPU_PEAK] <= 1);
 }
 
-/* ---- sets --------------------------------------------------------------------------------------
- */
+/* ---- sets ------------------------------------------------------------------------------------ */
 
 static dls_build_options options_of(size_t n_graphs, size_t n_settings)
 {

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "support/must.h"
+#include "support/scratch.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,25 +17,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
-
-static char dir[64];
-
-static const char *in_dir(const char *name)
-{
-    static char path[128];
-    snprintf(path, sizeof path, "%s/%s", dir, name);
-    return path;
-}
-
-static const char *put(const char *name, const char *text)
-{
-    const char *path = in_dir(name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    assert_int_equal(fclose(f), 0);
-    return path;
-}
 
 static void gives(const char *path, size_t limit, const char *want)
 {
@@ -48,7 +30,7 @@ static void gives(const char *path, size_t limit, const char *want)
 
 static void refuses(const char *path, size_t limit, const char *where, const char *part)
 {
-    char *text = dir;
+    char *text = folder;
     size_t len;
     dls_error err = {0};
     assert_int_equal(dls_file_read_text(path, limit, &text, &len, &err), DLS_EINPUT);
@@ -62,7 +44,7 @@ static void refuses(const char *path, size_t limit, const char *where, const cha
 TEST(within_its_limit)
 {
     gives(put("five", "12345"), 5, "12345");
-    refuses(in_dir("five"), 4, in_dir("five"), "is larger than 4 bytes, the limit");
+    refuses(in_folder("five"), 4, in_folder("five"), "is larger than 4 bytes, the limit");
     gives(put("none", ""), 0, "");
     /* Not read, or there would be no memory for it. */
     const char *path = put("sparse", "");
@@ -75,7 +57,7 @@ TEST(what_is_no_file)
     char *bytes;
     size_t len;
     dls_error err = {0};
-    refuses(dir, 100, dir, "is a directory");
+    refuses(folder, 100, folder, "is a directory");
     refuses("/nonexistent/x", 100, "/nonexistent/x", "cannot be opened: No such file");
     refuses("/dev/zero", DLS_FILE_TRACE, "/dev/zero:1:1", "a NUL byte: this is not a text file");
     assert_int_equal(dls_file_read("/dev/zero", 1 << 20, &bytes, &len, &err), DLS_EINPUT);
@@ -118,7 +100,7 @@ static pid_t feed(const char *path, const char *line, long times)
 
 TEST(pipes)
 {
-    const char *path = in_dir("pipe");
+    const char *path = in_folder("pipe");
     assert_int_equal(mkfifo(path, 0600), 0);
     pid_t child = feed(path, "a,b\n", 3);
     gives(path, 100, "a,b\na,b\na,b\n");
@@ -158,7 +140,7 @@ TEST(a_read_error_is_not_the_end)
 
 TEST(compressed)
 {
-    const char *path = in_dir("zip");
+    const char *path = in_folder("zip");
     gzFile gz = gzopen(path, "wb");
     assert_non_null(gz);
     for (int i = 0; i < 1000; i++) {
@@ -180,20 +162,4 @@ TEST(compressed)
     dls_free(bytes);
 }
 
-static int make_dir(void **state)
-{
-    strcpy(dir, "/tmp/dlsim-file-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-    static const char *const names[] = {"five",  "none", "sparse", "regular",
-                                        "there", "pipe", "zip"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        unlink(in_dir(names[i]));
-    }
-    return rmdir(dir);
-}
-
-GROUP(make_dir, remove_dir)
+GROUP(make_folder, drop_folder)

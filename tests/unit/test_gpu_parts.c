@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the index ---------------------------------------------------------------------------------
- */
+/* ---- the index ------------------------------------------------------------------------------- */
 
 static dls_place_index *index_of(bool mig, int32_t nodes, int32_t gpus)
 {
@@ -122,8 +121,7 @@ TEST(tightest)
     dls_place_index_destroy(index);
 }
 
-/* ---- simulations
- * --------------------------------------------------------------------------------- */
+/* ---- simulations ----------------------------------------------------------------------------- */
 
 static int64_t gangs_like_eighths(uint32_t seed)
 {

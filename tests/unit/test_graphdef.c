@@ -212,8 +212,7 @@ TEST(frozen)
     dls_opgraph_destroy(g);
 }
 
-/* ---- what is wrong with a file -----------------------------------------------------------------
- */
+/* ---- what is wrong with a file --------------------------------------------------------------- */
 
 TEST(malformed)
 {
@@ -302,8 +301,7 @@ TEST(tables)
     }
 }
 
-/* ---- the zoo there and back --------------------------------------------------------------------
- */
+/* ---- the zoo there and back ------------------------------------------------------------------ */
 
 static char *copy(const char *text)
 {

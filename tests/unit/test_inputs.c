@@ -6,7 +6,7 @@
  */
 
 #include "config/prepare.h"
-#include "support/test.h"
+#include "support/scratch.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,9 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- what is opened
- * ------------------------------------------------------------------------------
- */
+/* ---- what is opened -------------------------------------------------------------------------- */
 
 enum { OPENED_MAX = 256 };
 static char opened[OPENED_MAX][PATH_MAX];
@@ -104,26 +102,12 @@ void *dlopen(const char *path, int how)
     return real(path, how);
 }
 
-/* ---- runs
- * ----------------------------------------------------------------------------------------
- */
-
-static char folder[] = "/tmp/dlsim-inputs-XXXXXX";
-
-static void put(const char *name, const char *text)
-{
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static int setup(void **state)
 {
     char sub[PATH_MAX];
-    if (!mkdtemp(folder)) {
+    if (make_folder(state) != 0) {
         return -1;
     }
     snprintf(sub, sizeof sub, "%s/table", folder);
@@ -138,13 +122,6 @@ static int setup(void **state)
     put("jobs.csv", "job_id,num_gpu,submit_time,duration,model,batch_size\n"
                     "a,1,0,100,resnet50,32\nb,2,5,200,resnet50,64\nc,4,9,300,,\n");
     return 0;
-}
-
-static int teardown(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
 }
 
 static bool in_list(const dls_config *config, const char *path)
@@ -282,4 +259,4 @@ TEST(inspectors)
     check(keys, "/said");
 }
 
-GROUP(setup, teardown)
+GROUP(setup, drop_folder)

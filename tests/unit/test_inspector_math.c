@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { POINTS = 1 << 16 };
 static double x[POINTS], y[POINTS];

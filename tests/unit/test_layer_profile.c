@@ -8,6 +8,7 @@
 #include "predictor/baselines/layer_study.h"
 #include "support/must.h"
 #include "support/refuse.h"
+#include "support/scratch.h"
 #include "support/shared.h"
 
 #include <math.h>
@@ -36,18 +37,10 @@ static const char good[] =
     "backward_compute_time=0.125, activation_size=80.000, parameter_size=0.000\n"
     "\tnode1 -- node2\n\tnode2 -- node3\n\tnode3 -- node4\n\tnode4 -- node5\n\tnode5 -- node6\n";
 
-static void write_file(const char *text)
-{
-    FILE *f = fopen(PATH, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 TEST(test_read)
 {
     dls_layer_profile p;
-    write_file(good);
+    write_file(PATH, good);
     MUST(dls_layer_profile_read(PATH, "tiny", &p, &e));
     assert_true(p.batch == 2);
     assert_string_equal(p.w.name, "tiny");
@@ -83,7 +76,7 @@ static void refused(const char *from, const char *to, const char *why)
     dls_error err = {0};
     assert_non_null(at);
     snprintf(text, sizeof text, "%.*s%s%s", (int)(at - good), good, to, at + strlen(from));
-    write_file(text);
+    write_file(PATH, text);
     assert_int_equal(dls_layer_profile_read(PATH, "tiny", &p, &err), DLS_EINPUT);
     if (!strstr(err.msg, why) || !strstr(err.where, PATH)) {
         fail_msg("%s: \"%s\" where \"%s\" is expected", err.where, err.msg, why);
@@ -115,7 +108,7 @@ TEST(test_bad)
 TEST(test_no_memory)
 {
     dls_layer_profile p;
-    write_file(good);
+    write_file(PATH, good);
     EACH_REFUSED(3, dls_layer_profile_read(PATH, "tiny", &p, NULL));
     dls_layer_profile_fini(&p);
     unlink(PATH);
@@ -214,12 +207,12 @@ TEST(test_published)
     char path[4096];
     dls_layer_profile profile[MODELS];
     dls_layer_verdict verdict[MODELS];
-    const char *const folder = "data/pipedream_layers/image_classification/profiles";
-    if (!shared_path(folder, path, sizeof path)) {
+    const char *const profiles = "data/pipedream_layers/image_classification/profiles";
+    if (!shared_path(profiles, path, sizeof path)) {
         skip();
     }
     for (int i = 0; i < MODELS; i++) {
-        snprintf(path, sizeof path, "%s/%s/%s/graph.txt", shared, folder, known[i].model);
+        snprintf(path, sizeof path, "%s/%s/%s/graph.txt", shared, profiles, known[i].model);
         MUST(dls_layer_profile_read(path, known[i].model, &profile[i], &e));
         double sum = 0;
         for (size_t k = 0; k < profile[i].w.n_kernels; k++) {

@@ -8,8 +8,6 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { N_MAX = 10 };
 

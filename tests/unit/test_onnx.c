@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing a model ---------------------------------------------------------------------------
- */
+/* ---- writing a model ------------------------------------------------------------------------- */
 
 enum { FLOAT = 1, INT64 = 7 };
 
@@ -175,8 +174,7 @@ static const dls_op_node *at(const dls_opgraph *g, const char *name, const char 
     return &g->nodes[i];
 }
 
-/* ---- shapes and work ---------------------------------------------------------------------------
- */
+/* ---- shapes and work ------------------------------------------------------------------------- */
 
 static Dls__Onnx__ModelProto *image_net(void)
 {
@@ -315,8 +313,7 @@ TEST(moves)
     dls_opgraph_destroy(g);
 }
 
-/* ---- a training step from a forward pass -------------------------------------------------------
- */
+/* ---- a training step from a forward pass ----------------------------------------------------- */
 
 TEST(training)
 {
@@ -380,8 +377,7 @@ TEST(training)
     dls_opgraph_destroy(forward);
 }
 
-/* ---- what is wrong with a file -----------------------------------------------------------------
- */
+/* ---- what is wrong with a file --------------------------------------------------------------- */
 
 static void refused(Dls__Onnx__ModelProto *m, const dls_import_options *options, const char *why)
 {

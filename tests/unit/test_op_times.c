@@ -174,8 +174,7 @@ TEST(test_no_memory)
     dls_op_times_fini(&t);
 }
 
-/* ---- in the model ------------------------------------------------------------------------------
- */
+/* ---- in the model ---------------------------------------------------------------------------- */
 
 static dls_kernel kernels[3] = {
     {.family = DLS_KERNEL_MATMUL,
@@ -240,8 +239,7 @@ TEST(test_override)
     dls_op_times_fini(&t);
 }
 
-/* ---- measuring ---------------------------------------------------------------------------------
- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 /* A device on which a product takes its FLOPs in nanoseconds and a move its bytes. */
 static int fake_product(void *device, int precision, int64_t count, int64_t m, int64_t n, int64_t k,

@@ -9,7 +9,7 @@
 #include "predictor/baselines/paleo.h"
 #include "predictor/baselines/validate.h"
 #include "support/refuse.h"
-#include "support/test.h"
+#include "support/scratch.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/fit.h"
 #include "workload/operator/timeline.h"
@@ -26,7 +26,7 @@ static int near(double a, double b, double part)
     return fabs(a - b) <= part * fmax(fabs(a), fabs(b));
 }
 
-static const char *folder(void)
+static const char *hardware_folder(void)
 {
     static char path[4096];
     const char *source = getenv("DLSIM_SOURCE");
@@ -243,8 +243,8 @@ typedef struct tables {
 static void load(tables *t)
 {
     char path[4200];
-    snprintf(path, sizeof path, "%s/operator.cfg", folder());
-    assert_int_equal(dls_hardware_load(folder(), &t->hw, NULL), DLS_OK);
+    snprintf(path, sizeof path, "%s/operator.cfg", hardware_folder());
+    assert_int_equal(dls_hardware_load(hardware_folder(), &t->hw, NULL), DLS_OK);
     assert_int_equal(dls_pointset_create(&t->hw, &t->set, NULL), DLS_OK);
     assert_int_equal(dls_opmodel_load(path, &t->model, NULL), DLS_OK);
 }
@@ -298,7 +298,7 @@ TEST(sized_steps_grow_with_the_batch)
     static dls_opmodel model;
     dls_sized_table kernels;
     load(&t);
-    assert_int_equal(dls_opmodel_load_sized(folder(), &model, &kernels, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_load_sized(hardware_folder(), &model, &kernels, NULL), DLS_OK);
     for (const char *const *name = dls_workload_names(); *name; name++) {
         dls_workload w;
         assert_int_equal(dls_workload_build(*name, &w, NULL), DLS_OK);
@@ -399,14 +399,6 @@ TEST(baselines_by_hand)
     assert_true(near(dls_habitat_step_s(&w, &a, &b, DLS_NUMERIC_FP32, 2, 3),
                      3 * pow(0.5, 0.95) * pow(0.25, 0.05), 1e-12));
     assert_true(near(dls_habitat_step_s(&w, &a, &a, DLS_NUMERIC_FP32, 2, 3), 3, 1e-12));
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
 }
 
 TEST(mistakes_have_a_place)

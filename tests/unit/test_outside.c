@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- schedulers from outside -------------------------------------------------------------------
- */
+/* ---- schedulers from outside ----------------------------------------------------------------- */
 
 static void decide_fifo(dls_simulation *sim, dls_actions *act, int64_t *keys)
 {

@@ -10,8 +10,6 @@
 #include "support/sim_case.h"
 #include "support/test.h"
 
-#include <string.h>
-
 static void near(double a, double b)
 {
     assert_true(fabs(a - b) < 1e-12);

@@ -39,8 +39,7 @@ static const world_job jobs[] = {{"vgg16", 8, 32, 1000, 0},   {"resnet50", 8, 32
 static char folder[] = "/tmp/dlsim-predictions-XXXXXX";
 static char weights[128], cache[128];
 
-/* ---- inputs ------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 TEST(test_inputs)
 {
@@ -85,8 +84,7 @@ TEST(test_inputs)
     dls_input_spec_fini(&spec);
 }
 
-/* ---- settings ----------------------------------------------------------------------------------
- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
 static void load_hardware(dls_hardware *hw)
 {
@@ -160,8 +158,7 @@ TEST(test_settings)
     dls_hardware_fini(&hw);
 }
 
-/* ---- answers -----------------------------------------------------------------------------------
- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
 static dls_profile direct(const char *model, int32_t batch, const char *setting)
 {
@@ -242,8 +239,7 @@ TEST(test_answers)
     world_fini(&s);
 }
 
-/* ---- an inspector of all settings --------------------------------------------------------------
- */
+/* ---- an inspector of all settings ------------------------------------------------------------ */
 
 /* One that was tuned, too: nvlink2 among four V100. */
 static void all_settings_file(const char *path, const dls_hardware *hw)

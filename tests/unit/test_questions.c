@@ -13,8 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- questions to a set-up ---------------------------------------------------------------------
- */
+/* ---- questions to a set-up ------------------------------------------------------------------- */
 
 TEST(values)
 {
@@ -110,8 +109,7 @@ TEST(names)
     dls_setup_destroy(setup);
 }
 
-/* ---- the summary of a live simulation ----------------------------------------------------------
- */
+/* ---- the summary of a live simulation -------------------------------------------------------- */
 
 TEST(so_far)
 {
@@ -161,8 +159,7 @@ TEST(so_far)
     dls_trace_destroy(trace);
 }
 
-/* ---- studies -----------------------------------------------------------------------------------
- */
+/* ---- studies --------------------------------------------------------------------------------- */
 
 typedef struct told {
     size_t traces, progress;

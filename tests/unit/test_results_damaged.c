@@ -123,8 +123,7 @@ static void endless_column(hid_t file)
     replace_column(file, "runs/r1/series/cluster/t_us", H5T_STD_I64LE, (hsize_t)1 << 60);
 }
 
-/* ---- what would lead out of the file, or trust it too much -------------------------------------
- */
+/* ---- what would lead out of the file, or trust it too much ----------------------------------- */
 
 static void external_link(hid_t file)
 {

@@ -9,7 +9,6 @@
 #include "support/results_file.h"
 #include "support/test.h"
 
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -251,8 +250,7 @@ TEST(bad_arguments)
     assert_false(exists(path));
 }
 
-/* ---- what can go wrong while writing -----------------------------------------------------------
- */
+/* ---- what can go wrong while writing --------------------------------------------------------- */
 
 TEST(no_place)
 {

@@ -8,8 +8,7 @@
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
-/* ---- who may use which GPUs --------------------------------------------------------------------
- */
+/* ---- who may use which GPUs ------------------------------------------------------------------ */
 
 static const char *const vc_names[4] = {"a", "b", "c", NULL};
 
@@ -216,8 +215,7 @@ TEST(test_zero_duration)
     setup_fini(&s);
 }
 
-/* ---- preemption and restoring ------------------------------------------------------------------
- */
+/* ---- preemption and restoring ---------------------------------------------------------------- */
 
 static void check_row(const dls_record *rec, int32_t job, int nth, double from, double to,
                       bool restores)
@@ -264,8 +262,7 @@ TEST(test_restore)
     setup_fini(&s);
 }
 
-/* ---- refusals under preemption -----------------------------------------------------------------
- */
+/* ---- refusals under preemption --------------------------------------------------------------- */
 
 /* Two GPUs are free, on two nodes: the shortest job waits, nobody loses anything to it. */
 TEST(test_refused_alone)
@@ -323,8 +320,7 @@ TEST(test_refused_after_dropping)
     setup_fini(&s);
 }
 
-/* ---- stopping early ----------------------------------------------------------------------------
- */
+/* ---- stopping early -------------------------------------------------------------------------- */
 
 static bool stop_at_once(void *user)
 {

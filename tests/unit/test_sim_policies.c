@@ -10,8 +10,7 @@
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
-/* ---- dlas-gpu ----------------------------------------------------------------------------------
- */
+/* ---- dlas-gpu -------------------------------------------------------------------------------- */
 
 /* A job of 4 GPUs has its 10 GPU-seconds after 2.5 s, and loses its GPUs then. */
 TEST(test_demotion_on_time)
@@ -65,8 +64,7 @@ TEST(test_starvation)
     setup_fini(&s);
 }
 
-/* ---- disciplines and estimates -----------------------------------------------------------------
- */
+/* ---- disciplines and estimates --------------------------------------------------------------- */
 
 TEST(test_discipline)
 {
@@ -211,8 +209,7 @@ TEST(test_refused_makes_nobody_move)
     setup_fini(&s);
 }
 
-/* ---- gandiva -----------------------------------------------------------------------------------
- */
+/* ---- gandiva --------------------------------------------------------------------------------- */
 
 TEST(test_turns)
 {
@@ -280,8 +277,7 @@ TEST(test_turns_are_fair)
     setup_fini(&s);
 }
 
-/* ---- multi-dlas-gpu ----------------------------------------------------------------------------
- */
+/* ---- multi-dlas-gpu -------------------------------------------------------------------------- */
 
 /* At the first division 8 GPUs go to 8 wanted by four pairs and 8 wanted by eights of one: half
  * each; the pairs get more only when the cluster is divided anew. */

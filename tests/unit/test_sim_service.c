@@ -11,8 +11,7 @@
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
-/* ---- policies that know a distribution ---------------------------------------------------------
- */
+/* ---- policies that know a distribution ------------------------------------------------------- */
 
 static char sample_path[64];
 

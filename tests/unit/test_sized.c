@@ -4,7 +4,7 @@
  * measured kernels, and a fit that finds constants that are known.
  */
 
-#include "support/test.h"
+#include "support/scratch.h"
 #include "workload/operator/model.h"
 #include "workload/operator/sized_fit.h"
 
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *folder(void)
+static const char *hardware_folder(void)
 {
     static char path[4096];
     snprintf(path, sizeof path, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
@@ -30,8 +30,8 @@ static tables load(void)
 {
     char path[4200];
     tables t;
-    snprintf(path, sizeof path, "%s/kernels.cfg", folder());
-    assert_int_equal(dls_hardware_load(folder(), &t.hw, NULL), DLS_OK);
+    snprintf(path, sizeof path, "%s/kernels.cfg", hardware_folder());
+    assert_int_equal(dls_hardware_load(hardware_folder(), &t.hw, NULL), DLS_OK);
     assert_int_equal(dls_sized_table_load(path, &t.kernels, NULL), DLS_OK);
     return t;
 }
@@ -171,7 +171,7 @@ TEST(factors_of_relatives_alone)
     tables t = load();
     dls_sized_table kernels;
     const dls_hw_gpu *gpu = NULL;
-    assert_int_equal(dls_opmodel_load_sized(folder(), &m, &kernels, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_load_sized(hardware_folder(), &m, &kernels, NULL), DLS_OK);
     assert_int_equal(dls_hardware_gpu(&t.hw, "V100-PCIE", &gpu, NULL), DLS_OK);
     dls_rates r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
     assert_true(r.clock[DLS_SIZED_LINEAR] == 1);
@@ -207,14 +207,6 @@ TEST(file_round_trip)
     unload(&t);
 }
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *to = fopen(path, "w");
-    assert_non_null(to);
-    fputs(text, to);
-    assert_int_equal(fclose(to), 0);
-}
-
 TEST(bad_rows_are_refused)
 {
     static const struct {
@@ -230,7 +222,7 @@ TEST(bad_rows_are_refused)
         dls_kernel_rows rows = {0};
         dls_error err;
         snprintf(text, sizeof text, "gpu,op,b,m,n,k,latency_ms\n%s\n", cases[i].row);
-        write_text(path, text);
+        write_file(path, text);
         assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, &err), DLS_EINPUT);
         if (!strstr(err.where, cases[i].says) && !strstr(err.msg, cases[i].says)) {
             fail_msg("%s: %s: %s", cases[i].row, err.where, err.msg);
@@ -248,11 +240,11 @@ TEST(rows_are_read)
     tables t = load();
     dls_kernel_rows rows = {0};
     snprintf(path, sizeof path, "rows-%ld.csv", (long)getpid());
-    write_text(path, "gpu,op,b,m,n,k,latency_ms,kernel\n"
+    write_file(path, "gpu,op,b,m,n,k,latency_ms,kernel\n"
                      "H100-SXM,linear,1,512,64,128,0.5,x_tilesize128x256x8_stage3\n"
                      "T4,linear,1,512,64,128,0.25,volta_sgemm_32x128_tn\n");
     assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, NULL), DLS_OK);
-    write_text(path,
+    write_file(path,
                "gpu,op,batch,channels_in,channels_out,kernel_size,image,stride,padding,latency_ms,"
                "kernel,all_kernels\n"
                "T4,conv,2,3,4,3,8,1,1,0.25,a_winograd_128x128_relu_tile148t_nt_v1,b\n"

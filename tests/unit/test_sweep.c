@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "results/compare.h"
 #include "support/refuse.h"
-#include "support/test.h"
+#include "support/scratch.h"
 #include "sweep/plan.h"
 #include "sweep/read.h"
 
@@ -15,35 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-static char folder[64];
-
-static int setup(void **state)
-{
-    strcpy(folder, "/tmp/dlsim-test-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command);
-}
-
-static void put(const char *name, const char *text)
-{
-    char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *out = fopen(path, "w");
-    assert_non_null(out);
-    fputs(text, out);
-    assert_int_equal(fclose(out), 0);
-}
-
-/* ---- samples -----------------------------------------------------------------------------------
- */
+/* ---- samples --------------------------------------------------------------------------------- */
 
 TEST(hypercubes)
 {
@@ -148,8 +121,7 @@ TEST(spans)
                      DLS_ECONFIG);
 }
 
-/* ---- points ------------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static const char cluster_text[] =
     "schema_version = 1;\n"
@@ -198,7 +170,7 @@ static dls_sweep_plan *plan_of(const dls_registry *registry, dls_sweep **sweep,
     return plan;
 }
 
-TEST_BETWEEN(points, setup, teardown)
+TEST_BETWEEN(points, make_folder, drop_folder)
 {
     dls_registry *registry;
     dls_sweep *sweep;
@@ -258,7 +230,7 @@ static char *ids(const dls_registry *registry, const dls_override *overrides, si
     return all;
 }
 
-TEST_BETWEEN(identities, setup, teardown)
+TEST_BETWEEN(identities, make_folder, drop_folder)
 {
     dls_registry *registry;
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
@@ -297,7 +269,7 @@ TEST_BETWEEN(identities, setup, teardown)
     dls_registry_destroy(registry);
 }
 
-TEST_BETWEEN(failed_allocations, setup, teardown)
+TEST_BETWEEN(failed_allocations, make_folder, drop_folder)
 {
     dls_registry *registry;
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
@@ -323,8 +295,7 @@ TEST_BETWEEN(failed_allocations, setup, teardown)
     dls_registry_destroy(registry);
 }
 
-/* ---- designs compared --------------------------------------------------------------------------
- */
+/* ---- designs compared ------------------------------------------------------------------------ */
 
 static dls_summary summary_of(double jct)
 {

@@ -180,8 +180,7 @@ TEST(files_that_cannot_be_read)
     assert_null(t);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Fail the n-th allocation for n = 1, 2, ... until loading works: always DLS_ENOMEM, nothing leaks
  * (the sanitizer build sees that). Returns how many allocations a load takes. */

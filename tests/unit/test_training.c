@@ -395,8 +395,7 @@ TEST(test_yardsticks)
     toy_free(&t);
 }
 
-/* ---- failing allocations ----------------------------------------------------------------------
- */
+/* ---- failing allocations --------------------------------------------------------------------- */
 
 TEST(test_allocations)
 {

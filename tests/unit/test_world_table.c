@@ -5,6 +5,7 @@
  */
 
 #include "support/must.h"
+#include "support/scratch.h"
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
@@ -19,38 +20,10 @@
 
 #define NEAR(a, b, tolerance) assert_true(fabs((a) / (b)-1) < (tolerance))
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    snprintf(folder, sizeof folder, "/tmp/dlsim-table-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int drop_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
-}
-
-static const char *file(const char *name, const char *text)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    return path;
-}
-
 static const char *subfolder(const char *name)
 {
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    mkdir(path, 0755);
-    return path;
+    mkdir(in_folder(name), 0755);
+    return in_folder(name);
 }
 
 static dls_table load(const char *path)
@@ -87,7 +60,7 @@ static const char gavel[] =
 
 TEST(test_gavel)
 {
-    dls_table t = load(file("gavel.json", gavel));
+    dls_table t = load(put("gavel.json", gavel));
     assert_int_equal(t.n, 5);
     dls_table_answer a = ask(&t, "resnet50", "V100", 64, 1, 1, false);
     NEAR(a.iteration_s, 0.25, 1e-12);
@@ -113,9 +86,9 @@ TEST(test_csv)
 {
     subfolder("p");
     subfolder("p/imagenet");
-    file("p/imagenet/placements.csv", "placement,local_bsz,step_time,sync_time\n1,20,0.1,0\n"
+    put("p/imagenet/placements.csv", "placement,local_bsz,step_time,sync_time\n1,20,0.1,0\n"
                                       "12,20,0.3,0.1\n21,20,0.5,0.1\r\n4,20,0.2,0\n");
-    file("p/imagenet/scalability.csv",
+    put("p/imagenet/scalability.csv",
          "num_nodes,num_replicas,local_bsz,step_time,sync_time\n6,24,20,0.9,0.5\n");
     dls_table t = load(subfolder("p"));
     NEAR(ask(&t, "resnet50", "T4", 20, 3, 2, true).iteration_s, 0.4, 1e-12); /* the mean of two */
@@ -126,7 +99,7 @@ TEST(test_csv)
     dls_table_fini(&t);
     subfolder("e");
     subfolder("e/throughputs_A100");
-    file("e/throughputs_A100/vgg16.csv", "global_batch_size,1,2,4\n64,5,8,nan\n128,2.5,,10\n\n");
+    put("e/throughputs_A100/vgg16.csv", "global_batch_size,1,2,4\n64,5,8,nan\n128,2.5,,10\n\n");
     t = load(subfolder("e"));
     assert_int_equal(t.n, 4);
     NEAR(ask(&t, "vgg16", "A100-80GB", 32, 2, 1, false).iteration_s, 0.125, 1e-12);
@@ -189,7 +162,7 @@ TEST(test_long_lines)
     memcpy(text + sizeof text - 14, ",2,8,0.25\n\0", 12);
     subfolder("long");
     subfolder("long/bert");
-    file("long/bert/placements.csv", text);
+    put("long/bert/placements.csv", text);
     dls_table t = load(subfolder("long"));
     assert_int_equal(t.n, 1);
     NEAR(ask(&t, "bert", "T4", 8, 2, 1, false).iteration_s, 0.25, 1e-12);
@@ -221,30 +194,30 @@ TEST(test_bad_files)
     dls_table t;
     dls_error err;
     for (size_t i = 0; i < sizeof json / sizeof json[0]; i++) {
-        assert_int_equal(dls_table_load(file("bad.json", json[i]), &t, &err), DLS_EINPUT);
+        assert_int_equal(dls_table_load(put("bad.json", json[i]), &t, &err), DLS_EINPUT);
         assert_null(t.row);
     }
     subfolder("b");
     assert_int_equal(dls_table_load(subfolder("b"), &t, &err), DLS_EINPUT);
     subfolder("b/bert");
     for (size_t i = 0; i < sizeof csv / sizeof csv[0]; i++) {
-        file("b/bert/placements.csv", csv[i]);
+        put("b/bert/placements.csv", csv[i]);
         assert_int_equal(dls_table_load(subfolder("b"), &t, &err), DLS_EINPUT);
         assert_non_null(strstr(err.where, i > 0 ? "placements.csv:" : "placements.csv"));
     }
     /* There, though it cannot be opened. */
-    const char *path = file("b/bert/placements.csv", "");
+    const char *path = put("b/bert/placements.csv", "");
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("placements.csv", path), 0);
-    file("b/bert/scalability.csv", "num_nodes,num_replicas,local_bsz,step_time\n1,1,8,0.5\n");
+    put("b/bert/scalability.csv", "num_nodes,num_replicas,local_bsz,step_time\n1,1,8,0.5\n");
     assert_int_equal(dls_table_load(subfolder("b"), &t, &err), DLS_EINPUT);
     assert_non_null(strstr(err.where, "placements.csv"));
     assert_non_null(strstr(err.msg, "symbolic links"));
     subfolder("c");
     subfolder("c/throughputs_T4");
-    file("c/throughputs_T4/bert.csv", "global_batch_size,one\n");
+    put("c/throughputs_T4/bert.csv", "global_batch_size,one\n");
     assert_int_equal(dls_table_load(subfolder("c"), &t, &err), DLS_EINPUT);
-    file("c/throughputs_T4/bert.csv", "global_batch_size,1\n64\n");
+    put("c/throughputs_T4/bert.csv", "global_batch_size,1\n64\n");
     assert_int_equal(dls_table_load(subfolder("c"), &t, &err), DLS_EINPUT);
     assert_int_equal(dls_table_load("/nonexistent", &t, &err), DLS_EINPUT);
 }
@@ -261,7 +234,7 @@ TEST(test_world)
     const dls_rate_change *changed;
     world_setup s;
     world_init(&s, "table", v100s, 1, jobs, 5);
-    s.p.table_path = file("gavel.json", gavel);
+    s.p.table_path = put("gavel.json", gavel);
     s.p.residual_sigma = s.p.network_residual_sigma = 0.5; /* a measurement carries none */
     world_open(&s);
     assert_int_equal(dls_world_work_us(s.w, 0), 100000000); /* 1000 steps, 10 a second */
@@ -297,7 +270,7 @@ TEST(test_pair)
     const dls_rate_change *changed;
     world_setup s;
     world_init(&s, "table", v100s, 1, jobs, 2);
-    s.p.table_path = file("gavel.json", gavel);
+    s.p.table_path = put("gavel.json", gavel);
     world_open(&s);
     world_start(&s, 0, 0, 0, 1, 1, 0);
     world_start(&s, 1, 0, 0, 1, 1, 0);
@@ -319,7 +292,7 @@ TEST(test_refusals)
     assert_int_equal(dls_world_create(&s.p, &s.w, &err), DLS_EINPUT);
     world_fini(&s);
     world_init(&s, "table", k80, 1, jobs, 1);
-    s.p.table_path = file("gavel.json", gavel);
+    s.p.table_path = put("gavel.json", gavel);
     assert_int_equal(dls_world_create(&s.p, &s.w, &err), DLS_ECONFIG);
     assert_non_null(strstr(err.msg, "v100"));
     world_fini(&s);
@@ -397,7 +370,7 @@ TEST(test_published_folders)
 TEST(test_no_memory)
 {
     char path[2][256];
-    snprintf(path[0], sizeof path[0], "%s", file("gavel.json", gavel));
+    snprintf(path[0], sizeof path[0], "%s", put("gavel.json", gavel));
     snprintf(path[1], sizeof path[1], "%s", write_h5("t.h5", 4, 0.3, "dlsim-throughputs"));
     for (int i = 0; i < 2; i++) {
         dls_table t;

@@ -5,8 +5,6 @@
  */
 #include "workload/graph/net_impl.h"
 
-#include <string.h>
-
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)

@@ -4,8 +4,6 @@
  */
 #include "workload/graph/op_kind.h"
 
-#include <string.h>
-
 static const char *const family_names[] = {
 #define XX(id, text) text,
     DLS_OP_FAMILY_MAP(XX)
