@@ -1,26 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # dlsim pollux and dlsim elasticflow: results worked by hand, and what they refuse. Usage: elastic.sh DLSIM
-set -u
-dlsim=$(readlink -f "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
-
-fail() { echo "FAILED: $*"; failed=1; }
-# refused NAME TEXT COMMAND...: an error that says so
-refused() {
-    local name=$1 text=$2
-    shift 2
-    "$dlsim" "$@" >out 2>err && fail "$name: accepted"
-    grep -qF -- "$text" err || fail "$name: '$text' not in: $(cat err)"
-}
-# same NAME FILE: the rest of the input is the whole expected file
-same() {
-    cat >expected
-    cmp -s expected "$2" || { fail "$1"; diff expected "$2"; }
-}
+. "$DLSIM_SOURCE/tests/support/cli.sh"
 
 # Without noise a batch of 20 is worth one of 10: gain 1. On one GPU a step of 10 takes 1 s, on two
 # 0.6 s; the two epochs end at 100 and 200.4 steps.
@@ -138,5 +119,3 @@ END
 refused "GPU" "the table does not have" elasticflow --throughputs=t --gpu-type=T4 ef.csv
 refused "throughputs" "--throughputs" elasticflow ef.csv
 refused "schedule" "themis" elasticflow --throughputs=t --schedule=themis ef.csv
-
-exit $failed

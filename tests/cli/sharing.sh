@@ -2,29 +2,18 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Schedulers that share, in the engine: muri-s and muri-l (groups worked by hand, profiles that are none), lucid, qssf.
 # Usage: sharing.sh DLSIM
-set -u
-dlsim=$(readlink -f "$1")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
+. "$DLSIM_SOURCE/tests/support/cli.sh"
 
-fail() { echo "FAILED: $*"; failed=1; }
 # takes NAME MAKESPAN TRACE OPTION...: the run, audited, ends then
 takes() {
     local name=$1 span=$2 trace=$3
     shift 3
     "$dlsim" --config=muri.cfg --trace="$trace" --set run.audit=true "$@" >out 2>err ||
-        { fail "$name: $(cat err)"; return; }
+        fail "$name: $(cat err)"
     grep -qE "^makespan +$span\$" out || fail "$name: not $span but $(grep makespan out)"
 }
-# refused NAME TEXT OPTION...
-refused() {
-    local name=$1 text=$2
-    shift 2
-    "$dlsim" --config=muri.cfg --trace=pair.csv "$@" >out 2>err && fail "$name: accepted"
-    grep -qF -- "$text" err || fail "$name: '$text' not in: $(cat err)"
-}
+# wrong NAME TEXT OPTION...
+wrong() { refused "$1" "$2" --config=muri.cfg --trace=pair.csv "${@:3}"; }
 
 cat >stages.csv <<'END'
 model,gpus,data_s,compute_s,exchange_s,iteration_s
@@ -64,14 +53,14 @@ printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,-1,1,0\n' >negative.csv
 printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1,1,0\nReader,1,1,2,0\ncounter,1,1,1,1\n' >twice.csv
 printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1,1,0\n' >unknown.csv
 printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1\n' >short.csv
-refused "policy, no length" "zero.csv:2: an iteration or its stages take no time" --set scheduler.stages=zero.csv
-refused "policy, negative" "negative.csv:2: expected a number of at least 0" --set scheduler.stages=negative.csv
-refused "policy, columns" "short.csv:2: expected model,gpus" --set scheduler.stages=short.csv
-refused "policy, no file" "cannot read profiles" --set scheduler.stages=none.csv
-refused "world, no length" "take no time at all" --set perf.stages=zero.csv
-refused "world, negative" "expected seconds" --set perf.stages=negative.csv
-refused "world, twice" "listed twice" --set perf.stages=twice.csv
-refused "world, unknown model" 'no stages of model "counter" (job b)' --set perf.stages=unknown.csv
+wrong "policy, no length" "zero.csv:2: an iteration or its stages take no time" --set scheduler.stages=zero.csv
+wrong "policy, negative" "negative.csv:2: expected a number of at least 0" --set scheduler.stages=negative.csv
+wrong "policy, columns" "short.csv:2: expected model,gpus" --set scheduler.stages=short.csv
+wrong "policy, no file" "cannot read profiles" --set scheduler.stages=none.csv
+wrong "world, no length" "take no time at all" --set perf.stages=zero.csv
+wrong "world, negative" "expected seconds" --set perf.stages=negative.csv
+wrong "world, twice" "listed twice" --set perf.stages=twice.csv
+wrong "world, unknown model" 'no stages of model "counter" (job b)' --set perf.stages=unknown.csv
 
 # ---- lucid. Alone the two take 150 s; on one GPU together the world lets them end after 130 s. By the predictor both keep the
 # GPU busy all the time, which makes scores of 2: nobody shares, unless busy neighbours are said to cost nothing.
@@ -99,5 +88,3 @@ sed -i 's/gpus = 1/gpus = 2/; /^perf/d; /^predictor/d; /^scheduler/d' muri.cfg
 printf '%s\n' "$header" 'a,1,0,100,m,' 'c,1,10,70,m,' 'd,2,10,30,m,' >order.csv
 takes "qssf" "3.33 min" order.csv --scheduler=qssf
 takes "fjf does pass it" "2.17 min" order.csv --scheduler=fjf
-
-exit $failed

@@ -29,6 +29,18 @@ says() {
     checks=$((checks + 1))
 }
 
+# refused NAME TEXT WORDS...: dlsim ends with an error that says so.
+refused() {
+    "$dlsim" "${@:3}" >out 2>err && fail "$1: accepted"
+    grep -qF -- "$2" err || fail "$1: '$2' not in: $(cat err)"
+}
+
+# same NAME FILE: the rest of the input is the whole expected file.
+same() {
+    cat >expected
+    cmp -s expected "$2" || fail "$1: $(diff expected "$2")"
+}
+
 empty() {
     test ! -s "$1" || fail "$1 is not empty: $(head -c 2000 "$1")"
 }
