@@ -26,11 +26,13 @@ typedef struct dls_prediction_params {
     dls_world *world; /* for the oracle and for units of work; borrowed. NULL: jobs run as the
                          trace says, the best candidate at the rate 1 */
     uint64_t seed;
-    const char *source;  /* "oracle", "noisy", "operator", "paleo", "habitat", "justus", "driple" */
+    const char *source;  /* "oracle", "noisy", "table", "operator", "paleo", "habitat", "justus",
+                            "driple" */
     bool sized;          /* operator, habitat: as in dls_world_params */
     double sigma;        /* noisy: standard deviation of the logarithm of the error */
     const char *weights; /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
                             NULL: none, which habitat does without */
+    const char *table;   /* table: measured throughputs */
     const char *backend; /* driple: "auto", "cpu", "cuda" */
     int32_t threads;     /* driple; 0: all cores */
     int32_t max_candidates;                /* shapes per job, >= 1 */

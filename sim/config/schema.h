@@ -227,6 +227,9 @@ typedef struct dls_key {
        "none, or one of 'dlsim list predictors'; --predictor sets it.", TO(predictions.source))   \
     XX(PRED_SIGMA, "predictor.sigma", F64, "0.2", 0, 5, NULL,                                     \
        "Source noisy: standard deviation of the logarithm of the error.", TO(predictions.sigma))  \
+    XX(PRED_TABLE, "predictor.table", PATH, "", 0, 4095, NULL,                                    \
+       "Source table: measured throughputs as in perf.table, relative to the configuration's "    \
+       "folder; a model that is not in them runs as at the reference.", SOME(predictions.table))  \
     XX(PRED_CALIBRATE, "predictor.calibrate", BOOL, "false", 0, 0, NULL,                          \
        "Scale answers by what jobs of the same model, GPU type and spread have shown so far.",    \
        TO(predictions.calibrate))                                                                 \

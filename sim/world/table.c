@@ -241,12 +241,11 @@ bool dls_table_find(const dls_table *t, const dls_table_ask *ask, dls_table_answ
     const size_t low =
         high == first || (high < end && t->row[high].batch == ask->batch) ? high : high - 1;
     const dls_table_row *a = &t->row[low], *b = &t->row[high < end ? high : low];
-    const double share = a->split ? (double)a->gpus / ask->gpus : 1;
     const double batch = (double)ask->batch;
     *out = (dls_table_answer){
-        .iteration_s = share * at_batch(a, b, batch, a->iteration_s, b->iteration_s),
+        .iteration_s = at_batch(a, b, batch, a->iteration_s, b->iteration_s),
         .beside_s = a->beside_s > 0 && b->beside_s > 0
-                        ? share * at_batch(a, b, batch, a->beside_s, b->beside_s)
+                        ? at_batch(a, b, batch, a->beside_s, b->beside_s)
                         : 0,
         .unmeasured = spread_distance(a, ask) > 0 || (a->batch > 0 && a->batch != ask->batch),
         .extrapolated = a->gpus != ask->gpus};

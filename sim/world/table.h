@@ -22,14 +22,14 @@ typedef struct dls_table_row {
     int32_t batch;      /* per GPU; 0: whatever it is */
     int32_t gpus;
     int32_t nodes;      /* >= 1, DLS_TABLE_PACKED: as few as possible, DLS_TABLE_SPREAD: more */
-    bool split;         /* an iteration is one GPU's share: twice the GPUs, half the time */
-    double iteration_s; /* > 0 */
+    double iteration_s; /* > 0; of all GPUs together */
     double beside_s; /* the same with an equal job on the same GPUs; 0 unknown, INFINITY: does not
                         fit */
     double weight;   /* measurements in it */
 } dls_table_row;
 
 typedef struct dls_table {
+    bool each; /* jobs count the iterations of every GPU, as Gavel's do: g of them each time */
     dls_table_row *row; /* [n], ascending by model, gpu, gpus, nodes, batch; owned */
     size_t n, cap;
     dls_strdict models; /* keys (dls_model_key) */

@@ -5,8 +5,8 @@
  *      GPU type [+ "_unconsolidated"] -> "('Model (batch size N)', GPUs)" ->
  *          "null" -> steps per second alone, "('Other ...', GPUs)" -> [own, other's] side by side
  *
- * Steps are those of one worker, of all workers together, as Gavel's traces count them; 0: does not
- * fit into the memory.
+ * Steps are those of every worker, added up, as Gavel's traces count them: of g GPUs one takes g
+ * times as long as between two of them; 0: does not fit into the memory.
  */
 #include "world/table.h"
 
@@ -79,7 +79,7 @@ static dls_status add_job(dls_table *out, const char *path, const char *gpu, boo
                           const char *self, struct json_object *job, dls_error *err)
 {
     char model[96];
-    dls_table_row row = {.nodes = spread ? DLS_TABLE_SPREAD : DLS_TABLE_PACKED, .split = true};
+    dls_table_row row = {.nodes = spread ? DLS_TABLE_SPREAD : DLS_TABLE_PACKED};
     struct json_object *alone;
     if (!name_in(self, model, sizeof model, &row.gpus)) {
         return dls_fail(err, DLS_EINPUT, path, "%s: expected \"('Model', GPUs)\", not \"%.60s\"",
@@ -92,8 +92,8 @@ static dls_status add_job(dls_table *out, const char *path, const char *gpu, boo
     if (!json_object_object_get_ex(job, "null", &alone)) {
         return DLS_OK;
     }
-    row.iteration_s = seconds(number(alone));
-    row.beside_s = beside(job, self);
+    row.iteration_s = row.gpus * seconds(number(alone));
+    row.beside_s = row.gpus * beside(job, self);
     return dls_table_add(out, model, gpu, row, err);
 }
 
@@ -157,6 +157,7 @@ dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, 
                         "not a JSON table of throughputs: %s", json_tokener_error_desc(why));
     }
     const dls_status status = add_all(out, path, root, err);
+    out->each = true;
     json_object_put(root);
     return status;
 }

@@ -26,6 +26,7 @@ typedef struct dls_truth_note {
     bool unknown;  /* the model */
     bool stand_in; /* another model in its place */
     bool unmeasured, extrapolated, split_batch;
+    bool each; /* no guess: jobs count the iterations of every GPU */
 } dls_truth_note;
 
 typedef struct dls_truth_ops {

@@ -140,10 +140,12 @@ static dls_status table_solo(void *opaque, const dls_truth_ask *ask, dls_solo *o
     note->unknown = q.model < 0 || (!dls_table_find(&s->table, &q, &now) &&
                                     !elsewhere(s, ask->type, q, &now));
     if (note->unknown) {
+        out->unmeasured = true;
         return DLS_OK;
     }
     note->unmeasured = now.unmeasured;
     note->extrapolated = now.extrapolated;
+    note->each = s->table.each;
     out->compute_s = now.iteration_s;
     out->gpu_util = utilisation(s, &now);
     if (isinf(now.beside_s)) {

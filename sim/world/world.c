@@ -201,12 +201,13 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
     const dls_trace_columns *col = dls_trace_cols(w->p.trace);
     const int64_t iterations = dls_trace_i64(col->iterations, (size_t)job);
     const int64_t duration = col->duration_us[job];
-    bool counted = false;
+    bool counted = false, each = false;
     w->reference_s[job] = 1;
     if (!w->ops->unit_rate && !w->ops->durations) {
         dls_truth_note note;
         DLS_TRY(reference_of(w, job, &note, err));
         counted = iterations > 0 && !note.unknown;
+        each = note.each;
         w->notes.unknown_model_jobs += note.unknown;
         w->notes.stand_in_jobs += note.stand_in;
     }
@@ -216,7 +217,8 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
     }
     w->work_us[job] = duration;
     if (counted || duration == DLS_ABSENT) {
-        const double us = (double)iterations * w->reference_s[job] * 1e6;
+        const double us =
+            (double)iterations * w->reference_s[job] / (each ? col->gpus[job] : 1) * 1e6;
         w->work_us[job] = us < (double)DLS_TIME_MAX_US ? llround(us) : DLS_TIME_MAX_US;
     }
     return DLS_OK;

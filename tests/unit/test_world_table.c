@@ -66,8 +66,9 @@ TEST(test_gavel)
     NEAR(a.iteration_s, 0.25, 1e-12);
     NEAR(a.beside_s, 0.4, 1e-12);
     assert_false(a.unmeasured || a.extrapolated);
-    NEAR(ask(&t, "ResNet-50", "v100", 64, 4, 1, false).iteration_s, 0.1, 1e-12);
-    NEAR(ask(&t, "ResNet-50", "V100-32GB", 64, 4, 2, true).iteration_s, 0.2, 1e-12);
+    NEAR(ask(&t, "ResNet-50", "v100", 64, 4, 1, false).iteration_s, 0.4,
+         1e-12); /* 10 a second of 4 */
+    NEAR(ask(&t, "ResNet-50", "V100-32GB", 64, 4, 2, true).iteration_s, 0.8, 1e-12);
     assert_true(isinf(ask(&t, "imagenet", "V100", 64, 4, 1, false).beside_s));
     /* Between two batches, beyond them, another number of GPUs. */
     a = ask(&t, "resnet50", "V100", 48, 1, 1, false);
@@ -76,7 +77,7 @@ TEST(test_gavel)
     NEAR(ask(&t, "resnet50", "V100", 16, 1, 1, false).iteration_s, 0.0625, 1e-12);
     NEAR(ask(&t, "resnet50", "V100", 128, 1, 1, false).iteration_s, 0.5, 1e-12);
     a = ask(&t, "resnet50", "V100", 64, 8, 1, false);
-    NEAR(a.iteration_s, 0.05, 1e-12); /* its share of the steps */
+    NEAR(a.iteration_s, 0.4, 1e-12); /* as long, of twice as many */
     assert_true(a.extrapolated);
     assert_int_equal(dls_table_gpu(&t, "K80"), -1);
     dls_table_fini(&t);
