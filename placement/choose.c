@@ -16,7 +16,7 @@ dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
 {
     c->gain = values[DLS_CHOOSE_GAIN].f;
     c->max_wait_us = (int64_t)(values[DLS_CHOOSE_MAX_WAIT].f * 1e6);
-    c->relax = 0;
+    c->relax = c->alike = 0;
     c->link_part = 1;
     c->trial = dls_grant_create();
     return c->trial ? dls_traffic_init(&c->traffic, index, err) : dls_nomem(err, "placement", 0);
@@ -29,6 +29,7 @@ dls_status dls_choose_init_all(void *state, const dls_place_index *index,
     DLS_TRY(dls_choose_init(c, index, values, err));
     c->relax = values[DLS_CHOOSE_RELAX].f;
     c->link_part = values[DLS_CHOOSE_LINK].f;
+    c->alike = values[DLS_CHOOSE_ALIKE].f;
     return DLS_OK;
 }
 
@@ -211,6 +212,16 @@ bool dls_choose_place(void *state, const dls_place_index *index, const dls_reque
     return dls_choose_fill(index, r, best.way, grant);
 }
 
+/* What taking the type costs others, as a part of the run time. */
+static double worth(const dls_choose *c, const dls_place_index *index, int32_t type)
+{
+    double most = 0;
+    for (int32_t t = 0; c->alike > 0 && t < dls_place_types(index); t++) {
+        most = fmax(most, dls_place_gpu_flops(index, t));
+    }
+    return most > 0 ? c->alike * dls_place_gpu_flops(index, type) / most : 0;
+}
+
 double dls_choose_cost(void *state, const dls_place_index *index, const dls_request *r)
 {
     if (!r->predictor) {
@@ -221,7 +232,8 @@ double dls_choose_cost(void *state, const dls_place_index *index, const dls_requ
     if (isnan(cost_s)) {
         return 0;
     }
-    return dls_choose_wait(state, index, r, cost_s) ? (double)INFINITY : cost_s;
+    return dls_choose_wait(state, index, r, cost_s) ? (double)INFINITY
+                                                    : cost_s * (1 + worth(state, index, r->type));
 }
 
 void dls_choose_started(void *state, const dls_place_index *index, const dls_request *r,

@@ -15,14 +15,15 @@
 
 #include "placement/traffic.h"
 
-/* Options, and their places in the table of the policy: the first of the table. The last two are
- * for policies that take leftovers so. */
+/* Options, and their places in the table of the policy: the first of the table. The last three
+ * are for policies that take leftovers so. */
 enum {
     DLS_CHOOSE_GAIN,
     DLS_CHOOSE_MAX_WAIT,
     DLS_CHOOSE_WAIT_OPTIONS,
     DLS_CHOOSE_RELAX = DLS_CHOOSE_WAIT_OPTIONS,
     DLS_CHOOSE_LINK,
+    DLS_CHOOSE_ALIKE,
     DLS_CHOOSE_OPTIONS
 };
 /* clang-format off */
@@ -34,7 +35,9 @@ enum {
     {"relax", DLS_OPT_F64, 0, 10, "0.02", "", \
      "take leftover GPUs when that costs at most this part of the best run time", NULL}, \
     {"link_part", DLS_OPT_F64, 0, 1, "0.7", "", \
-     "and when mean network use stays below this part of each link", NULL}
+     "and when mean network use stays below this part of each link", NULL}, \
+    {"alike", DLS_OPT_F64, 0, 1, "0", "", \
+     "a GPU counts as this part of the run time worse, times its peak over the fastest type's: jobs that gain less leave fast GPUs to others", NULL}
 /* clang-format on */
 
 enum { DLS_WAY_CONSOLIDATED = -1, DLS_WAY_LEFTOVERS = -2 }; /* else: in the rack of that number */
@@ -72,14 +75,14 @@ typedef struct dls_candidates_memo {
 /* The state of a policy begins with this one. */
 typedef struct dls_choose {
     dls_traffic traffic;
-    double gain, relax, link_part;
+    double gain, relax, link_part, alike;
     int64_t max_wait_us;
     dls_grant *trial;
     dls_choice_memo choice[DLS_CHOOSE_MEMOS];         /* by a hash of job and type */
     dls_candidates_memo candidates[DLS_CHOOSE_MEMOS]; /* by a hash of the job */
 } dls_choose;
 
-/* Reads DLS_CHOOSE_WAIT_OPTIONS values; relax is 0 and link_part is 1 then. */
+/* Reads DLS_CHOOSE_WAIT_OPTIONS values; relax and alike are 0 and link_part is 1 then. */
 dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
                            const dls_option_value *values, dls_error *err) DLS_MUST_CHECK;
 /* Answer from nothing that was found before: answers are the same. */

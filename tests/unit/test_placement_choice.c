@@ -561,3 +561,26 @@ TEST(test_net_score)
     assert_int_equal(dls_place_rack(f.x, f.grant.part[0].node), 0);
     end(&f);
 }
+
+/* Of types that serve alike the slower one, as far as `alike` says. */
+TEST(test_driple_alike)
+{
+    const double part[] = {0, 0.1};
+    for (int k = 0; k < 2; k++) {
+        fixture f;
+        begin(&f, "driple", 4, 4);
+        f.spec.types[0].fp32_flops = 16e12;
+        f.spec.types[1].fp32_flops = 4e12;
+        dls_place_index_destroy(f.x);
+        assert_int_equal(dls_place_index_create(&f.spec, &f.x, NULL), DLS_OK);
+        f.values[DLS_CHOOSE_ALIKE].f = part[k];
+        f.t.iteration_s[0][0] = 0.1;
+        f.t.iteration_s[1][0] = 0.105;
+        ready(&f);
+        const dls_request fast = request(&f, 1, 1, 0), slow = request(&f, 1, 1, 1);
+        const double cost[] = {f.ops->cost(f.state, f.x, &fast), f.ops->cost(f.state, f.x, &slow)};
+        assert_true(fabs(cost[0] - 100 * (1 + part[k])) < 1e-9);
+        assert_true(fabs(cost[1] - 105 * (1 + part[k] / 4)) < 1e-9);
+        end(&f);
+    }
+}
