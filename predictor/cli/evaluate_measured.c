@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct request {
-    bool measured, json, no_points, details, by_gpu, markdown, left_out, doublings;
+    bool measured, json, no_points, details, by_gpu, markdown, left_out, doublings, memory;
     double least_ms;
     const char *hardware, *weights, *networks, *output;
     dls_words sources, defaults;
@@ -109,7 +109,8 @@ static void print_source(const dls_verdicts *v, size_t source)
 
 static void print_text(const dls_measured_steps *steps, const dls_verdicts *v)
 {
-    printf("%zu measured steps, %zu rows left out\n\n", steps->n, steps->n_bad);
+    printf("%zu measured %s, %zu rows left out\n\n", steps->n,
+           steps->memory ? "footprints" : "steps", steps->n_bad);
     for (size_t s = 0; s < v->n_sources; s++) {
         print_source(v, s);
     }
@@ -200,7 +201,7 @@ static void json_rows(json_object *top, const dls_verdicts *v)
         dls_json_int(obj, "gpus", row->gpus);
         dls_json_int(obj, "batch_per_gpu", row->batch);
         dls_json_text(obj, "precision", dls_numeric_name((int)row->numeric));
-        dls_json_real(obj, "measured_s", row->step_s);
+        dls_json_real(obj, v->steps->memory ? "measured_bytes" : "measured_s", row->step_s);
         for (size_t s = 0; s < v->n_sources; s++) {
             dls_json_real(obj, v->source[s], v->predicted[i * v->n_sources + s]);
         }
@@ -348,6 +349,7 @@ static dls_status read_files(const request *a, const dls_call *call, session *s,
 {
     char folder[4096];
     const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
+    s->steps.memory = a->memory;
     DLS_TRY(
         dls_hardware_load(dls_hardware_folder(a->hardware, folder, sizeof folder), &s->hw, err));
     for (size_t i = 0; i < call->n_words; i++) {
@@ -409,7 +411,7 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
                                    .networks = a->networks,
                                    .left_out = a->left_out};
     DLS_TRY(read_files(a, call, s, err));
-    if (!a->no_points && (s->steps.n > 0 || call->n_words == 0)) {
+    if (!a->no_points && !a->memory && (s->steps.n > 0 || call->n_words == 0)) {
         DLS_TRY(dls_measured_steps_points(&s->steps, err));
     }
     complain(&s->steps.bad);
@@ -481,6 +483,8 @@ static const dls_arg args[] = {
     DLS_REAL(request, least_ms, "least-ms", 0, 0, 1e9,
              "kernels that took less are left out: the launch is most of their time"),
     DLS_SWITCH(request, by_gpu, "by-gpu", 0, "kernels of every GPU by themselves, too"),
+    DLS_SWITCH(request, memory, "memory", 0,
+               "GPU memory in place of the time: files with a column memory_mib"),
     DLS_SWITCH(request, left_out, "left-out", 0,
                "each GPU in turn as if nothing had been fitted to it (operator); by GPU"),
     DLS_SWITCH(

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "predictor/measured/table.h"
+#include "workload/kinds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 /* A slip of units is a factor of 1,000; GPUs and batches alone make less than this. */
 #define SLIP 200.0
+#define MIB 1048576.0
 
 void dls_measured_steps_fini(dls_measured_steps *s)
 {
@@ -98,6 +100,7 @@ enum {
     BATCH_PER_GPU,
     IMAGE,
     SEQUENCE,
+    DATASET,
     GPUS,
     NODES,
     SERVERS,
@@ -106,6 +109,7 @@ enum {
     EXCHANGE,
     PARALLELISM,
     PRECISION,
+    AMP,
     FRAMEWORK,
     LAYOUT,
     MODE,
@@ -119,10 +123,11 @@ enum {
 static const char *const names[COLUMNS] = {
     [MODEL] = "model",
     [GPU] = "gpu",
-    [BATCH] = "batch",
+    [BATCH] = "batch|batchsize",
     [BATCH_PER_GPU] = "batch_per_gpu",
     [IMAGE] = "image",
     [SEQUENCE] = "sequence|seq",
+    [DATASET] = "dataset",
     [GPUS] = "gpus|n_gpus",
     [NODES] = "nodes",
     [SERVERS] = "servers",
@@ -131,6 +136,7 @@ static const char *const names[COLUMNS] = {
     [EXCHANGE] = "exchange",
     [PARALLELISM] = "parallelism",
     [PRECISION] = "precision",
+    [AMP] = "amp",
     [FRAMEWORK] = "framework|host",
     [LAYOUT] = "layout",
     [MODE] = "mode",
@@ -140,18 +146,30 @@ static const char *const names[COLUMNS] = {
     [STEP_MS] = "step_ms",
 };
 
+/* Sizes that go with a data set, where they are not a model's usual ones. */
+static void sizes_of(const char *dataset, int64_t *image, int64_t *sequence)
+{
+    char key[DLS_MODEL_KEY];
+    dls_model_key(dataset, key);
+    *image = strcmp(key, "cifar10") == 0 ? 32 : 0;
+    *sequence = strcmp(key, "squad") == 0 ? 384 : 0;
+}
+
 static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
-    int64_t total = 0, each = 0, size = 0;
+    int64_t total = 0, each = 0, size = 0, image, sequence;
+    char dataset[32];
+    dls_measured_word(t, DATASET, "", dataset, sizeof dataset);
+    sizes_of(dataset, &image, &sequence);
     DLS_TRY(dls_measured_count(t, GPUS, 1, 1, 1 << 20, &size, err));
     row->gpus = (int32_t)size;
     DLS_TRY(dls_measured_count(t, NODES, 1, 1, size, &size, err));
     row->nodes = (int32_t)size;
     DLS_TRY(dls_measured_count(t, SERVERS, 0, 0, 4096, &size, err));
     row->servers = (int32_t)size;
-    DLS_TRY(dls_measured_count(t, IMAGE, 0, 0, 1 << 14, &size, err));
+    DLS_TRY(dls_measured_count(t, IMAGE, image, 0, 1 << 14, &size, err));
     row->image = (int32_t)size;
-    DLS_TRY(dls_measured_count(t, SEQUENCE, 0, 0, 1 << 20, &size, err));
+    DLS_TRY(dls_measured_count(t, SEQUENCE, sequence, 0, 1 << 20, &size, err));
     row->sequence = (int32_t)size;
     DLS_TRY(dls_measured_count(t, BATCH, 0, 1, INT32_MAX, &total, err));
     DLS_TRY(dls_measured_count(t, BATCH_PER_GPU, 0, 1, INT32_MAX, &each, err));
@@ -167,8 +185,10 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
 
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
-    char precision[16], mode[16], optimiser[16], compiled[16];
-    dls_measured_word(t, PRECISION, "fp32", precision, sizeof precision);
+    char precision[16], mode[16], optimiser[16], compiled[16], amp[16];
+    dls_measured_word(t, AMP, "0", amp, sizeof amp);
+    dls_measured_word(t, PRECISION, strcmp(amp, "1") == 0 ? "amp" : "fp32", precision,
+                      sizeof precision);
     dls_measured_word(t, MODE, "training", mode, sizeof mode);
     dls_measured_word(t, OPTIMISER, "", optimiser, sizeof optimiser);
     dls_measured_word(t, COMPILED, "0", compiled, sizeof compiled);
@@ -281,6 +301,7 @@ static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const 
             return DLS_OK;
         }
         if (why.status == DLS_OK && read_row(t, hw, &row, &why) == DLS_OK) {
+            row.step_s *= s->memory ? 1e3 * MIB : 1;
             DLS_TRY(add(s, &row, err));
         } else {
             s->n_bad++;
@@ -294,8 +315,11 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
 {
     static const int needed[] = {MODEL, GPU, STEP_MS, -1};
     const size_t first = s->n;
+    const char *columns[COLUMNS];
     dls_measured_table t;
-    DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, needed, defaults, err));
+    memcpy(columns, names, sizeof names);
+    columns[STEP_MS] = s->memory ? "memory_mib|gmem" : names[STEP_MS];
+    DLS_TRY(dls_measured_open(&t, path, columns, COLUMNS, needed, defaults, err));
     dls_status status = read_rows(&t, s, hw, err);
     dls_measured_close(&t);
     return status == DLS_OK ? drop_slips(s, first, path, err) : status;

@@ -29,14 +29,15 @@ typedef struct dls_measured_step {
     bool update;   /* the optimiser's step is in it */
     bool compiled; /* kernels fused by a compiler */
     bool fitted;   /* constants of the operator model were fitted to it */
-    double step_s;
+    double step_s; /* dls_measured_steps.memory: bytes */
     size_t line;   /* in its file; 0: a point of the program */
-    size_t column; /* of the time: its byte in the line */
+    size_t column; /* of the time or memory: its byte in the line */
 } dls_measured_step;
 
 typedef struct dls_measured_steps {
     dls_measured_step *row; /* [n] owned */
     size_t n, cap;
+    bool memory; /* set before reading: GPU memory is what was measured, in the column memory_mib */
     dls_complaints bad;
     size_t n_bad; /* rows that were left out */
 } dls_measured_steps;

@@ -123,9 +123,9 @@ dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwi
 
 dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seconds, dls_error *err)
 {
+    const char *what = strstr(t->names[column], "_ms") ? "milliseconds above 0" : "MiB above 0";
     int64_t ps;
-    DLS_TRY(dls_csv_scaled(&t->csv, t->col[column], "milliseconds above 0", 9, true, 1,
-                           INT64_MAX / 2, &ps, err));
+    DLS_TRY(dls_csv_scaled(&t->csv, t->col[column], what, 9, true, 1, INT64_MAX / 2, &ps, err));
     *seconds = (double)ps * 1e-12;
     return DLS_OK;
 }

@@ -53,7 +53,7 @@ void dls_measured_word(dls_measured_table *t, int column, const char *otherwise,
                        size_t size);
 dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwise, int64_t min,
                               int64_t max, int64_t *out, dls_error *err) DLS_MUST_CHECK;
-/* Above 0, in seconds. */
+/* Above 0; milliseconds in seconds. */
 dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seconds,
                            dls_error *err) DLS_MUST_CHECK;
 /* As gpus.cfg spells it. */

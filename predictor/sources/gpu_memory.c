@@ -18,7 +18,8 @@ void dls_gpu_memory_fini(dls_gpu_memory *m)
 
 dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *bytes, dls_error *err)
 {
-    const dls_model_names *names = &kind->names;
+    dls_model_names own = kind->names;
+    const dls_model_names *names = &own;
     size_t i = 0;
     if (names->match == DLS_MODEL_UNKNOWN) {
         *bytes = (double)NAN;
@@ -29,6 +30,7 @@ dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *by
     }
     if (i == m->n) {
         dls_workload w;
+        own.runner |= m->runner;
         DLS_TRY(dls_grow(&m->line, &m->cap, m->n + 1, sizeof *m->line, err));
         DLS_TRY(dls_model_workload(names, m->numeric, &w, err));
         const double one = dls_step_memory_bytes(&w, m->numeric, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * GPU memory that a kind of job holds on each GPU: the operator model's estimate, which grows
- * linearly with the batch, so two batches of a model tell it for all. No predictor says it: it is
- * what a profiler sees in the first iteration.
+ * linearly with the batch, so two batches of a model tell it for all. Whoever predicts the time, it
+ * is counted as PyTorch runs the model, as in what-if questions, which measurements judge
+ * (docs/measured.md); as the truth counts it only where the version of the truth is asked for.
  */
 #ifndef DLS_SOURCES_GPU_MEMORY_H
 #define DLS_SOURCES_GPU_MEMORY_H
@@ -19,6 +20,7 @@ typedef struct dls_gpu_memory {
     dls_memory_line *line; /* one a model; owned */
     size_t n, cap;
     dls_numeric numeric;
+    unsigned runner; /* bits of dls_graph_runner */
 } dls_gpu_memory;
 
 void dls_gpu_memory_fini(dls_gpu_memory *m);

@@ -63,6 +63,28 @@ assert [round(1e3 * s, 3) for s in said[:3]] == [282.843, 200, 141.421] and said
 END
 fi
 
+# GPU memory in place of the time: 450 and 256 MiB, three words a parameter and what the backward pass reads; also of jobs whose time a source refuses.
+cat >memory.csv <<'END'
+model,dataset,gpu,batchsize,amp,gmem
+resnet50,ImageNet,A100,32,0,5518
+resnet50,ImageNet,A100,32,1,3838
+efficientnet_b0,CIFAR-10,A100,32,0,2308
+efficientnet_b0,ImageNet,A100,32,0,2308
+PPO,LunarLander,A100,32,0,2051
+resnet50,ImageNet,A100,64,0,0
+END
+expect 0 evaluate --measured --memory --sources=operator,paleo --json --details memory.csv
+says err.txt "memory.csv:7:29: column 'gmem': '0' is too small, expected MiB above 0"
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "memory"
+import json, sys
+r = json.load(open(sys.argv[1]))["steps"]
+full, half, small, large, none = (x["operator"] for x in r)
+assert r[0]["measured_bytes"] == 5518 * 2**20 and all(x["paleo"] == x["operator"] for x in r)
+assert 706 * 2**20 + 12 * 25.5e6 < full < 6e9 and half < 0.8 * full and 706 * 2**20 < small < 0.5 * large and none is None
+END
+fi
+
 # Layers in parts are as long as a part and what is added up, stages as long as all of them one after the other.
 cat >split.csv <<'END'
 model,gpu,gpus,batch,parallelism,precision,optimiser,step_ms
@@ -191,7 +213,8 @@ fi
 # The tables of docs/measured.md are what their commands print, within half a point; those of files that do not
 # come with dlsim are checked where the files are.
 sed -n 's/^<!-- dlsim \(.*\) -->$/\1/p' "$source/docs/measured.md" >tables.txt
-test "$(wc -l <tables.txt)" -eq 8 || fail "tables of docs/measured.md: $(wc -l <tables.txt)"
+tables=$(wc -l <tables.txt)
+test "$tables" -eq 9 || fail "tables of docs/measured.md: $tables"
 checked=0
 while read -r words; do
     case $words in
@@ -213,7 +236,7 @@ while read -r words; do
         END { exit bad || seen != n }' page.txt out.txt || fail "docs/measured.md, table of: dlsim $words"
     checked=$((checked + 1))
 done <tables.txt
-test $checked -eq 7 || echo "skipped: tables of files that are not here: $((7 - checked))"
+test $checked -eq $tables || echo "skipped: tables of files that are not here: $((tables - checked))"
 
 # The commands of the documentation, as they are printed.
 run_page "$source/docs/measured.md"

@@ -125,6 +125,17 @@ TEST(kernels_by_hand)
     const dls_host host = {.slowdown = 2, .floor_s = 1, .floor_per_op_s = 0.5};
     const double gpu = 2 * step.gpu_s;
     assert_true(near(dls_step_host_s(&step, &w, &host), pow(pow(gpu, 4) + pow(6, 4), 0.25), 1e-12));
+    /* An input that the training loop makes is a floor, too: the larger of both counts. */
+    dls_workload fed = w;
+    fed.made = 1e9;
+    const dls_step waits = dls_step_time(&fed, &r, 4);
+    assert_true(near(waits.input_s, 4 * 4e9 * (3 / 12e9 + 1 / 8.4e9), 1e-12));
+    assert_true(waits.gpu_s == step.gpu_s);
+    const double least = pow(waits.input_s, 4);
+    assert_true(
+        near(dls_step_host_s(&waits, &fed, NULL), pow(pow(gpu / 2, 4) + least, 0.25), 1e-12));
+    assert_true(
+        near(dls_step_host_s(&waits, &fed, &host), pow(pow(gpu, 4) + pow(6, 4), 0.25), 1e-12));
     const double fixed = (256 + 450) * 1048576.0;
     assert_true(near(dls_step_memory_bytes(&w, DLS_NUMERIC_FP32, 4),
                      12 * 1.5e8 + 4 * 4e6 + 4 * 4e5 + fixed, 1e-12));

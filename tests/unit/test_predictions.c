@@ -9,10 +9,12 @@
 #include "dlsim/predictor.h"
 #include "predictor/sources/candidates.h"
 #include "predictor/sources/from_solo.h"
+#include "predictor/sources/gpu_memory.h"
 #include "predictor/sources/keep.h"
 #include "support/refuse.h"
 #include "support/test.h"
 #include "workload/operator/comm.h"
+#include "workload/operator/model.h"
 
 #include <math.h>
 
@@ -68,7 +70,8 @@ TEST(test_oracle)
 {
     world_setup s;
     open_world(&s);
-    const dls_prediction_params p = predictions_params(&s, "oracle");
+    dls_prediction_params p = predictions_params(&s, "oracle");
+    p.sized = false; /* memory as the truth counts it */
     dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, N_JOBS);
     for (int32_t j = 0; j < N_JOBS; j++) {
@@ -351,6 +354,58 @@ TEST(test_no_world)
     dls_predictions_destroy(o);
     dls_predictions_destroy(f);
     world_fini(&s);
+}
+
+/* What somebody measured, a step of all GPUs; a model that is not in it is at the reference. */
+TEST(test_table)
+{
+    static const char text[] =
+        "{\"V100\": {\"('vgg16 (batch size 32)', 8)\": {\"null\": 16},"
+        " \"('vgg16 (batch size 64)', 8)\": {\"null\": 10}}, \"A100\": {\"('vgg16 (batch size "
+        "32)', 8)\": {\"null\": 80}},"
+        " \"V100_unconsolidated\": {\"('vgg16 (batch size 32)', 8)\": {\"null\": 2}}}";
+    world_setup s;
+    dls_predictions *f;
+    open_world(&s);
+    dls_prediction_params p = predictions_params(&s, "table");
+    assert_int_equal(dls_predictions_create(&p, &f, NULL), DLS_ECONFIG);
+    p.table = file;
+    assert_int_equal(dls_predictions_create(&p, &f, NULL), DLS_EINPUT);
+    FILE *out = fopen(file, "w");
+    assert_non_null(out);
+    fputs(text, out);
+    fclose(out);
+    f = predictions_open(&p);
+    predictions_prepare(f, 0, N_JOBS);
+    NEAR(predictions_get(f, 0, 0, 8, 2, 1).iteration_s, 0.5, 1e-12);
+    NEAR(predictions_get(f, 0, 0, 8, 8, 2).iteration_s, 4, 1e-12);
+    NEAR(predictions_get(f, 0, 1, 8, 1, 1).iteration_s, 0.1, 1e-12);
+    NEAR(predictions_get(f, 3, 0, 8, 2, 1).iteration_s, 0.8, 1e-12);
+    NEAR(predictions_get(f, 1, 0, 8, 2, 1).iteration_s, dls_world_reference_s(s.w, 1), 1e-12);
+    assert_true(dls_predictions_about(f).fallbacks > 0);
+    dls_predictions_destroy(f);
+    unlink(file);
+    world_fini(&s);
+}
+
+/* Memory as PyTorch holds it, whoever says the time; all results of the graph for the truth's
+ * version. */
+TEST(test_memory)
+{
+    dls_kind kind = {.names = dls_model_lookup("densenet121"), .batch = 32};
+    double bytes[2];
+    for (int eager = 0; eager < 2; eager++) {
+        dls_gpu_memory m = {.runner = eager ? DLS_RUN_EAGER : DLS_RUN_GRAPH};
+        dls_workload w;
+        dls_model_names names = kind.names;
+        names.runner = m.runner;
+        assert_int_equal(dls_gpu_memory_of(&m, &kind, &bytes[eager], NULL), DLS_OK);
+        assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP32, &w, NULL), DLS_OK);
+        NEAR(bytes[eager], dls_step_memory_bytes(&w, DLS_NUMERIC_FP32, 32), 1e-9);
+        dls_workload_fini(&w);
+        dls_gpu_memory_fini(&m);
+    }
+    assert_true(bytes[1] < bytes[0]);
 }
 
 TEST(test_failing_memory)

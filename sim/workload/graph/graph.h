@@ -142,6 +142,7 @@ typedef struct dls_opgraph_info {
     dls_numeric numeric;
     dls_optimiser optimiser;
     double shared; /* numbers that GPUs in parts of layers add up in a step; not kept in files */
+    double made; /* numbers of a step's input that the training loop makes (PyTorch's); likewise */
 } dls_opgraph_info;
 
 typedef struct dls_opgraph {

@@ -407,13 +407,15 @@ static void grad_transpose(const ctx *c)
 /* ---- tables, loops, loss --------------------------------------------------------------------- */
 
 /* Rows that were looked up several times are added; the result is dense unless the optimiser can
- * scatter it. */
+ * scatter it. PyTorch's are dense where sequences are looked up (nn.Embedding's default) and sparse
+ * for one row a sample (EmbeddingBag as DLRM has it). */
 static void grad_lookup(const ctx *c)
 {
     dls_net *net = c->net;
     net_var *var = &net->vars[c->rec->var[0]];
     const dls_shape rows = net->tensors[c->rec->out].shape;
-    if (net->g->info.optimiser != DLS_OPTIMISER_SGD) {
+    if (net->g->info.optimiser != DLS_OPTIMISER_SGD ||
+        (dls_net_trains_eagerly(net) && rows.n > 2)) {
         var->sparse_rows = 0;
     }
     const dls_shape shape = var->sparse_rows > 0 ? rows : var->shape;

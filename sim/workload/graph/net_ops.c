@@ -41,6 +41,9 @@ dls_tensor dls_net_indices(dls_net *net, int32_t n)
 dls_tensor dls_net_dense_input(dls_net *net, int32_t n)
 {
     dls_net_layer(net, "input");
+    if (dls_net_eager(net) && net->status == DLS_OK) {
+        net->g->info.made += (double)dls_net_batch(net) * n;
+    }
     return input(net, &(dls_shape){.dim = {dls_net_batch(net), n}, .n = 2}, false);
 }
 

@@ -208,6 +208,7 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     w->largest /= element * batch;
     w->stream /= element * batch;
     w->shared = g->info.shared / batch;
+    w->made = g->info.made / batch;
     w->forward_macs = totals.flops[DLS_PHASE_FORWARD] / 2 / batch;
     return DLS_OK;
 }

@@ -13,6 +13,9 @@
 
 #define LAUNCH_PER_TENSOR 0.3 /* of a launch: the optimiser works on several tensors at a time */
 #define WORD_BYTES 4.0
+#define CORE_BPS 12e9      /* memory of a core: EPYC-CORE of gpus.cfg */
+#define COPY_BPS 8.4e9     /* 108 copies to an A100, 423 MB (HolisticTraceAnalysis) */
+#define PASSES_TO_MAKE 3.0 /* written; read and written once more where the GPU copies it from */
 #define ALIGNED 32
 #define MIB 1048576.0
 #define CONTEXT_BYTES (450 * MIB) /* CUDA context and libraries */
@@ -289,7 +292,8 @@ double dls_update_runs(const dls_workload *w)
 
 dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch)
 {
-    dls_step step = {0, 0, 0, 0};
+    dls_step step = {.input_s =
+                         WORD_BYTES * batch * w->made * (PASSES_TO_MAKE / CORE_BPS + 1 / COPY_BPS)};
     for (size_t i = 0; i < w->n_kernels; i++) {
         const double s = dls_kernel_s(&w->kernel[i], rates, batch);
         *(w->kernel[i].backward ? &step.backward_s : &step.forward_s) += s;
@@ -303,11 +307,12 @@ dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double bat
 
 double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_host *host)
 {
-    if (!host) {
+    if (!host && !(step->input_s > 0)) {
         return step->gpu_s;
     }
-    const double gpu = host->slowdown * step->gpu_s;
-    const double least = host->floor_s + host->floor_per_op_s * w->n_ops;
+    const double gpu = (host ? host->slowdown : 1) * step->gpu_s;
+    const double floor_s = host ? host->floor_s + host->floor_per_op_s * w->n_ops : 0;
+    const double least = fmax(floor_s, step->input_s);
     return sqrt(hypot(gpu * gpu, least * least));
 }
 

@@ -132,11 +132,12 @@ double dls_update_runs(const dls_workload *w);
 
 typedef struct dls_step {
     double forward_s, backward_s, update_s;
-    double gpu_s; /* their sum */
+    double gpu_s;   /* their sum */
+    double input_s; /* of the host meanwhile, to make the next input; 0: others do it beforehand */
 } dls_step;
 /* O(kernels). */
 dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch);
-/* With its host; NULL: none. */
+/* With its host; NULL: none but for the input that it makes. */
 double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_host *host);
 
 /* Bytes on the GPU: weights, gradients, optimiser state (all 32 bits) and a 16-bit copy of the

@@ -99,6 +99,7 @@ typedef struct dls_workload {
     double shared;       /* of graphs in parts: what GPUs add up in a step, per sample */
     double stream;       /* of graphs: what the last norm writes, which layers hand on */
     double input;        /* elements of one sample that the host sends */
+    double made;         /* of graphs: those of rows of numbers that the training loop makes */
     double forward_macs; /* multiply-adds of the forward pass, per sample */
     int32_t n_ops;       /* operations a framework dispatches in the forward pass */
     int32_t n_layers;
