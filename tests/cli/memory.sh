@@ -39,4 +39,9 @@ refuse predict --whatif --model=vgg16 --batch=32 --gpu=V100 --workers=2 --source
 refuse evaluate --measured --sources=operator
 refuse train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 --epochs=2 --threads=1 \
     -o w.h5 -q
+. "$source/tests/support/refuse_files.sh"
+refuse_sweep
+refuse_site
+refuse fidelity "$in/site"
+refuse whatif "$in/site" --load=1.2
 echo "$checks checks"

@@ -26,6 +26,11 @@ refuse graph zoo resnet50 -o g.h5
 refuse model random -o model.h5 --arch=hidden=16
 refuse dataset build -o d.h5 --graphs=34 --samples=20 --groups=4 --features=total \
     "--hardware=$source/configs/hardware" --setting=V100-P1w2-ho-PCIe -q
+cp whole/d.h5 .
+refuse train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 --epochs=2 --threads=1 -o w.h5 -q
+. "$source/tests/support/refuse_files.sh"
+refuse_sweep
+refuse_site
 
 # Over a file that is there: it stays as it was, or is the new one, and nothing lies beside it.
 cp run.h5 there.h5
