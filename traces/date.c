@@ -5,7 +5,9 @@
  */
 #include "traces/date.h"
 
+#include "base/decimal.h"
 #include "dlsim/trace.h"
+#include "traces/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +66,12 @@ bool dls_date_parse(const char *s, size_t len, int64_t *us)
     tm.tm_sec = 0;
     *us = ((int64_t)timegm(&tm) - (int64_t)offset * 60 + second) * DLS_US_PER_S;
     return tm.tm_mday == day && *us >= 0; /* 30 February has become a day of March */
+}
+
+bool dls_date_or_seconds(const char *s, size_t len, int64_t *us)
+{
+    return dls_date_parse(s, len, us) ||
+           (dls_decimal_parse(s, len, DLS_SECONDS, us) <= DLS_DECIMAL_ROUNDED && *us >= 0);
 }
 
 void dls_date_format(int64_t us, char out[32])

@@ -14,6 +14,8 @@
  * "-HH:MM" or "Z", to microseconds since 1970-01-01 00:00:00 of the clock that wrote it, or of UTC
  * when there is an offset. False for anything else and for dates outside 1970..2900. */
 bool dls_date_parse(const char *s, size_t len, int64_t *us);
+/* The same, or seconds since 1970 as a number. */
+bool dls_date_or_seconds(const char *s, size_t len, int64_t *us);
 /* A span as Slurm writes it, in seconds: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
  * days-hours:minutes or days-hours:minutes:seconds (sbatch(1), --time). False for anything else. */
 bool dls_date_span(const char *s, double *seconds);

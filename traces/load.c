@@ -140,6 +140,19 @@ dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, cons
     return status;
 }
 
+dls_status dls_trace_of_text(const dls_trace_source *src, const char *format, dls_trace **out,
+                             dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    char sha256[DLS_SHA256_HEX];
+    dls_sha256_hex(src->text, src->len, sha256);
+    const dls_status status = read_source(src, format, sha256, out, err);
+    if (status != DLS_OK && err) {
+        make_printable(err->msg);
+    }
+    return status;
+}
+
 dls_status dls_trace_load(const char *path, const char *format, const dls_trace_options *opts,
                           dls_trace **out, dls_error *err)
 {

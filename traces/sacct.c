@@ -4,7 +4,7 @@
  * names (sacct(1)). A job is submitted when it became eligible: before that Slurm did not consider
  * it. Odd rows are left out and counted, for a site's history is never clean.
  */
-#include "base/decimal.h"
+#include "base/alloc.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
 #include "traces/sacct_json.h"
@@ -52,13 +52,9 @@ static bool known(const dls_csv *csv, int col)
     return !dls_csv_missing(csv, col) && !dls_csv_is(csv, col, "Unknown");
 }
 
-/* A date, or seconds since 1970 (SLURM_TIME_FORMAT=%s). */
 static bool read_time(const dls_csv *csv, int col, int64_t *us)
 {
-    const dls_csv_cell *cell = &csv->cell[col];
-    return dls_date_parse(cell->s, cell->len, us) ||
-           (dls_decimal_parse(cell->s, cell->len, DLS_SECONDS, us) == DLS_DECIMAL_EXACT &&
-            *us >= 0);
+    return dls_date_or_seconds(csv->cell[col].s, csv->cell[col].len, us);
 }
 
 /* UNLIMITED and Partition_Limit are no limit. */
@@ -71,16 +67,16 @@ static int64_t limit_us(const char *text)
 }
 
 /* The number behind "name=" in "cpu=4,gres/gpu:a100=8,mem=500G", with a unit of 1024 MiB and the
- * like; -1. type: of the first "name:TYPE=", may be NULL. */
+ * like; -1. type: of the first "name:TYPE=", whose number it is; may be NULL. */
 static int64_t tres(const char *text, const char *name, char *type, size_t size)
 {
     const size_t len = strlen(name);
     for (const char *p = text; *p; p += strcspn(p, ","), p += *p == ',') {
         const char *equal = p + len;
-        if (strncmp(p, name, len) != 0) {
+        if (strncmp(p, name, len) != 0 || (*equal == ':') != (type != NULL)) {
             continue;
         }
-        if (*equal == ':' && type) {
+        if (type) {
             const size_t word = strcspn(equal + 1, "=,");
             snprintf(type, size, "%.*s", (int)word, equal + 1);
             equal += 1 + word;
@@ -233,17 +229,9 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
     return dls_csv_add(csv, b, &rec, err);
 }
 
-static bool is_json(const dls_trace_source *src)
-{
-    return src->text[strspn(src->text, " \t\r\n")] == '{';
-}
-
-static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+static dls_status read_table(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
     layout at;
-    if (is_json(src)) {
-        return dls_sacct_read_json(src, b, err);
-    }
     if (!dls_csv_sniff(src->text, src->len, '|', "JobID") &&
         !dls_csv_sniff(src->text, src->len, '|', "JobIDRaw")) {
         return dls_fail(err, DLS_EINPUT, src->path,
@@ -273,9 +261,22 @@ static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, 
     return dls_trace_rows_read(&csv, row, &at, b, err);
 }
 
+static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+{
+    dls_trace_source table = *src;
+    char *text = NULL;
+    if (dls_sacct_is_json(src->text)) {
+        DLS_TRY(dls_sacct_table(src, &text, &table.len, err));
+        table.text = text;
+    }
+    const dls_status status = read_table(&table, b, err);
+    dls_free(text);
+    return status;
+}
+
 static int sniff(const dls_trace_source *src)
 {
-    if (is_json(src)) {
+    if (dls_sacct_is_json(src->text)) {
         char head[2048];
         snprintf(head, sizeof head, "%.2000s", src->text);
         return strstr(head, "\"Slurm\"") || strstr(head, "\"slurm\"") ? 95 : 0;

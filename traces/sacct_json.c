@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Slurm's accounting as JSON.
+ * Slurm's accounting as JSON becomes the table that `sacct -P` prints, so that both have one
+ * reader.
  */
 #include "traces/sacct_json.h"
 
-#include "traces/outcome.h"
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
 #include "traces/trace_impl.h"
 #include "traces/walk.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,154 +33,193 @@ static dls_status number(const dls_walk *w, json_object *of, const char *name, c
     return dls_walk_number(w, member, "number", what, 0, 0, INT64_C(1) << 53, out, err);
 }
 
+/* A member that is a string; "" for anything else. */
+static const char *text_in(json_object *of, const char *name)
+{
+    json_object *member = json_object_object_get(of, name);
+    return json_object_is_type(member, json_type_string) ? json_object_get_string(member) : "";
+}
+
 /* "COMPLETED", or since 23.02 ["COMPLETED"]. */
 static const char *state_of(json_object *job)
 {
-    json_object *state = NULL, *current = NULL;
-    if (json_object_object_get_ex(job, "state", &state)) {
-        json_object_object_get_ex(state, "current", &current);
-    }
+    json_object *state = json_object_object_get(job, "state");
+    json_object *current = json_object_object_get(state, "current");
     if (json_object_is_type(current, json_type_array)) {
         current = json_object_array_get_idx(current, 0);
     }
     return json_object_is_type(current, json_type_string) ? json_object_get_string(current) : "";
 }
 
-typedef struct held {
-    int64_t gpus, cpus, mem_mib;
-    const char *type; /* behind the ':' of "gpu:a100"; NULL: none is named */
-} held;
+/* ---- the table ------------------------------------------------------------------------------- */
 
-/* A list of {"type", "name", "count"}. */
-static dls_status read_tres(const dls_walk *w, json_object *list, held *h, dls_error *err)
+static const char header[] =
+    "JobID|Submit|Eligible|Start|End|ElapsedRaw|TimelimitRaw|NNodes|NCPUS|Priority|Restarts|Flags|"
+    "ReqTRES|AllocTRES|User|Account|Partition|QOS|State|NodeList|Reservation|SubmitLine|JobName";
+
+typedef struct table {
+    char *text;
+    size_t n, cap, line;
+} table;
+
+static dls_status add(table *t, const char *s, size_t len, dls_error *err)
 {
-    *h = (held){0, DLS_ABSENT, DLS_ABSENT, NULL};
-    if (!json_object_is_type(list, json_type_array)) {
-        return DLS_OK;
+    DLS_TRY(dls_grow(&t->text, &t->cap, t->n + len + 1, 1, err));
+    memcpy(t->text + t->n, s, len);
+    t->n += len;
+    t->text[t->n] = '\0';
+    return DLS_OK;
+}
+
+/* What parts cells and lines of the table becomes '_'; cells are cut where they would be refused.
+ */
+static dls_status add_cell(table *t, const char *s, dls_error *err)
+{
+    const size_t from = t->n;
+    DLS_TRY(add(t, "|", 1, err));
+    DLS_TRY(add(t, s, strnlen(s, DLS_CSV_MAX_CELL - 1), err));
+    for (char *p = t->text + from + 1; (p = strpbrk(p, "|\r\n"));) {
+        *p = '_';
     }
-    for (size_t i = 0; i < json_object_array_length(list); i++) {
+    return DLS_OK;
+}
+
+/* least: below it the cell is empty. */
+static dls_status add_number(table *t, int64_t value, int64_t least, dls_error *err)
+{
+    char text[32] = "";
+    if (value >= least) {
+        snprintf(text, sizeof text, "%" PRId64, value);
+    }
+    return add_cell(t, text, err);
+}
+
+/* Of a list of {"type", "name", "count"} what is read of "cpu=4,gres/gpu:a100=8,mem=500M"; *cpus: 0
+ * if not told. */
+static dls_status tres_of(const dls_walk *w, json_object *job, const char *which, char *out,
+                          size_t size, int64_t *cpus, dls_error *err)
+{
+    json_object *list = json_object_object_get(json_object_object_get(job, "tres"), which);
+    size_t n = 0;
+    *cpus = 0;
+    out[0] = '\0';
+    for (size_t i = 0;
+         json_object_is_type(list, json_type_array) && i < json_object_array_length(list); i++) {
         json_object *tres = json_object_array_get_idx(list, i);
-        const char *type = "", *name = "";
+        const char *type = text_in(tres, "type"), *name = text_in(tres, "name");
+        const bool gpu =
+            strcmp(type, "gres") == 0 && strncmp(name, "gpu", 3) == 0 && strchr(":", name[3]);
+        const bool cpu = strcmp(type, "cpu") == 0, mem = strcmp(type, "mem") == 0;
         int64_t count = DLS_ABSENT;
-        DLS_TRY(dls_walk_text(w, tres, "type", &type, err));
-        DLS_TRY(dls_walk_text(w, tres, "name", &name, err));
+        if (!gpu && !cpu && !mem) {
+            continue; /* energy and others may be of any sign */
+        }
         DLS_TRY(number(w, tres, "count", "a count", &count, err));
-        if (count == DLS_ABSENT) {
-            continue;
-        }
-        if (strcmp(type, "gres") == 0 && strncmp(name, "gpu", 3) == 0 && strchr(":", name[3])) {
-            h->gpus = count > h->gpus ? count : h->gpus; /* gpu is the sum of gpu:TYPE */
-            h->type = name[3] ? name + 4 : h->type;
-        } else if (strcmp(type, "cpu") == 0) {
-            h->cpus = count;
-        } else if (strcmp(type, "mem") == 0) {
-            h->mem_mib = count;
+        *cpus = cpu && count > 0 ? count : *cpus;
+        if (count > 0 && n < size) {
+            n += (size_t)snprintf(out + n, size - n, "%s%s%s%.60s=%" PRId64 "%s", n ? "," : "",
+                                  type, gpu ? "/" : "", gpu ? name : "", count, mem ? "M" : "");
         }
     }
     return DLS_OK;
 }
 
-/* As allocated or, failing that, as asked for. */
-static dls_status read_held(const dls_walk *w, json_object *job, dls_job_rec *rec, dls_error *err)
+/* "12", "12_3" of an array, "12+3" of a heterogeneous job. */
+static dls_status add_id(const dls_walk *w, json_object *job, table *t, dls_error *err)
 {
-    static const char *const lists[] = {"allocated", "requested"};
-    json_object *tres = json_object_object_get(job, "tres");
-    for (int k = 0; k < 2 && tres && rec->gpus_milli <= 0; k++) {
-        held h;
-        DLS_TRY(read_tres(w, json_object_object_get(tres, lists[k]), &h, err));
-        rec->gpus_milli = h.gpus <= DLS_GPUS_MAX ? h.gpus * 1000 : 0;
-        rec->cpu_milli = h.cpus > 0 && h.cpus < INT64_C(1) << 40 ? h.cpus * 1000 : DLS_ABSENT;
-        rec->mem_mib = h.mem_mib > 0 ? h.mem_mib : DLS_ABSENT;
-        rec->gpu_types = h.type;
-    }
-    return DLS_OK;
-}
-
-typedef struct times {
-    int64_t submit, eligible, start, end, limit; /* s; limit: min; 0 or DLS_ABSENT: not yet */
-} times;
-
-/* NULL: a job that ran. */
-static const char *why_not(const times *t, const dls_job_rec *rec)
-{
-    const bool none = t->submit <= 0 || t->end > DLS_TIME_MAX_US / DLS_US_PER_S;
-    return t->start <= 0          ? "never started (pending, or cancelled while it was)"
-           : none                 ? "a time that is none"
-           : t->end <= 0          ? "no end (still running, or lost)"
-           : rec->gpus_milli <= 0 ? "no GPU"
-           : t->end < t->start    ? "ended before it started: the clock was set back"
-                                  : NULL;
-}
-
-static void set_times(const times *t, dls_job_rec *rec, dls_trace_builder *b)
-{
-    int64_t submit = t->submit;
-    if (t->eligible > submit) {
-        submit = t->eligible;
-        dls_trace_builder_changed(b, "submitted when it became eligible");
-    }
-    if (t->start < submit) {
-        submit = t->start;
-        dls_trace_builder_changed(b, "started before it was submitted: the clock was set back");
-    }
-    rec->submit_us = submit * DLS_US_PER_S;
-    rec->queue_us = (t->start - submit) * DLS_US_PER_S;
-    rec->duration_us = (t->end - t->start) * DLS_US_PER_S;
-    rec->limit_us =
-        t->limit > 0 && t->limit < INT64_C(1) << 30 ? t->limit * 60 * DLS_US_PER_S : DLS_ABSENT;
-}
-
-static dls_status read_job(const dls_walk *w, json_object *job, dls_trace_builder *b,
-                           dls_error *err)
-{
-    dls_job_rec rec;
-    times t = {DLS_ABSENT, DLS_ABSENT, DLS_ABSENT, DLS_ABSENT, DLS_ABSENT};
-    int64_t id = DLS_ABSENT, task = DLS_ABSENT;
-    char text[48], again[96];
-    json_object *time = json_object_object_get(job, "time");
-    json_object *array = json_object_object_get(job, "array");
-    dls_job_rec_init(&rec);
+    static const struct {
+        const char *of, *part, *sign;
+    } kinds[] = {{"array", "task_id", "_"}, {"het", "job_offset", "+"}};
+    int64_t id = DLS_ABSENT;
+    char text[48];
     DLS_TRY(number(w, job, "job_id", "a number", &id, err));
-    if (id == DLS_ABSENT || !json_object_is_type(time, json_type_object)) {
-        return dls_walk_fail(w, err, "this job lacks '%s'", id == DLS_ABSENT ? "job_id" : "time");
+    if (id == DLS_ABSENT) {
+        return dls_walk_fail(w, err, "this job lacks 'job_id'");
     }
-    DLS_TRY(number(w, time, "submission", "seconds", &t.submit, err));
-    DLS_TRY(number(w, time, "eligible", "seconds", &t.eligible, err));
-    DLS_TRY(number(w, time, "start", "seconds", &t.start, err));
-    DLS_TRY(number(w, time, "end", "seconds", &t.end, err));
-    DLS_TRY(number(w, time, "limit", "minutes", &t.limit, err));
-    DLS_TRY(read_held(w, job, &rec, err));
-    const char *skip = why_not(&t, &rec);
-    if (skip) {
-        dls_trace_builder_skipped(b, skip);
-        return DLS_OK;
+    snprintf(text, sizeof text, "%" PRId64, id);
+    for (size_t i = 0; i < 2; i++) {
+        json_object *of = json_object_object_get(job, kinds[i].of);
+        int64_t whole = DLS_ABSENT, part = DLS_ABSENT;
+        if (json_object_is_type(of, json_type_object)) {
+            DLS_TRY(number(w, of, "job_id", "a number", &whole, err));
+            DLS_TRY(number(w, of, kinds[i].part, "a number", &part, err));
+        }
+        if (whole > 0 && part >= 0) {
+            snprintf(text, sizeof text, "%" PRId64 "%s%" PRId64, whole, kinds[i].sign, part);
+        }
     }
-    if (json_object_is_type(array, json_type_object)) {
-        DLS_TRY(number(w, array, "task_id", "a number", &task, err));
-        int64_t whole = DLS_ABSENT;
-        DLS_TRY(number(w, array, "job_id", "a number", &whole, err));
-        id = task >= 0 && whole > 0 ? whole : id;
-    }
-    snprintf(text, sizeof text, task >= 0 ? "%" PRId64 "_%" PRId64 : "%" PRId64, id, task);
-    rec.id = dls_trace_builder_new_id(b, text, again, sizeof again);
-    if (rec.id == again) {
-        dls_trace_builder_noted(b, "an id again (sacct -D, or ids that wrapped): a run of its own");
-    }
-    set_times(&t, &rec, b);
-    DLS_TRY(number(w, job, "allocation_nodes", "a number of nodes", &rec.nodes, err));
-    rec.nodes = rec.nodes > 0 && rec.nodes <= INT32_MAX ? rec.nodes : DLS_ABSENT;
-    DLS_TRY(number(w, job, "priority", "a priority", &rec.priority, err));
-    DLS_TRY(dls_walk_text(w, job, "user", &rec.user, err));
-    DLS_TRY(dls_walk_text(w, job, "account", &rec.job_class, err));
-    DLS_TRY(dls_walk_text(w, job, "partition", &rec.vc, err));
-    const char *state = state_of(job);
-    if (!dls_outcome_parse(state, strlen(state), &rec.outcome)) {
-        dls_trace_builder_noted(b, "state not known");
-    }
-    return dls_walk_add(w, b, &rec, err);
+    return add(t, text, strlen(text), err);
 }
 
-static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
+/* Seconds since 1970, 0 as Slurm prints it in the table; a limit in minutes. */
+static dls_status add_times(const dls_walk *w, json_object *job, table *t, dls_error *err)
+{
+    static const char *const names[] = {"submission", "eligible", "start", "end"};
+    json_object *time = json_object_object_get(job, "time");
+    int64_t elapsed = DLS_ABSENT, limit = DLS_ABSENT;
+    if (!json_object_is_type(time, json_type_object)) {
+        return dls_walk_fail(w, err, "this job lacks 'time'");
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int64_t at = DLS_ABSENT;
+        DLS_TRY(number(w, time, names[i], "seconds", &at, err));
+        DLS_TRY(at > 0 ? add_number(t, at, 1, err) : add_cell(t, "Unknown", err));
+    }
+    DLS_TRY(number(w, time, "elapsed", "seconds", &elapsed, err));
+    DLS_TRY(number(w, time, "limit", "minutes", &limit, err));
+    DLS_TRY(add_number(t, elapsed, 0, err));
+    return add_number(t, limit < INT64_C(1) << 30 ? limit : 0, 1, err);
+}
+
+static bool by_backfill(json_object *job)
+{
+    json_object *flags = json_object_object_get(job, "flags");
+    for (size_t i = 0;
+         json_object_is_type(flags, json_type_array) && i < json_object_array_length(flags); i++) {
+        const char *flag = json_object_get_string(json_object_array_get_idx(flags, i));
+        if (flag && strcmp(flag, "STARTED_ON_BACKFILL") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* In the order of the header. */
+static dls_status add_job(const dls_walk *w, json_object *job, table *t, dls_error *err)
+{
+    int64_t nodes = DLS_ABSENT, cpus, priority = DLS_ABSENT, restarts = DLS_ABSENT, asked;
+    char requested[1024], allocated[1024];
+    DLS_TRY(add_id(w, job, t, err));
+    DLS_TRY(add_times(w, job, t, err));
+    DLS_TRY(number(w, job, "allocation_nodes", "a number of nodes", &nodes, err));
+    DLS_TRY(number(w, job, "priority", "a priority", &priority, err));
+    DLS_TRY(number(w, job, "restart_cnt", "a number of restarts", &restarts, err));
+    DLS_TRY(tres_of(w, job, "requested", requested, sizeof requested, &asked, err));
+    DLS_TRY(tres_of(w, job, "allocated", allocated, sizeof allocated, &cpus, err));
+    DLS_TRY(add_number(t, nodes, 1, err));
+    DLS_TRY(add_number(t, cpus, 1, err));
+    DLS_TRY(add_number(t, priority, 0, err));
+    DLS_TRY(add_number(t, restarts, 0, err));
+    const char *texts[] = {by_backfill(job) ? "SchedBackfill" : "",
+                           requested,
+                           allocated,
+                           text_in(job, "user"),
+                           text_in(job, "account"),
+                           text_in(job, "partition"),
+                           text_in(job, "qos"),
+                           state_of(job),
+                           text_in(job, "nodes"),
+                           text_in(json_object_object_get(job, "reservation"), "name"),
+                           text_in(job, "submit_line"),
+                           text_in(job, "name")};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        DLS_TRY(add_cell(t, texts[i], err));
+    }
+    return DLS_OK;
+}
+
+/* A row stands in the line that its job ends in, if no other does, so that messages name it. */
+static dls_status read_jobs(dls_walk *w, table *t, dls_error *err)
 {
     const char *counted = w->src->text;
     size_t line = 1;
@@ -192,14 +235,17 @@ static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
             line++;
         }
         counted = w->at;
-        dls_trace_builder_line(b, line);
-        const dls_status status = dls_trace_builder_full(b) ? DLS_OK : read_job(w, job, b, err);
+        dls_status status = DLS_OK;
+        do {
+            status = add(t, "\n", 1, err);
+        } while (status == DLS_OK && ++t->line < line);
+        DLS_THEN(status, add_job(w, job, t, err));
         json_object_put(job);
         DLS_TRY(status);
     }
 }
 
-static dls_status read_all(dls_walk *w, dls_trace_builder *b, dls_error *err)
+static dls_status read_all(dls_walk *w, table *t, dls_error *err)
 {
     bool found = false;
     DLS_TRY(dls_walk_enter(w, '{', err));
@@ -211,22 +257,54 @@ static dls_status read_all(dls_walk *w, dls_trace_builder *b, dls_error *err)
         }
         if (strcmp(key, "jobs") == 0) {
             found = true;
-            DLS_TRY(read_jobs(w, b, err));
+            DLS_TRY(read_jobs(w, t, err));
         } else {
             DLS_TRY(dls_walk_skip(w, err));
         }
     }
     DLS_TRY(dls_walk_end(w, err));
-    return found ? DLS_OK : dls_fail(err, DLS_EINPUT, w->src->path, "has no list 'jobs'");
+    return found ? add(t, "\n", 1, err)
+                 : dls_fail(err, DLS_EINPUT, w->src->path, "has no list 'jobs'");
 }
 
-dls_status dls_sacct_read_json(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+bool dls_sacct_is_json(const char *text)
+{
+    return text[strspn(text, " \t\r\n")] == '{';
+}
+
+dls_status dls_sacct_table(const dls_trace_source *src, char **text, size_t *len, dls_error *err)
 {
     dls_walk w;
+    table t = {.line = 1};
     DLS_TRY(dls_walk_init(&w, src, err));
     w.p = src->text;
-    dls_trace_builder_rebase(b, "");
-    const dls_status status = read_all(&w, b, err);
+    dls_status status = add(&t, header, sizeof header - 1, err);
+    DLS_THEN(status, read_all(&w, &t, err));
     dls_walk_fini(&w);
+    if (status != DLS_OK) {
+        dls_free(t.text);
+        return status;
+    }
+    *text = t.text;
+    *len = t.n;
+    return DLS_OK;
+}
+
+dls_status dls_sacct_text(const char *path, char **text, size_t *len, dls_error *err)
+{
+    static const dls_trace_options none;
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, text, len, err));
+    if (strncmp(*text, "\xef\xbb\xbf", 3) == 0) {
+        *len -= 3;
+        memmove(*text, *text + 3, *len + 1);
+    }
+    if (!dls_sacct_is_json(*text)) {
+        return DLS_OK;
+    }
+    char *json = *text;
+    const dls_trace_source src = {path, json, *len, &none};
+    *text = NULL;
+    const dls_status status = dls_sacct_table(&src, text, len, err);
+    dls_free(json);
     return status;
 }

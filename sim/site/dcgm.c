@@ -17,6 +17,7 @@
 #include "base/strdict.h"
 #include "site/node_list.h"
 #include "traces/date.h"
+#include "traces/sacct_json.h"
 #include "traces/walk.h"
 
 #include <math.h>
@@ -105,17 +106,9 @@ static dls_status add_stay(void *user, const char *node, dls_error *err)
 
 static bool time_at(dls_csv *csv, int col, double *s)
 {
-    const dls_csv_cell *cell = &csv->cell[col];
-    char text[64], *end;
     int64_t us;
-    if (dls_date_parse(cell->s, cell->len, &us)) {
-        *s = 1e-6 * (double)us;
-        return true;
-    }
-    snprintf(text, sizeof text, "%.*s", (int)cell->len, cell->s);
-    const double seconds = strtod(text, &end);
-    const bool is = end != text && !*end && isfinite(seconds);
-    *s = is ? seconds : *s;
+    const bool is = dls_date_or_seconds(csv->cell[col].s, csv->cell[col].len, &us);
+    *s = is ? 1e-6 * (double)us : *s;
     return is;
 }
 
@@ -128,9 +121,11 @@ static dls_status read_stays(reading *r, const char *sacct, dls_error *err)
                                    {"End", &col[END], true},
                                    {"NodeList", &col[LIST], true}};
     dls_csv csv;
+    char *text;
+    size_t len;
     bool more = true;
-    DLS_TRY(dls_csv_open(&csv, sacct, err));
-    csv.sep = '|';
+    DLS_TRY(dls_sacct_text(sacct, &text, &len, err));
+    dls_csv_init(&csv, sacct, text, len, '|');
     csv.any_cells = true;
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, N, err));
@@ -151,6 +146,7 @@ static dls_status read_stays(reading *r, const char *sacct, dls_error *err)
         DLS_THEN(status, dls_site_node_list(dls_csv_text(&csv, col[LIST]), add_stay, &s, err));
     }
     dls_csv_fini(&csv);
+    dls_free(text);
     return status;
 }
 

@@ -32,6 +32,8 @@
 #include "site/slurm_held.h"
 #include "site/slurm_jobs.h"
 #include "traces/date.h"
+#include "traces/sacct_json.h"
+#include "traces/trace_impl.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -109,6 +111,7 @@ static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_hel
 
 typedef struct making {
     const dls_site_slurm *site;
+    const dls_trace_source *sacct;
     const dls_site_nodes *nodes;
     const dls_trace *trace;
     dls_site_held *held;
@@ -135,7 +138,7 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     fputs("placement: { name = \"first-fit\"; };\n", cfg);
     const dls_site_tables tables = {m->held->n_jobs > 0, has_partitions(m),
                                     dls_site_jobs_any(m->jobs, m->site), has_outages(m)};
-    return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, tables,
+    return dls_site_put_scheduler(cfg, m->site, m->sacct, m->nodes->cpus, tables,
                                   dls_trace_about(m->trace)->epoch, m->log, m->to, err);
 }
 
@@ -323,14 +326,14 @@ static void report(const making *m)
     }
 }
 
-static dls_status read_held(dls_site_held *held, const char *sacct, const dls_trace *trace,
+static dls_status read_held(dls_site_held *held, const dls_trace_source *sacct, const dls_trace *trace,
                             dls_error *err)
 {
     const char *epoch = dls_trace_about(trace)->epoch;
     int64_t zero_us;
     return dls_date_parse(epoch, strlen(epoch), &zero_us)
                ? dls_site_held_read(held, sacct, 1e-6 * (double)zero_us, err)
-               : dls_fail(err, DLS_EINPUT, sacct, "has no dates");
+               : dls_fail(err, DLS_EINPUT, sacct->path, "has no dates");
 }
 
 /* The accounting, and what the log says of it. */
@@ -340,10 +343,10 @@ static dls_status read_all(making *m, dls_trace **trace, dls_site_nodes *nodes, 
     const dls_site_slurm *site = m->site;
     dls_site_rules rules;
     DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
-    DLS_TRY(dls_trace_load(site->sacct, "sacct", NULL, trace, err));
+    DLS_TRY(dls_trace_of_text(m->sacct, "sacct", trace, err));
     DLS_TRY(read_nodes(site->nodes, nodes, m->held, rules.memory, err));
-    DLS_TRY(read_held(m->held, site->sacct, *trace, err));
-    DLS_TRY(dls_site_jobs_read(jobs, site->sacct, err));
+    DLS_TRY(read_held(m->held, m->sacct, *trace, err));
+    DLS_TRY(dls_site_jobs_read(jobs, m->sacct, err));
     if (rules.preempt && site->qos) {
         DLS_TRY(dls_site_jobs_merge(jobs, trace, err));
     }
@@ -363,7 +366,12 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_log log = {0};
     dls_site_held held;
     dls_site_jobs jobs;
-    making m = {.site = site, .nodes = &all, .held = &held, .jobs = &jobs, .to = to};
+    static const dls_trace_options opts;
+    dls_trace_source sacct = {strcmp(site->sacct, "-") == 0 ? "<stdin>" : site->sacct, NULL, 0, &opts};
+    char *text;
+    DLS_TRY(dls_sacct_text(site->sacct, &text, &sacct.len, err));
+    sacct.text = text;
+    making m = {.site = site, .sacct = &sacct, .nodes = &all, .held = &held, .jobs = &jobs, .to = to};
     dls_site_held_init(&held);
     dls_site_jobs_init(&jobs);
     const dls_status status = read_all(&m, &trace, &all, &jobs, &log, err);
@@ -372,5 +380,6 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_nodes_fini(&all);
     dls_site_held_fini(&held);
     dls_site_jobs_fini(&jobs);
+    dls_free(text);
     return status;
 }

@@ -196,13 +196,13 @@ static void put_line(making *m, char *line)
 
 /* When backfill and priorities are calculated: as logged, as starts show it, or as they would be if
  * the controller came up as here. */
-static dls_status put_clocks(making *m, const dls_site_slurm *site, const dls_site_log *log,
+static dls_status put_clocks(making *m, const dls_trace_source *sacct, const dls_site_log *log,
                              dls_error *err)
 {
     dls_site_phase phase = {m->boot_s, 0};
     bool found = false;
     if (m->backfill && !log) {
-        DLS_TRY(dls_site_phase_of(site->sacct, m->epoch, m->bf_interval_s, &phase, &found, err));
+        DLS_TRY(dls_site_phase_of(sacct, m->epoch, m->bf_interval_s, &phase, &found, err));
     }
     if (found) {
         fprintf(m->cfg, "    bf_cycle = \"%.15g s\";\n", phase.cycle_s);
@@ -221,7 +221,7 @@ static dls_status put_clocks(making *m, const dls_site_slurm *site, const dls_si
     return DLS_OK;
 }
 
-dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double cluster_cpus,
+dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const dls_trace_source *sacct, double cluster_cpus,
                                   dls_site_tables tables, const char *epoch,
                                   const dls_site_log *log, FILE *to, dls_error *err)
 {
@@ -263,7 +263,7 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double 
     fputs(tables.outages ? "    outages = \"outages.csv\";\n" : "", cfg);
     fputs(m.preempt ? "    preempt = true;\n" : "", cfg);
     fputs(tables.cpu_jobs ? "    cpu_jobs = \"cpu_jobs.csv\";\n" : "", cfg);
-    const dls_status status = put_clocks(&m, site, log, err);
+    const dls_status status = put_clocks(&m, sacct, log, err);
     fputs(m.preempt ? "    restore_cost = \"0 s\";\n};\n" : "};\n", cfg);
     return status;
 }

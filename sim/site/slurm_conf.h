@@ -28,7 +28,7 @@ dls_status dls_site_rules_read(const char *path, dls_site_rules *rules,
  * NULL: Slurm's defaults. epoch: date of the trace's time 0. log: NULL, or what runs.csv was made
  * of; tables: which others were made. What is not understood or not modelled goes to `to`. Errors:
  * EINPUT, ENOMEM. */
-dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double cluster_cpus,
+dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const dls_trace_source *sacct, double cluster_cpus,
                                   dls_site_tables tables, const char *epoch,
                                   const dls_site_log *log, FILE *to, dls_error *err) DLS_MUST_CHECK;
 

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "site/node_list.h"
 #include "traces/date.h"
 
@@ -16,7 +15,7 @@
 
 void dls_site_held_init(dls_site_held *held)
 {
-    *held = (dls_site_held){.json = false};
+    *held = (dls_site_held){.unlisted = false};
     dls_strdict_init(&held->names);
     dls_strdict_init(&held->people);
     dls_site_partitions_init(&held->partitions);
@@ -123,14 +122,10 @@ static void count(dls_site_count *c, size_t line)
 static bool time_of(dls_csv *csv, int col, double *s)
 {
     int64_t us;
-    char *end;
     const char *text = dls_csv_text(csv, col);
-    if (dls_date_parse(text, strlen(text), &us)) {
-        *s = 1e-6 * (double)us;
-        return true;
-    }
-    *s = strtod(text, &end);
-    return end != text && *end == '\0' && *s > 0;
+    const bool is = dls_date_or_seconds(text, strlen(text), &us) && us > 0;
+    *s = is ? 1e-6 * (double)us : *s;
+    return is;
 }
 
 /* MiB behind "mem=" of AllocTRES; 0. */
@@ -258,22 +253,14 @@ static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
     }
 }
 
-dls_status dls_site_held_read(dls_site_held *held, const char *sacct, double zero_s, dls_error *err)
+dls_status dls_site_held_read(dls_site_held *held, const dls_trace_source *sacct, double zero_s,
+                              dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv csv;
     held->zero_s = zero_s;
-    if (strcmp(sacct, "-") == 0) {
-        held->json = true; /* it was read already */
-        return DLS_OK;
-    }
-    DLS_TRY(dls_file_read_plain(sacct, DLS_FILE_TRACE, &text, &len, err));
-    held->json = text[strspn(text, " \t\r\n")] == '{';
-    dls_csv_init(&csv, sacct, text, len, '|');
-    const dls_status status = held->json ? DLS_OK : read_rows(held, &csv, err);
+    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
+    const dls_status status = read_rows(held, &csv, err);
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 
@@ -298,7 +285,7 @@ static void put_nodes(const dls_site_held *held, FILE *to)
     if (held->overlapping > 0) {
         fprintf(to, "  nodes with GPUs in several partitions: %d\n", (int)held->overlapping);
     }
-    if (idle > 0 && !held->json && !held->unlisted) {
+    if (idle > 0 && !held->unlisted) {
         fprintf(to, "  nodes with GPUs that no job ran on: %zu\n", idle);
     }
 }

@@ -3,12 +3,13 @@
  * What a Slurm site has beside its jobs with GPUs: jobs without, those that ran on nodes with GPUs;
  * and what a replay leaves out of account: nodes that jobs ran on and that are not there any more,
  * nodes in several partitions, nodes that were down. A second reading of the accounting, for its
- * NodeList; the text is in memory.
+ * NodeList.
  */
 #ifndef DLS_SITE_SLURM_HELD_H
 #define DLS_SITE_SLURM_HELD_H
 
 #include "base/strdict.h"
+#include "dlsim/trace.h"
 #include "site/nodes.h"
 #include "site/slurm_partitions.h"
 
@@ -47,7 +48,7 @@ typedef struct dls_site_held {
     dls_site_partitions partitions;
     dls_strdict people; /* and jobs and partitions */
     double zero_s;
-    bool json, unlisted; /* nothing read; no NodeList */
+    bool unlisted; /* no NodeList */
 } dls_site_held;
 
 void dls_site_held_init(dls_site_held *held);
@@ -57,7 +58,7 @@ dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, c
                               const char *partitions, bool *again, dls_error *err) DLS_MUST_CHECK;
 /* Behind all nodes. Rows that make no sense are passed over: the trace's reader counts them.
  * zero_s: of the trace, as dates are read. O(bytes + nodes of all jobs). */
-dls_status dls_site_held_read(dls_site_held *held, const char *sacct, double zero_s,
+dls_status dls_site_held_read(dls_site_held *held, const dls_trace_source *sacct, double zero_s,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_site_held_put(const dls_site_held *held, FILE *to);
 /* The jobs as the table of the option cpu_jobs of the scheduler `slurm`. */

@@ -155,11 +155,9 @@ static dls_status add_row(reading *r, dls_csv *csv, const int col[N_COLUMNS], dl
     return DLS_OK;
 }
 
-static dls_status read_rows(reading *r, const char *sacct, dls_error *err)
+static dls_status read_rows(reading *r, const dls_trace_source *sacct, dls_error *err)
 {
     int col[N_COLUMNS];
-    char *text;
-    size_t len;
     bool more = true;
     const dls_csv_bind binds[] = {{"JobID|JobIDRaw", &col[ID], true},
                                   {"User", &col[USER], false},
@@ -170,12 +168,7 @@ static dls_status read_rows(reading *r, const char *sacct, dls_error *err)
                                   {"NCPUS|AllocCPUS", &col[CPUS], false},
                                   {"SubmitLine", &col[SUBMIT_LINE], false}};
     dls_csv csv;
-    DLS_TRY(dls_file_read_plain(sacct, DLS_FILE_TRACE, &text, &len, err));
-    if (text[strspn(text, " \t\r\n")] == '{') {
-        dls_free(text);
-        return DLS_OK;
-    }
-    dls_csv_init(&csv, sacct, text, len, '|');
+    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
     csv.any_cells = true;
@@ -183,16 +176,12 @@ static dls_status read_rows(reading *r, const char *sacct, dls_error *err)
         status = add_row(r, &csv, col, err);
     }
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 
-dls_status dls_site_jobs_read(dls_site_jobs *jobs, const char *sacct, dls_error *err)
+dls_status dls_site_jobs_read(dls_site_jobs *jobs, const dls_trace_source *sacct, dls_error *err)
 {
     reading r = {.to = jobs};
-    if (strcmp(sacct, "-") == 0) {
-        return DLS_OK; /* it was read already */
-    }
     dls_strdict_init(&r.names);
     const dls_status status = read_rows(&r, sacct, err);
     dls_strdict_fini(&r.names);
@@ -380,7 +369,7 @@ static dls_status put_node(void *user, const char *node, dls_error *err)
 static bool date_s(const char *text, size_t len, double zero_s, double *s)
 {
     int64_t us;
-    const bool good = dls_date_parse(text, len, &us);
+    const bool good = dls_date_or_seconds(text, len, &us);
     *s = good ? 1e-6 * (double)us - zero_s : 0;
     return good;
 }

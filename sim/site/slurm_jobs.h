@@ -24,7 +24,7 @@ void dls_site_jobs_init(dls_site_jobs *jobs);
 void dls_site_jobs_fini(dls_site_jobs *jobs);
 /* Reads ReqTRES, QOS, Reservation and SubmitLine of jobs with GPUs. O(bytes). Errors: EINPUT,
  * ENOMEM. */
-dls_status dls_site_jobs_read(dls_site_jobs *jobs, const char *sacct,
+dls_status dls_site_jobs_read(dls_site_jobs *jobs, const dls_trace_source *sacct,
                               dls_error *err) DLS_MUST_CHECK;
 /* Of a job that was preempted and ran again (sacct -D) one job remains, which came when it first
  * did. */

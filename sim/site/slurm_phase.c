@@ -21,16 +21,11 @@ typedef struct starts {
     size_t n, cap;
 } starts;
 
-static dls_status read_starts(const char *sacct, int64_t zero_us, starts *out, dls_error *err)
+static dls_status read_starts(const dls_trace_source *sacct, int64_t zero_us, starts *out, dls_error *err)
 {
     dls_csv csv;
     bool more = false;
-    DLS_TRY(dls_csv_open(&csv, sacct, err));
-    if (csv.next[strspn(csv.next, " \t\r\n")] == '{') { /* sacct --json */
-        dls_csv_fini(&csv);
-        return DLS_OK;
-    }
-    csv.sep = '|';
+    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
     dls_status status = dls_csv_header(&csv, err);
     const int start = dls_csv_find(&csv, "Start"), flags = dls_csv_find(&csv, "Flags");
     csv.any_cells = true;
@@ -38,7 +33,7 @@ static dls_status read_starts(const char *sacct, int64_t zero_us, starts *out, d
            (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
         int64_t at_us;
         if (csv.n_cells == csv.n_header && strstr(dls_csv_text(&csv, flags), "SchedBackfill") &&
-            dls_date_parse(csv.cell[start].s, csv.cell[start].len, &at_us)) {
+            dls_date_or_seconds(csv.cell[start].s, csv.cell[start].len, &at_us)) {
             status = dls_grow(&out->s, &out->cap, out->n + 1, sizeof *out->s, err);
             if (status == DLS_OK) {
                 out->s[out->n++] = 1e-6 * (double)(at_us - zero_us);
@@ -86,7 +81,7 @@ static size_t best_phase(const starts *all, double period_s, double *room, doubl
     return best;
 }
 
-dls_status dls_site_phase_of(const char *sacct, const char *epoch, double interval_s,
+dls_status dls_site_phase_of(const dls_trace_source *sacct, const char *epoch, double interval_s,
                              dls_site_phase *out, bool *found, dls_error *err)
 {
     starts all = {0};

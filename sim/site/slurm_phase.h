@@ -5,7 +5,7 @@
 #ifndef DLS_SITE_SLURM_PHASE_H
 #define DLS_SITE_SLURM_PHASE_H
 
-#include "dlsim/error.h"
+#include "dlsim/trace.h"
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ typedef struct dls_site_phase {
  * *found: at least ten, four fifths of them. What it says of single starts is nothing: a replay is
  * told when backfill looks, not what it found. O(rows + starts log starts). Errors: EINPUT, ENOMEM.
  */
-dls_status dls_site_phase_of(const char *sacct, const char *epoch, double interval_s,
+dls_status dls_site_phase_of(const dls_trace_source *sacct, const char *epoch, double interval_s,
                              dls_site_phase *out, bool *found, dls_error *err) DLS_MUST_CHECK;
 
 #endif
