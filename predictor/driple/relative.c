@@ -47,15 +47,13 @@ static double share(double output)
     return fmin(1, fmax(0, output));
 }
 
-/* Bursts at `times` the mean rate that all the bytes keep up for no longer than 1 / times of a
- * step; what bursts leave, pauses carry. */
-static void link_from(double idle, double peak, const dls_known *k, double step_s, double m[3])
+/* Bursts carry all bytes: at `times` the mean rate they take 1 / times of the step. */
+static void link_from(double peak, const dls_known *k, double step_s, double m[3])
 {
     const double times = exp(PEAK_RANGE * share(peak));
-    const double busy = k->link_bytes > 0 ? fmin(1 - share(idle), 1 / times) : 0;
-    m[1] = busy * step_s;
+    m[1] = k->link_bytes > 0 ? step_s / times : 0;
     m[0] = step_s - m[1];
-    m[2] = busy > 0 ? times * k->link_bytes / step_s : 0;
+    m[2] = times * k->link_bytes / step_s;
 }
 
 static void gpu_from(double idle, double peak, double step_s, double m[3])
@@ -72,8 +70,8 @@ void dls_relative_from_outputs(const double out[DLS_METRICS], const dls_known *k
     double *m = profile->metric;
     gpu_from(out[MEM_IDLE], out[MEM_PEAK], step_s, m + DLS_GPU_MEM_IDLE);
     gpu_from(out[GPU_IDLE], out[GPU_PEAK], step_s, m + DLS_GPU_IDLE);
-    link_from(out[RX_IDLE], out[RX_PEAK], k, step_s, m + DLS_NET_RX_IDLE);
-    link_from(out[TX_IDLE], out[TX_PEAK], k, step_s, m + DLS_NET_TX_IDLE);
+    link_from(out[RX_PEAK], k, step_s, m + DLS_NET_RX_IDLE);
+    link_from(out[TX_PEAK], k, step_s, m + DLS_NET_TX_IDLE);
     profile->iteration_s = step_s;
 }
 

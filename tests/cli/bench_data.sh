@@ -92,7 +92,7 @@ assert len(test) == 2 * len(networks) and 14 <= len(networks) <= 15, test
 assert len({f for f, _, _ in test}) == len(networks), networks  # one of a family at most
 END
 checks=$((checks + 1))
-# A relative inspector is told the model's step and bytes: what it says of a job comes to a step, and to no more than those bytes.
+# A relative inspector is told the model's step and bytes: what it says of a job comes to a step, and to those bytes.
 weights=$source/predictor/inspectors/relative.h5
 expect 0 dataset build -o known.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench --weights="$weights"
 expect 0 evaluate --weights="$weights" --dataset=known.h5 --rows=rows.csv
