@@ -134,6 +134,7 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
     size_t cap = 0;
     for (int32_t j = 0; j < e->n; j++) {
         const class_key key = key_of(e, j, pool_of_vc);
+        s->job[j] = (dls_job){.parts = -1, .placed = -1, .type = -1};
         DLS_TRY(dls_strdict_put(keys, (const char *)&key, sizeof key, &s->job[j].cls, err));
         if (s->job[j].cls < s->n_classes) {
             continue;
@@ -165,7 +166,6 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
     if (!e->job) {
         return dls_nomem(err, "jobs", bytes);
     }
-    memset(e->job, 0, bytes);
     int32_t *pool_of_vc = pools_of_vcs(e);
     dls_strdict_init(&keys);
     const dls_status status = pool_of_vc ? find_classes(e, &keys, pool_of_vc, err)

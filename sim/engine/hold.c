@@ -14,7 +14,6 @@ void dls_hold_init(dls_engine *e)
     h->free_part = -1;
     for (int32_t j = 0; j < e->n; j++) {
         h->type[j] = -1;
-        e->job[j].parts = e->job[j].placed = -1;
     }
     for (int32_t r = 0; r < e->index->n_racks; r++) {
         const dls_rack *rack = &e->index->rack[r];

@@ -15,12 +15,14 @@
 static dls_status find_infeasible(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    for (int32_t j = 0; j < e->n; j++) {
+    bool all_feasible = true;
+    for (int32_t j = 0, tried = 0; tried < s->n_classes; j++) {
         dls_class *c = &s->cls[s->job[j].cls];
         if (c->refused_pass != UINT64_MAX) {
             continue; /* class already tried */
         }
         c->refused_pass = 0;
+        tried++;
         for (int32_t t = 0; t < s->n_types; t++) {
             const int64_t limit =
                 e->params->sched->share ? e->index->type[t].total_gpus : s->pool[c->pool].cap[t];
@@ -39,13 +41,14 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
                 c->types &= ~(UINT32_C(1) << t);
             }
         }
+        all_feasible = all_feasible && c->types;
     }
     for (int32_t c = 0; c < s->n_classes; c++) {
         s->cls[c].refused_pass = s->cls[c].refused_releases = UINT64_MAX;
     }
     s->releases = 0;
     e->rec->refusals = 0;
-    for (int32_t j = 0; j < e->n; j++) {
+    for (int32_t j = 0; j < e->n && !all_feasible; j++) {
         if (!s->cls[s->job[j].cls].types) {
             s->job[j].cls = -1;
             e->rec->state[j] = DLS_JOB_INFEASIBLE;
@@ -98,7 +101,6 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
                                  : e->params->estimates_exact ? e->jobs.duration_us[j]
                                  : limit >= 0                 ? limit
                                                               : mean_us;
-        e->job[j].type = -1;
     }
     return DLS_OK;
 }
