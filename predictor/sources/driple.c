@@ -132,12 +132,16 @@ static int32_t query_for(const driple *d, size_t first, size_t n, int32_t graph,
     return -1;
 }
 
+/* With servers what a worker sends and what it receives need not be alike. */
+static bool in_a_ring(const driple *d)
+{
+    return strcmp(d->p->exchange, "allreduce") == 0;
+}
+
 /* In a ring one worker of a node sends over its link; with servers all do. */
 static int32_t senders_of(const driple *d, const dls_shape *shape)
 {
-    return strcmp(d->p->exchange, "allreduce") == 0
-               ? 1
-               : (shape->gpus + shape->n_nodes - 1) / shape->n_nodes;
+    return in_a_ring(d) ? 1 : (shape->gpus + shape->n_nodes - 1) / shape->n_nodes;
 }
 
 /* The question as it is, and at the model's usual batch, where only the step's factor counts. */
@@ -162,8 +166,10 @@ static void take_profile(const driple *d, const dls_profile *profile, const dls_
         out->metric[k] = fmax(0, profile->metric[k]);
     }
     out->iteration_s = profile->iteration_s;
-    out->link_bps =
-        shape->n_nodes > 1 ? senders_of(d, shape) * out->metric[DLS_NET_TX_PEAK] : 0;
+    const double sends = out->metric[DLS_NET_TX_PEAK], receives = out->metric[DLS_NET_RX_PEAK];
+    out->link_bps = shape->n_nodes > 1
+                        ? senders_of(d, shape) * (in_a_ring(d) ? sends : fmax(sends, receives))
+                        : 0;
 }
 
 /* Questions first .. end-1 are those of the kinds kind[n]. */

@@ -49,14 +49,9 @@ static double key_of(const dls_muri_state *s, const dls_view *view, int32_t job)
     return left / (seen->slowdown > 0 ? seen->slowdown : 1) * view->gpus[job];
 }
 
-typedef struct keyed {
-    double key;
-    int32_t job;
-} keyed;
-
 static int by_key(const void *a, const void *b)
 {
-    const keyed *x = a, *y = b;
+    const dls_muri_keyed *x = a, *y = b;
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
     }
@@ -65,10 +60,10 @@ static int by_key(const void *a, const void *b)
 
 static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_error *err)
 {
-    keyed *k;
+    dls_muri_keyed *k;
     DLS_TRY(dls_alloc_array(&k, (size_t)n + 1, sizeof *k, "round", err));
     for (int32_t i = 0; i < n; i++) {
-        k[i] = (keyed){key[list[i]], list[i]};
+        k[i] = (dls_muri_keyed){key[list[i]], list[i]};
     }
     qsort(k, (size_t)n, sizeof *k, by_key);
     for (int32_t i = 0; i < n; i++) {
@@ -78,19 +73,19 @@ static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_e
     return DLS_OK;
 }
 
-static dls_status list_jobs(dls_muri_state *s, const dls_view *view, int32_t *n, dls_error *err)
+/* Let place i of a heap of n go down until the least is on top again. */
+static void sink(dls_muri_keyed *heap, int32_t n, int32_t i)
 {
-    *n = 0;
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        s->list[(*n)++] = j;
+    const dls_muri_keyed moved = heap[i];
+    for (int32_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
+        child += child + 1 < n && by_key(&heap[child + 1], &heap[child]) < 0;
+        if (by_key(&heap[child], &moved) > 0) {
+            break;
+        }
+        heap[i] = heap[child];
+        i = child;
     }
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        s->list[(*n)++] = j;
-    }
-    for (int32_t i = 0; i < *n; i++) {
-        s->key[s->list[i]] = key_of(s, view, s->list[i]);
-    }
-    return sort_by_key(s->list, *n, s->key, err);
+    heap[i] = moved;
 }
 
 static dls_status class_of(dls_muri_state *s, const dls_view *view, int32_t job, size_t *out,
@@ -110,26 +105,31 @@ static dls_status class_of(dls_muri_state *s, const dls_view *view, int32_t job,
     return DLS_OK;
 }
 
-/* The jobs of each class, in the order of the list, one class behind the other; s->order has each
- * job's class by its place in the list. */
-static dls_status list_classes(dls_muri_state *s, const dls_view *view, int32_t n, dls_error *err)
+static dls_status list_job(dls_muri_state *s, const dls_view *view, int32_t job, int32_t *n,
+                           dls_error *err)
 {
+    size_t k;
+    DLS_TRY(class_of(s, view, job, &k, err));
+    s->order[job] = (int32_t)k;
+    s->class[k].n++;
+    s->key[job] = key_of(s, view, job);
+    s->heap[(*n)++] = (dls_muri_keyed){s->key[job], job};
+    return DLS_OK;
+}
+
+/* All jobs as a heap by key, s->order[job] its class. Many wait, few of which a round looks at. */
+static dls_status list_jobs(dls_muri_state *s, const dls_view *view, int32_t *n, dls_error *err)
+{
+    *n = 0;
     s->n_classes = 0;
-    for (int32_t i = 0; i < n; i++) {
-        size_t k;
-        DLS_TRY(class_of(s, view, s->list[i], &k, err));
-        s->order[i] = (int32_t)k;
-        s->class[k].n++;
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        DLS_TRY(list_job(s, view, j, n, err));
     }
-    int32_t at = 0;
-    for (size_t k = 0; k < s->n_classes; k++) {
-        s->class[k].first = s->class[k].groups = at;
-        at += s->class[k].n;
-        s->class[k].n = 0;
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        DLS_TRY(list_job(s, view, j, n, err));
     }
-    for (int32_t i = 0; i < n; i++) {
-        dls_muri_class *c = &s->class[s->order[i]];
-        s->by_class[c->first + c->n++] = s->list[i];
+    for (int32_t i = *n / 2; i-- > 0;) {
+        sink(s->heap, *n, i);
     }
     return DLS_OK;
 }
@@ -180,24 +180,60 @@ static dls_status take(dls_muri_state *s, const dls_view *view, int64_t left[DLS
     return DLS_OK;
 }
 
-/* For each gang that fits, in order, as many jobs of its class as a group may have. */
+static int32_t missing(const dls_muri_class *c)
+{
+    return c->marked > c->n_groups ? c->marked - c->n_groups : 0;
+}
+
+/* For each gang that fits, in order, as many jobs of its class as a group may have; those that are
+ * marked lie in s->by_class in the same order. Who comes when no GPU is left marks nobody. */
 static dls_status mark_candidates(dls_muri_state *s, const dls_view *view, int32_t n,
                                   dls_error *err)
 {
-    int64_t left[DLS_TYPES_MAX];
+    int64_t left[DLS_TYPES_MAX], open = 0;
+    int32_t wanted = 0; /* marked, not yet listed */
+    int32_t at = 0, seen = 0;
     all_free(view, left);
+    for (int32_t t = 0; t < view->n_types; t++) {
+        open += left[t];
+    }
     s->n_taken = 0;
-    for (int32_t i = 0; i < n; i++) {
-        dls_muri_class *c = &s->class[s->order[i]];
+    while (n > 0 && (open > 0 || wanted > 0)) {
+        const int32_t job = s->heap[0].job;
+        s->heap[0] = s->heap[--n];
+        sink(s->heap, n, 0);
+        dls_muri_class *c = &s->class[s->order[job]];
+        if (c->n_groups == 0) {
+            c->rank = seen++;
+            c->first = c->groups = at;
+            at += c->n;
+        }
+        wanted -= missing(c);
         const int32_t place = c->n_groups++; /* of the job in its class, until groups are made */
         int32_t type = -1;
+        s->by_class[c->first + place] = job;
         if (place >= c->marked) {
-            DLS_TRY(take(s, view, left, s->list[i], &type, err));
+            DLS_TRY(take(s, view, left, job, &type, err));
         }
         if (type >= 0) {
+            open -= c->gpus;
             c->marked = c->marked + s->most < c->n ? c->marked + s->most : c->n;
         }
+        wanted += missing(c);
     }
+    /* Classes stand in the order of their first jobs; of the others nobody is a candidate. */
+    for (int32_t k = 0; k < seen;) {
+        const dls_muri_class other = s->class[k];
+        if (other.n_groups > 0 && other.rank == k) {
+            k++;
+        } else if (other.n_groups > 0) {
+            s->class[k] = s->class[other.rank];
+            s->class[other.rank] = other;
+        } else {
+            s->class[k] = s->class[--s->n_classes];
+        }
+    }
+    s->n_classes = (size_t)seen;
     return DLS_OK;
 }
 
@@ -249,15 +285,16 @@ static dls_status first_groups(dls_muri_state *s, const dls_view *view, dls_erro
         dls_muri_class *c = &s->class[k];
         c->n_groups = 0;
         for (int32_t i = 0; i < c->marked; i++) {
-            s->mate[s->by_class[c->first + i]] = -1; /* group by owner of GPUs */
+            const int32_t job = s->by_class[c->first + i], host = dls_view_host(view, job);
+            s->mate[host >= 0 ? host : job] = -2; /* group by owner of GPUs: of no candidate */
+        }
+        for (int32_t i = 0; i < c->marked; i++) {
+            s->mate[s->by_class[c->first + i]] = -1; /* of one, not made yet */
         }
         for (int32_t i = 0; i < c->marked; i++) {
             const int32_t job = s->by_class[c->first + i], host = dls_view_host(view, job);
             const int32_t owner = host >= 0 ? host : job;
-            bool marked = false; /* the owner is a candidate, too */
-            for (int32_t m = 0; m < c->marked && !marked && view->running[job]; m++) {
-                marked = s->by_class[c->first + m] == owner;
-            }
+            const bool marked = view->running[job] && s->mate[owner] != -2;
             const int32_t at = c->groups + c->n_groups;
             DLS_TRY(new_group(s, view, at, job, err));
             if (marked && s->mate[owner] >= 0) {
@@ -443,7 +480,6 @@ dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls
         return DLS_OK;
     }
     DLS_TRY(list_jobs(s, view, &n, err));
-    DLS_TRY(list_classes(s, view, n, err));
     DLS_TRY(mark_candidates(s, view, n, err));
     DLS_TRY(first_groups(s, view, err));
     DLS_TRY(split(s, view, err));
@@ -470,7 +506,7 @@ void dls_muri_timing(const void *state, dls_round_timing *out)
 
 static dls_status make_room(dls_muri_state *s, size_t n, dls_error *err)
 {
-    DLS_TRY(dls_alloc_array(&s->list, n, sizeof *s->list, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->heap, n, sizeof *s->heap, "muri", err));
     DLS_TRY(dls_alloc_array(&s->by_class, n, sizeof *s->by_class, "muri", err));
     DLS_TRY(dls_alloc_array(&s->mate, n, sizeof *s->mate, "muri", err));
     DLS_TRY(dls_alloc_array(&s->order, n, sizeof *s->order, "muri", err));
@@ -499,7 +535,7 @@ dls_status dls_muri_init(dls_muri_state *s, const dls_view *view, const dls_opti
 void dls_muri_fini(void *state)
 {
     dls_muri_state *s = state;
-    void *const owned[] = {s->row,   s->profile, s->list,       s->by_class, s->mate,
+    void *const owned[] = {s->row,   s->profile, s->heap,       s->by_class, s->mate,
                            s->order, s->key,     s->profile_of, s->class,    s->group,
                            s->pair,  s->weight,  s->taken};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {

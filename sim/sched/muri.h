@@ -39,6 +39,7 @@ typedef struct dls_muri_set {
 typedef struct dls_muri_class {
     int32_t gpus;
     uint32_t types;
+    int32_t rank;             /* by its first job */
     int32_t first, n, marked; /* its jobs in the list by class */
     int32_t groups, n_groups; /* in the list of groups */
     int32_t live;             /* of them, not yet part of another */
@@ -49,6 +50,11 @@ typedef struct dls_muri_pair {
     dls_muri_class *of;
     double weight;
 } dls_muri_pair;
+
+typedef struct dls_muri_keyed {
+    double key;
+    int32_t job;
+} dls_muri_keyed;
 
 typedef struct dls_muri_state {
     bool by_attained;
@@ -61,9 +67,10 @@ typedef struct dls_muri_state {
     dls_group_memo memo;
     dls_matching *matching;
     /* Of a round. */
-    int32_t *list, *by_class, *mate, *order; /* [jobs] */
-    double *key;                             /* [jobs] */
-    int32_t *profile_of; /* [jobs] DLS_MURI_UNASKED, DLS_MURI_UNKNOWN or which */
+    dls_muri_keyed *heap;             /* [jobs] */
+    int32_t *by_class, *mate, *order; /* [jobs] */
+    double *key;                      /* [jobs] */
+    int32_t *profile_of;              /* [jobs] DLS_MURI_UNASKED, DLS_MURI_UNKNOWN or which */
     dls_muri_class *class;
     size_t n_classes, classes_room;
     dls_muri_set *group; /* [jobs] */

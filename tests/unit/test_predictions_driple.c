@@ -239,6 +239,42 @@ TEST(test_answers)
     world_fini(&s);
 }
 
+/* In a ring what is received is what was sent; with servers a link must carry the larger of pushing
+ * and pulling, of each of the four workers on a node. */
+TEST(test_links)
+{
+    char other[160];
+    bool differ = false;
+    dls_inspector *insp;
+    snprintf(other, sizeof other, "%s/links.h5", folder);
+    TINY(dls_inspector_load(weights, &insp, err));
+    for (int32_t i = 0; i < N_SETTINGS; i++) {
+        insp->settings[i].labels.scale[DLS_NET_RX_PEAK] = 1000;
+    }
+    TINY(dls_inspector_save(insp, other, err));
+    dls_inspector_destroy(insp);
+    for (int32_t k = 0; k < 4; k++) {
+        world_setup s;
+        world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
+        s.p.exchange = k % 2 ? "ps-sync" : "allreduce";
+        world_open(&s);
+        dls_prediction_params p = driple_params(&s);
+        p.weights = k < 2 ? weights : other;
+        p.exchange = s.p.exchange;
+        dls_predictions *f = predictions_open(&p);
+        predictions_prepare(f, 0, 1);
+        const dls_prediction at = predictions_get(f, 0, 0, 8, 2, 1);
+        const double sent = at.metric[DLS_NET_TX_PEAK], received = at.metric[DLS_NET_RX_PEAK];
+        const double link = k % 2 ? 4 * fmax(sent, received) : sent;
+        assert_true(link > 0 && fabs(at.link_bps - link) <= 1e-9 * link);
+        differ = differ || (k % 2 && received > sent);
+        dls_predictions_destroy(f);
+        world_fini(&s);
+    }
+    unlink(other);
+    assert_true(differ);
+}
+
 /* ---- an inspector of all settings ------------------------------------------------------------ */
 
 /* One that was tuned, too: nvlink2 among four V100. */
