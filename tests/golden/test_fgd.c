@@ -132,9 +132,7 @@ static dls_fgd_left read_left(json_object *list)
 TEST(test_unit)
 {
     char path[512];
-    if (!shared_path("golden/fgd/unit.json", path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP("golden/fgd/unit.json", path);
     json_object *all = json_object_from_file(path);
     assert_non_null(all);
     dls_strdict models;

@@ -172,9 +172,7 @@ static void check(const char *run, bool perf, objective o)
     size_t len, calls = 0;
     double worst = 0;
     snprintf(name, sizeof name, "golden/gavel/allocations/%s.jsonl.gz", run);
-    if (!shared_path(name, path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP(name, path);
     seen *jobs = calloc(1000, sizeof *jobs);
     assert_int_equal(dls_file_read(path, DLS_FILE_TABLE, &packed, &len, NULL), DLS_OK);
     assert_int_equal(dls_file_gunzip(path, packed, len, DLS_FILE_TABLE, &text, &len, NULL), DLS_OK);

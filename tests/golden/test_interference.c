@@ -56,9 +56,7 @@ static int find(const char *key)
 static FILE *open_shared(const char *name)
 {
     char path[4096], line[1024];
-    if (!shared_path(name, path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP(name, path);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     assert_non_null(fgets(line, sizeof line, f));

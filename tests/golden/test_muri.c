@@ -163,9 +163,7 @@ TEST(themis)
         dls_muri_trace trace;
         dls_error err;
         double jct_s = 0;
-        if (!shared_path(published[i].path, path, sizeof path)) {
-            skip();
-        }
+        SHARED_OR_SKIP(published[i].path, path);
         assert_int_equal(DLS_OK, dls_muri_load(path, &trace, &err));
         assert_int_equal(DLS_OK,
                          dls_muri_run(&cluster, "themis", false, &trace, NULL, NULL, &err));
@@ -201,9 +199,7 @@ static json_object *member(json_object *of, const char *name)
 static json_object *read_instances(void)
 {
     char path[512];
-    if (!shared_path("golden/muri/matching.json", path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP("golden/muri/matching.json", path);
     json_object *all = json_object_from_file(path);
     assert_non_null(all);
     return all;

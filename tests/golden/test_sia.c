@@ -70,9 +70,7 @@ static void programmes(void **state)
     double want = -1, off = 0, seconds = 0;
     size_t n = 0, wrong = 0;
     snprintf(file, sizeof file, "golden/sia/programmes/%s.txt", name);
-    if (!shared_path(file, path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP(file, path);
     FILE *f = fopen(path, "r");
     assert_non_null(f);
     for (bool more = true; more;) {

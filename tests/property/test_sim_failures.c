@@ -4,8 +4,8 @@
  * with rates that change and jobs that share GPUs, audited after every event.
  */
 #include "support/fake_world.h"
+#include "support/must.h"
 #include "support/sim_setup.h"
-#include "support/test.h"
 
 /* Node 0 fails at 25 s and is repaired at 40 s. */
 static dls_failure_event one_failure[] = {{25000000, 0, DLS_NODE_FAILS, 1},
@@ -357,11 +357,9 @@ TEST(test_shares_refused)
 {
     const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
     dls_record *rec = NULL;
-    dls_error err;
     sim_setup s;
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 1), "multi-dlas-gpu", "consolidated");
     s.p.failure_trace = &one_trace;
-    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
-    assert_non_null(strstr(err.msg, "failures"));
+    MUST_FAIL(DLS_ECONFIG, "failures", dls_sim_run(&s.p, &rec, &e));
     setup_fini(&s);
 }

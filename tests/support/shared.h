@@ -23,6 +23,13 @@ static inline bool shared_path(const char *name, char *path, size_t size)
     return false;
 }
 
+#define SHARED_OR_SKIP(name, path)                                                                 \
+    do {                                                                                           \
+        if (!shared_path(name, path, sizeof path)) {                                               \
+            skip();                                                                                \
+        }                                                                                          \
+    } while (0)
+
 /* A program that is skipped without this. */
 #define NEEDS_SHARED(name)                                                                         \
     __attribute__((constructor)) static void find_shared(void)                                     \

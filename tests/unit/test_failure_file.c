@@ -148,9 +148,7 @@ TEST(test_published)
         dls_failure_trace t;
         dls_error err;
         snprintf(file, sizeof file, "data/spot_availability/%s", files[i]);
-        if (!shared_path(file, name, sizeof name)) {
-            skip();
-        }
+        SHARED_OR_SKIP(file, name);
         assert_int_equal(dls_failure_trace_load(name, 100, &t, &err), DLS_OK);
         assert_true(t.n > 100);
         for (size_t k = 1; k < t.n; k++) {

@@ -208,9 +208,7 @@ TEST(test_published)
     dls_layer_profile profile[MODELS];
     dls_layer_verdict verdict[MODELS];
     const char *const profiles = "data/pipedream_layers/image_classification/profiles";
-    if (!shared_path(profiles, path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP(profiles, path);
     for (int i = 0; i < MODELS; i++) {
         snprintf(path, sizeof path, "%s/%s/%s/graph.txt", shared, profiles, known[i].model);
         MUST(dls_layer_profile_read(path, known[i].model, &profile[i], &e));

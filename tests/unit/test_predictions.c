@@ -11,8 +11,8 @@
 #include "predictor/sources/from_solo.h"
 #include "predictor/sources/gpu_memory.h"
 #include "predictor/sources/keep.h"
+#include "support/must.h"
 #include "support/refuse.h"
-#include "support/test.h"
 #include "workload/operator/comm.h"
 #include "workload/operator/model.h"
 
@@ -326,8 +326,7 @@ TEST(test_bad)
     dls_error err;
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "orakle");
-    assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_EINPUT);
-    assert_non_null(strstr(err.msg, "did you mean 'oracle'?"));
+    MUST_FAIL(DLS_EINPUT, "did you mean 'oracle'?", dls_predictions_create(&p, &f, &e));
     p.source = "operator";
     p.numeric = "fp99";
     assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_ECONFIG);

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "predictor/sources/keep.h"
-#include "support/test.h"
+#include "support/must.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -34,8 +34,7 @@ TEST(test_record_replay)
     predictions_prepare(again, 5, 6); /* nobody is asked about a model that nobody knows */
     predictions_prepare(f, 5, 6);
     const int32_t bert = 6;
-    assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
-    assert_non_null(strstr(err.msg, "bert_base"));
+    MUST_FAIL(DLS_EINPUT, "bert_base", dls_predictions_prepare(again, &bert, 1, &e));
     dls_predictions_destroy(again);
     again = predictions_open(&p);
     predictions_prepare(again, 0, 6);

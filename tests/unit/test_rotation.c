@@ -177,9 +177,7 @@ static void check_row(char *line)
 TEST(test_published)
 {
     char path[512], line[256];
-    if (!shared_path("golden/cassini/examples.csv", path, sizeof path)) {
-        skip();
-    }
+    SHARED_OR_SKIP("golden/cassini/examples.csv", path);
     FILE *f = fopen(path, "r");
     int32_t rows = 0;
     assert_non_null(f);

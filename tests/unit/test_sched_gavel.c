@@ -5,8 +5,8 @@
  */
 #include "base/alloc.h"
 #include "sched/timeshares.h"
+#include "support/must.h"
 #include "support/sim_setup.h"
-#include "support/test.h"
 
 static const char *const policies[] = {"gavel-las",        "gavel-ftf",      "gavel-makespan",
                                        "gavel-throughput", "gavel-isolated", "gavel-cost",
@@ -185,11 +185,9 @@ TEST(test_bad_prices)
         static const one_job jobs[] = {{0, 1, 1, 1, NULL}};
         sim_setup s;
         dls_record *rec = NULL;
-        dls_error err = {0};
         setup_init(&s, case_cluster(1, 1, 0), trace_of(jobs, 1), "gavel-cost", "consolidated");
         setup_option(&s, "prices")->s = bad[i];
-        assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
-        assert_non_null(strstr(err.msg, "NAME:PRICE"));
+        MUST_FAIL(DLS_ECONFIG, "NAME:PRICE", dls_sim_run(&s.p, &rec, &e));
         setup_fini(&s);
     }
 }

@@ -4,8 +4,8 @@
  * hand in the engine, and random ones under every scheduler, whose accounts must close.
  */
 #include "cluster/services.h"
+#include "support/must.h"
 #include "support/sim_setup.h"
-#include "support/test.h"
 
 #define HOUR S(3600)
 
@@ -113,11 +113,9 @@ TEST(test_bad)
     const case_job jobs[] = {{0, 1, 1, NULL, NULL}};
     sim_setup setup;
     dls_record *rec;
-    dls_error err;
     setup_init(&setup, case_cluster(1, 4, 0), case_trace(jobs, 1), "fifo", "first-fit");
     setup.p.services = &all;
-    assert_int_equal(dls_sim_run(&setup.p, &rec, &err), DLS_ECONFIG);
-    assert_true(strstr(err.msg, "1 are missing") != NULL);
+    MUST_FAIL(DLS_ECONFIG, "1 are missing", dls_sim_run(&setup.p, &rec, &e));
     setup_fini(&setup);
 }
 
