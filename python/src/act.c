@@ -239,7 +239,6 @@ static PyObject *plan_fill(PyObject *object, PyObject *jobs)
 
 static PyObject *plan_keep_all(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     if (!is_live((actions *)self)) {
         return NULL;
     }

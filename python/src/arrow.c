@@ -212,7 +212,6 @@ static void free_stream(PyObject *capsule)
 
 PyObject *column_arrow_schema(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     struct ArrowSchema *s = calloc(1, sizeof *s);
     if (!s || column_schema((column *)self, s)) {
         free(s);
@@ -297,7 +296,6 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 
 static const char *stream_error(struct ArrowArrayStream *stream)
 {
-    (void)stream;
     return "out of memory";
 }
 
@@ -313,7 +311,6 @@ static void stream_release(struct ArrowArrayStream *stream)
 
 PyObject *ext_stream(PyObject *module, PyObject *columns)
 {
-    (void)module;
     PyObject *tuple = PySequence_Tuple(columns);
     for (Py_ssize_t i = 0; tuple && i < PyTuple_Size(tuple); i++) {
         column *c = (column *)PyTuple_GetItem(tuple, i),

@@ -210,13 +210,11 @@ static PyObject *column_item(PyObject *object, Py_ssize_t i)
 
 static PyObject *column_to_list(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     return PySequence_List(self);
 }
 
 static PyObject *column_categories(PyObject *object, void *unused)
 {
-    (void)unused;
     const column *c = (column *)object;
     if (!c->texts || !c->data) {
         Py_RETURN_NONE;

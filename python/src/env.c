@@ -518,7 +518,6 @@ static PyObject *batch_bind(PyObject *object, PyObject *args)
 
 static PyObject *batch_shape(PyObject *object, void *unused)
 {
-    (void)unused;
     const env_batch *b = (env_batch *)object;
     return Py_BuildValue("(nniii)", b->place ? (Py_ssize_t)CANDIDATES : b->visible,
                          b->place ? (Py_ssize_t)CANDIDATE_NUMBERS : (Py_ssize_t)JOB_NUMBERS,

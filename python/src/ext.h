@@ -28,6 +28,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Python gives every method, and the engine every callback, more than most of them look at. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* ---- errors: module.c ---- */
 
 /* The exception of a status, with the error's text; returns NULL. problems: a set-up's, or NULL. */

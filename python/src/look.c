@@ -78,7 +78,6 @@ static PyObject *walk(const view *self, const char *name, size_t n,
 
 static PyObject *view_waiting(PyObject *self, void *unused)
 {
-    (void)unused;
     const view *v = (view *)self;
     return walk(v, "waiting", v->live ? (size_t)v->view->waiting_jobs : 0, dls_view_first_waiting,
                 dls_view_next_waiting);
@@ -86,7 +85,6 @@ static PyObject *view_waiting(PyObject *self, void *unused)
 
 static PyObject *view_running(PyObject *self, void *unused)
 {
-    (void)unused;
     const view *v = (view *)self;
     return walk(v, "running", v->live ? (size_t)v->view->running_jobs : 0, dls_view_first_running,
                 dls_view_next_running);
@@ -101,7 +99,6 @@ static int by_number(const void *a, const void *b)
 /* Of two ordered walks, as running jobs are few. */
 static PyObject *view_active(PyObject *self, void *unused)
 {
-    (void)unused;
     const view *v = (view *)self;
     if (!is_live(v)) {
         return NULL;
@@ -348,7 +345,6 @@ static PyObject *per_node(PyObject *object, void *closure)
 
 static PyObject *view_nodes(PyObject *object, void *unused)
 {
-    (void)unused;
     const view *self = (view *)object;
     return is_live(self) ? per_node(object, (void *)0) : NULL;
 }

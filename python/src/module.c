@@ -98,7 +98,6 @@ void ext_dealloc(PyObject *object)
  * still to be raised there is not any more. */
 static PyObject *interrupt(PyObject *module, PyObject *args)
 {
-    (void)module;
     unsigned long thread;
     PyObject *what;
     if (!PyArg_ParseTuple(args, "kO", &thread, &what)) {
@@ -109,7 +108,6 @@ static PyObject *interrupt(PyObject *module, PyObject *args)
 
 static PyObject *program(PyObject *module, PyObject *args)
 {
-    (void)module;
     const Py_ssize_t n = PySequence_Size(args);
     char **argv = n > 0 ? calloc((size_t)n + 1, sizeof *argv) : NULL;
     int code = 1;
@@ -131,7 +129,6 @@ static PyObject *program(PyObject *module, PyObject *args)
 
 static PyObject *version(PyObject *module, PyObject *unused)
 {
-    (void)module, (void)unused;
     return PyUnicode_FromString(dls_version());
 }
 

@@ -186,14 +186,12 @@ static policy *policy_of_making(bool is_placement)
 static dls_status init_sched(void *state, const dls_view *view, const dls_option_value *values,
                              dls_error *err)
 {
-    (void)view, (void)values;
     return init(state, policy_of_making(false), err);
 }
 
 static dls_status init_placement(void *state, const dls_place_index *index,
                                  const dls_option_value *values, dls_error *err)
 {
-    (void)index, (void)values;
     return init(state, policy_of_making(true), err);
 }
 
@@ -221,14 +219,12 @@ static dls_status copy(void *state, const void *from, dls_error *err)
 
 static dls_status clone_sched(void *state, const void *from, const dls_view *view, dls_error *err)
 {
-    (void)view;
     return copy(state, from, err);
 }
 
 static dls_status clone_placement(void *state, const void *from, const dls_place_index *index,
                                   dls_error *err)
 {
-    (void)index;
     return copy(state, from, err);
 }
 
@@ -257,7 +253,6 @@ void ext_context_clear(ext_context *c)
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    (void)why;
     ext_context *c = state;
     if (c->failed) {
         return;
@@ -286,7 +281,6 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
 static void compiled(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    (void)why;
     const ext_context *c = state;
     double record[RECORD_MAX];
     for (uint32_t left = c->policy->needs; left; left &= left - 1) {
@@ -533,7 +527,6 @@ PyObject *ext_plugin(PyObject *module, PyObject *policies)
                                 dls_error *);
     } inits[SLOTS] = {EACH_SLOT(XX)};
 #undef XX
-    (void)module;
     const Py_ssize_t n = PySequence_Size(policies);
     size_t scheds = 0, placements = 0;
     if (n < 0 || n > SLOTS) {

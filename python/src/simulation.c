@@ -139,7 +139,6 @@ PyObject *ext_setup_policies(PyObject *self)
 
 static PyObject *setup_trace(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     setup *self = (setup *)object;
     dls_error err = {0};
     ext_trace *trace = (ext_trace *)PyType_GenericAlloc(ext_trace_type, 0);
@@ -244,7 +243,6 @@ static PyObject *simulation_new(PyTypeObject *type, PyObject *args, PyObject *kw
 {
     static char *words[] = {"setup", "trace", NULL};
     PyObject *of_setup, *trace;
-    (void)type;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!O!", words, setup_type, &of_setup,
                                      ext_trace_type, &trace)) {
         return NULL;
@@ -274,7 +272,6 @@ static PyObject *simulation_new(PyTypeObject *type, PyObject *args, PyObject *kw
 
 static PyObject *simulation_clone(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     ext_simulation *self = (ext_simulation *)object;
     dls_error err = {0};
     if (self->busy || !self->sim) {
@@ -374,7 +371,6 @@ static PyObject *simulation_step(PyObject *object, PyObject *args)
 
 static PyObject *simulation_finish(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     ext_simulation *self = (ext_simulation *)object;
     dls_error err = {0};
     if (!enter(self)) {
@@ -412,7 +408,6 @@ static PyObject *simulation_write(PyObject *object, PyObject *args)
 
 static PyObject *simulation_counts(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     const ext_simulation *self = (ext_simulation *)object;
     const dls_counts c = dls_simulation_counts(self->sim);
     return Py_BuildValue("{s:n,s:n,s:n,s:n,s:n,s:n,s:n,s:K,s:K,s:O}", "jobs", (Py_ssize_t)c.jobs,
@@ -425,26 +420,22 @@ static PyObject *simulation_counts(PyObject *object, PyObject *unused)
 
 static PyObject *get_digest(PyObject *self, void *unused)
 {
-    (void)unused;
     return PyLong_FromUnsignedLongLong(dls_simulation_digest(((ext_simulation *)self)->sim));
 }
 
 static PyObject *get_finished(PyObject *self, void *unused)
 {
-    (void)unused;
     return PyBool_FromLong(dls_simulation_is_finished(((ext_simulation *)self)->sim));
 }
 
 static PyObject *get_now(PyObject *self, void *unused)
 {
-    (void)unused;
     return PyFloat_FromDouble((double)dls_simulation_view(((ext_simulation *)self)->sim)->now_us /
                               1e6);
 }
 
 static PyObject *get_view(PyObject *object, void *unused)
 {
-    (void)unused;
     ext_simulation *self = (ext_simulation *)object;
     if (self->busy) {
         return ext_raise_usage("the simulation is in use");
@@ -457,7 +448,6 @@ static PyObject *get_view(PyObject *object, void *unused)
 
 static PyObject *get_act(PyObject *object, void *unused)
 {
-    (void)unused;
     ext_simulation *self = (ext_simulation *)object;
     dls_actions *act = self->busy ? NULL : dls_simulation_actions(self->sim);
     if (!act) {
@@ -471,7 +461,6 @@ static PyObject *get_act(PyObject *object, void *unused)
 
 static PyObject *get_calls(PyObject *self, void *unused)
 {
-    (void)unused;
     return PyLong_FromUnsignedLongLong(((ext_simulation *)self)->calls);
 }
 

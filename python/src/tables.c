@@ -26,7 +26,6 @@ static const char *sim_name(const void *of, const char *column, size_t code)
 
 static const char *sim_id(const void *of, const char *unused, size_t job)
 {
-    (void)unused;
     return dls_trace_id(((const ext_trace *)((const ext_simulation *)of)->trace)->trace, job);
 }
 
@@ -42,7 +41,6 @@ static const char *saved_name(const void *of, const char *column, size_t code)
 
 static const char *saved_id(const void *of, const char *unused, size_t job)
 {
-    (void)unused;
     return dls_saved_id(((const saved *)of)->run, job);
 }
 
@@ -147,7 +145,6 @@ static int put_number(PyObject *dict, const dls_result_number *n)
 
 PyObject *ext_numbers(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     dls_result_number number;
     PyObject *dict = PyDict_New();
     for (size_t i = 0; dict && dls_simulation_number_at(((ext_simulation *)self)->sim, i, &number);
@@ -161,7 +158,6 @@ PyObject *ext_numbers(PyObject *self, PyObject *unused)
 
 static PyObject *saved_numbers(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     dls_result_number number;
     PyObject *dict = PyDict_New();
     for (size_t i = 0; dict && dls_saved_number_at(((saved *)self)->run, i, &number); i++) {
@@ -220,7 +216,6 @@ static PyObject *saved_text(PyObject *self, PyObject *name)
 
 static PyObject *saved_runs(PyObject *self, PyObject *unused)
 {
-    (void)unused;
     PyObject *list = PyList_New(0);
     const char *name;
     for (size_t i = 0; list && (name = dls_saved_run(((saved *)self)->run, i)) != NULL; i++) {

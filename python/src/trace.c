@@ -64,7 +64,6 @@ static PyObject *trace_save(PyObject *self, PyObject *path)
 
 static PyObject *trace_notes(PyObject *self, void *unused)
 {
-    (void)unused;
     const char *notes = dls_trace_about(((ext_trace *)self)->trace)->notes;
     return PyUnicode_DecodeUTF8(notes, (Py_ssize_t)strlen(notes), "replace");
 }

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "support/refuse.h"
-#include "support/test.h"
 #include "workload/graph/features.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/pyrandom.h"

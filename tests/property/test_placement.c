@@ -6,7 +6,6 @@
  */
 #include "support/place_world.h"
 #include "support/sim_setup.h"
-#include "support/test.h"
 
 #include <time.h>
 

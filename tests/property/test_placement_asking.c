@@ -8,7 +8,6 @@
 #include "dlsim/predictor.h"
 #include "engine/pace.h"
 #include "support/place_world.h"
-#include "support/test.h"
 
 #define HOUR_US (INT64_C(3600) * 1000000)
 

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "support/refuse.h"
-#include "support/test.h"
 #include "traces/synth_queue.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
  * the job alone; what is reported is what has changed; nobody is looked at without need.
  */
 
-#include "support/test.h"
 #include "support/world_setup.h"
 
 #include "base/rng.h"

@@ -9,7 +9,6 @@
 #include "predictor/measure/spread.h"
 #include "predictor/measure/two_means.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <math.h>
 #include <stdlib.h>

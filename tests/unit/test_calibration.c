@@ -5,7 +5,6 @@
  */
 
 #include "support/predictions_setup.h"
-#include "support/test.h"
 
 #include "predictor/sources/calibration.h"
 

@@ -7,7 +7,6 @@
 #include "dlsim/memory.h"
 #include "run_util.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/summary.h"
 #include "predictor/dataset/variants.h"
-#include "support/test.h"
 #include "workload/operator/residual.h"
 #include "support/dataset_setup.h"
 #include "support/refuse.h"

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "predictor/dataset/dataset.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <hdf5.h>
 #include <math.h>

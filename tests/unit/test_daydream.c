@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "predictor/baselines/daydream.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <math.h>
 

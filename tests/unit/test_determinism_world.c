@@ -5,7 +5,6 @@
  * They change only with a decision about what is simulated; the output then shows the new ones.
  */
 
-#include "support/test.h"
 #include "support/world_setup.h"
 
 #include "support/sim_setup.h"

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "support/refuse.h"
 #include "support/sim_case.h"
-#include "support/test.h"
 #include "workload/elastic.h"
 
 #include <errno.h>

@@ -8,7 +8,6 @@
 #include "cluster/failures.h"
 #include "support/refuse.h"
 #include "support/shared.h"
-#include "support/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

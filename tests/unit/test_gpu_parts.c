@@ -6,7 +6,6 @@
 #include "run_util.h"
 
 #include "cluster/index.h"
-#include "support/test.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/kendall.h"
 #include "base/rng.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <math.h>
 

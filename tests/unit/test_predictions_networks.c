@@ -11,7 +11,6 @@
 #include "predictor/baselines/justus.h"
 #include "predictor/dataset/origin.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <math.h>
 #include <unistd.h>

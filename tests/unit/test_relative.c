@@ -6,7 +6,6 @@
  */
 
 #include "support/predictions_setup.h"
-#include "support/test.h"
 #include "support/tiny_inspector.h"
 
 #include "base/rng.h"

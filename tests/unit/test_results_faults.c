@@ -8,7 +8,6 @@
 #endif
 
 #include "support/results_file.h"
-#include "support/test.h"
 
 #include <dlfcn.h>
 

@@ -4,7 +4,6 @@
  */
 #include "dlsim/results.h"
 #include "run_util.h"
-#include "support/test.h"
 
 #include <locale.h>
 #include <malloc.h>

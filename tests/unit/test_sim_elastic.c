@@ -5,7 +5,6 @@
  * refused.
  */
 #include "elastic_util.h"
-#include "support/test.h"
 
 /* ---- elastic jobs ---------------------------------------------------------------------------- */
 

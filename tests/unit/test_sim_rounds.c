@@ -4,7 +4,6 @@
  * hand. Every illegal plan is refused.
  */
 #include "elastic_util.h"
-#include "support/test.h"
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 

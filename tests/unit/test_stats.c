@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "dlsim/traces.h"
 #include "support/refuse.h"
-#include "support/test.h"
 
 #include <math.h>
 #include <string.h>

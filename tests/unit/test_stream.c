@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "record/columns.h"
 #include "support/results_file.h"
-#include "support/test.h"
 
 #include <signal.h>
 #include <sys/resource.h>

@@ -6,7 +6,6 @@
  */
 #include "dlsim/results.h"
 #include "run_util.h"
-#include "support/test.h"
 
 #include <hdf5.h>
 #include <pthread.h>

@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "predictor/measure/burst.h"
 #include "support/refuse.h"
-#include "support/test.h"
 #include "workload/operator/series.h"
 
 #include <math.h>

@@ -2,7 +2,6 @@
  *
  * Bad input: every complaint is DLS_EINPUT, names file:line(:column) and says what was expected.
  */
-#include "support/test.h"
 #include "trace_util.h"
 
 #include <stdlib.h>

@@ -3,7 +3,6 @@
  * Published clusters' own formats on a few invented rows: recognition, units, flags, what is left
  * out and why.
  */
-#include "support/test.h"
 #include "trace_util.h"
 
 TEST(philly_csv)

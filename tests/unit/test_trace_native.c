@@ -5,7 +5,6 @@
 #include "trace_util.h"
 
 #include "base/rng.h"
-#include "support/test.h"
 #include "traces/trace_impl.h"
 
 #include <stdlib.h>

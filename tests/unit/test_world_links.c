@@ -4,7 +4,6 @@
  * domains, links that fail in part.
  */
 
-#include "support/test.h"
 #include "support/world_setup.h"
 
 #include "world/interleave.h"
