@@ -264,4 +264,8 @@ TEST(test_illegal)
     ops.joins = false;
     s.p.sched = &ops;
     refused(&s, "does not say that it joins");
+    /* A host on GPUs of a type that the job cannot use. */
+    const case_job apart[] = {{0, 50, 1, NULL, "V100"}, {0, 50, 1, NULL, "P100"}};
+    RUN(&s, two_types(1, 1, 4, 0), apart, join);
+    refused(&s, "on a type or a number of GPUs or in a virtual cluster that it cannot use");
 }
