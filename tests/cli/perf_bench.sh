@@ -119,19 +119,25 @@ test ! -e never.h5 || fail "a recording of a job that could not be started"
 nothing_left "a refused job"
 
 # A worker dies: said, and nothing is left; a collection starts all of them anew and goes on.
-dying() { # ROLE WORDS...: kills that process once it is recorded
+# The words of a process's command, which have NUL between them.
+words_of() {
+    { tr '\0' ' ' <"$(dirname "$1")/cmdline"; } 2>/dev/null || true
+}
+ours() { # WORDS: process of this test with these in its command
+    grep -lsz "^DLSIM_BENCH_TEST=$work\$" /proc/[0-9]*/environ | while read -r path; do
+        case " $(words_of "$path")" in *" $1 "*) basename "$(dirname "$path")" ;; esac
+    done | head -1
+}
+dying() { # ROLE WORDS...: kills that process while it is recorded
     role=$1
     shift
     "$dlsim" perf bench "$@" >out.txt 2>err.txt &
     pid=$!
-    for _ in $(seq 600); do
-        left | grep -q . && left | while read -r path; do grep -lsq "perf record" "$(dirname "$path")/cmdline" && echo; done |
-            grep -q . && break
+    for _ in $(seq 300); do
+        test -n "$(ours "perf record")" && break
         sleep 0.1
     done
-    for path in $(left); do
-        tr '\0' ' ' <"$(dirname "$path")/cmdline" | grep -q "worker.py $role " && kill -9 "$(basename "$(dirname "$path")")"
-    done
+    kill -9 "$(ours "$source/predictor/measure/bench/worker.py $role")"
     code=0
     wait $pid || code=$?
     nothing_left "a job whose $role died"
@@ -139,7 +145,7 @@ dying() { # ROLE WORDS...: kills that process once it is recorded
 dying w1 network=lenet-0 batch=64 setting=p1w2-ps-200m seconds=20 output=dead.h5
 test $code -eq 1 || fail "a job whose worker died: exit code $code"
 says err.txt "dlsim perf bench: w1 died, exit code -9"
-dying w0 all=dead networks=1 settings=w2-ar-200m repeat=1 seconds=2
+dying w0 all=dead networks=1 settings=w2-ar-200m repeat=1 seconds=4
 test $code -eq 0 || fail "a collection whose worker died: exit code $code: $(cat err.txt)"
 says err.txt "all processes are started anew"
 test "$(wc -l <dead/runs.jsonl)" -eq 2 || fail "runs: $(cat dead/runs.jsonl)"

@@ -156,6 +156,8 @@ class Fleet:
         allowed = sorted(os.sched_getaffinity(0))
         self.first = first and os.geteuid() == 0
         try:
+            if links:
+                own_namespace()
             if self.first and links:
                 self.irqs = SoftIrqs()
             for i, role in enumerate(self.roles):
@@ -169,7 +171,6 @@ class Fleet:
             raise
 
     def build(self):
-        own_namespace()
         self.everyone("network")
         tool("ip", "link", "set", "lo", "up")
         for bridge in ("hub", "rack") if self.rack else ("hub",):

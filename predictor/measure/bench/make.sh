@@ -4,7 +4,7 @@
 #
 #     make.sh [DLSIM [FOLDER]]
 #
-# Measuring takes about three hours, goes on where it was cut, and shows how long it will be.
+# Measuring takes about two and a half hours, goes on where it was cut, and shows how long it will be.
 set -eu
 DLSIM=$(realpath "$(command -v "${1:-dlsim}")")
 export DLSIM
