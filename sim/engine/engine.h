@@ -102,8 +102,8 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
  * leave, then in the quotas in their order. */
 void dls_pools_divide(dls_engine *e, int32_t type, int64_t down);
 
-/* fetch.c: ask the caches for what an event of a job will touch (`engine` is one); for what the next events of
- * a queue will, which has so many slots a job. */
+/* fetch.c: ask the caches for what starting or stopping a job will touch (`engine` is one); for what the next
+ * events of a queue will, which has so many slots a job. */
 void dls_fetch_job(void *engine, int32_t job);
 void dls_fetch_soon(dls_engine *e, const dls_evq *q, uint32_t slots);
 

@@ -6,9 +6,8 @@
  */
 #include "engine/engine.h"
 
-void dls_fetch_job(void *engine, int32_t job)
+static void fetch_columns(const dls_engine *e, int32_t job)
 {
-    const dls_engine *e = engine;
     const void *const at[] = {&e->job[job],
                               &e->select.order.member[job],
                               (const char *)(&e->select.order.member[job] + 1) - 1,
@@ -19,19 +18,25 @@ void dls_fetch_job(void *engine, int32_t job)
                               &e->rec->state[job],
                               &e->rec->executed_us[job],
                               &e->rec->overhead_us[job],
-                              &e->rec->start_us[job],
                               &e->rec->end_us[job],
-                              &e->rec->pending_us[job],
-                              &e->rec->preempts[job],
-                              &e->rec->resumes[job],
                               &e->rec->promotes[job],
-                              &e->clock.events.due[DLS_SLOT_FINISH(e, job)],
                               &e->view.duration_us[job],
                               &e->col->gpus[job],
                               e->jobs.policy_bytes + (size_t)job * e->params->sched->job_state_bytes};
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         __builtin_prefetch(at[i]);
     }
+}
+
+void dls_fetch_job(void *engine, int32_t job)
+{
+    const dls_engine *e = engine;
+    fetch_columns(e, job);
+    __builtin_prefetch(&e->rec->start_us[job]);
+    __builtin_prefetch(&e->rec->pending_us[job]);
+    __builtin_prefetch(&e->rec->preempts[job]);
+    __builtin_prefetch(&e->rec->resumes[job]);
+    __builtin_prefetch(&e->clock.events.due[DLS_SLOT_FINISH(e, job)]);
 }
 
 /* The job of the event that comes after k others, if it is one of a job; -1. */
@@ -47,7 +52,7 @@ void dls_fetch_soon(dls_engine *e, const dls_evq *q, uint32_t slots)
     const int32_t later = soon(e, q, slots, DLS_EVQ_SOON - 1),
                   then = soon(e, q, slots, DLS_EVQ_SOON / 2 - 1), next = soon(e, q, slots, 0);
     if (later >= 0) {
-        dls_fetch_job(e, later);
+        fetch_columns(e, later);
     }
     if (then >= 0) {
         if (e->job[then].parts >= 0) {
