@@ -92,10 +92,14 @@ static inline void describe(const dls_trace *t, FILE *out)
             }
         }
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-            fprintf(out, *names[k][1] ? " %s=%s" : "", names[k][0], names[k][1]);
+            if (*names[k][1]) {
+                fprintf(out, " %s=%s", names[k][0], names[k][1]);
+            }
         }
         for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
-            fprintf(out, c->flags[i] >> bit & 1 ? " %s" : "", flags[bit]);
+            if (c->flags[i] >> bit & 1) {
+                fprintf(out, " %s", flags[bit]);
+            }
         }
         fprintf(out, " %s\n", outcomes[c->outcome[i]]);
     }
