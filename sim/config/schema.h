@@ -261,6 +261,10 @@ typedef struct dls_key {
     XX(CKPT_PERIOD, "checkpoint.period", TIME, "0 s", 0, 31557600, NULL,                          \
        "Run time between checkpoints; 0: state is saved only when a job is preempted.",           \
        TO(sim.checkpoint_period_us))                                                              \
+    XX(CKPT_LOST, "checkpoint.lost_on_preemption", BOOL, "false", 0, 0, NULL,                      \
+       "A job that is preempted, moved or resized loses its work since the last periodic "         \
+       "checkpoint, as one that Slurm requeues does: its state is not saved for that.",            \
+       TO(sim.preempt_loses))                                                                     \
     XX(CKPT_COST, "checkpoint.cost", TIME, "0 s", 0, 31557600, NULL,                              \
        "Time to save a periodic checkpoint, GPUs held, beside writing it to the storage.",        \
        TO(sim.checkpoint_us))                                                                     \

@@ -27,13 +27,16 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
                 dls_job_progress_in(e, j, from - a->progress_from_us);
             a->left -= (dls_work)done_us * a->rate;
         }
-        /* What a failure has undone since: never more than was done. */
-        if (e->rec->failures && a->failures != e->rec->failures[j]) {
+        /* What a failure or a preemption has undone since: never more than was done. */
+        const int32_t undone = e->params->preempt_loses ? e->rec->preempts[j]
+                               : e->rec->failures       ? e->rec->failures[j]
+                                                        : 0;
+        if (a->undone != undone) {
             if (dls_job_work_left(e, j) < a->left || dls_job_work_left(e, j) > a->saved) {
                 return dls_fail(err, DLS_ERUN, NULL, "job %d lost work that it had not done", j);
             }
             a->left = dls_job_work_left(e, j);
-            a->failures = e->rec->failures[j];
+            a->undone = undone;
         }
         const bool finished = e->rec->state[j] == DLS_JOB_FINISHED;
         /* A finish is at the first whole microsecond at which no work is left. */

@@ -15,6 +15,7 @@ typedef struct dls_link_on {
 
 typedef struct dls_failure_state {
     bool on;
+    bool undo; /* work is lost: they are on, or preemptions lose it */
     dls_evq events;     /* slots: nodes, GPUs, the file, racks, jobs, services */
     size_t cursor;      /* next event of the file */
     int64_t origin_us;  /* time 0 of the file: the first submission */

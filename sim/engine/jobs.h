@@ -38,7 +38,7 @@ typedef struct dls_jobs {
     uint8_t *running;
     char *policy_bytes;         /* [n + 1][job_state_bytes] the scheduler's own; the last for no job */
     int64_t *save_us;           /* time that a periodic checkpoint takes; NULL: none are taken */
-    dls_work *saved;            /* left at the last checkpoint; NULL: nothing fails */
+    dls_work *saved;            /* left at the last checkpoint; NULL: nothing is lost */
     size_t *start_row;          /* row of a running job in the starts; NULL: none are kept */
 
     size_t done;                /* finished, infeasible or declined */
@@ -59,7 +59,7 @@ typedef struct dls_jobs {
     XX(jobs.running, e->n, true)                                                                   \
     XX(jobs.policy_bytes, (size_t)(e->n + 1) * e->params->sched->job_state_bytes, true)            \
     XX(jobs.save_us, e->n, e->params->checkpoint_period_us > 0)                                    \
-    XX(jobs.saved, e->n, e->failures.on)                                                           \
+    XX(jobs.saved, e->n, e->failures.undo)                                                         \
     XX(jobs.start_row, e->n, e->rec->want_world && e->params->want_allocs)
 
 /* ---- life.c ------------------------------------------------------------------------------------ */

@@ -224,14 +224,13 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
 }
 
 /* What the job has done since its last checkpoint is lost. */
-static dls_status fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+static dls_status undo(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
     const dls_work saved = dls_job_saved(e, job);
     DLS_TRY(leave(e, job, parts, err));
-    e->rec->failures[job]++;
     e->rec->lost_us[job] += dls_work_to_us(saved - e->job[job].work);
     e->job[job].work = saved;
-    return e->rounds.on ? dls_round_wanted(e, false, err) : DLS_OK;
+    return DLS_OK;
 }
 
 dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
@@ -240,7 +239,12 @@ dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
     const int32_t parts = e->job[job].parts;
     DLS_TRY(dls_guest_evict(e, job, err));
     e->job[job].parts = e->hold.type[job] = -1;
-    DLS_TRY(failed ? fail(e, job, parts, err) : leave(e, job, parts, err));
+    const bool undone = failed || e->params->preempt_loses;
+    DLS_TRY(undone ? undo(e, job, parts, err) : leave(e, job, parts, err));
+    if (failed) {
+        e->rec->failures[job]++;
+        DLS_TRY(e->rounds.on ? dls_round_wanted(e, false, err) : DLS_OK);
+    }
     DLS_TRY(wait_again(e, job, err));
     dls_free_parts(e, parts);
     return DLS_OK;

@@ -262,6 +262,7 @@ static void choose_parts(dls_engine *e)
     e->guests.on = p->placement->share || p->sched->joins;
     e->serving.on = p->services && p->services->n > 0;
     e->failures.on = dls_failures_wanted(e);
+    e->failures.undo = e->failures.on || p->preempt_loses;
     e->discipline = p->discipline >= 0 ? (dls_discipline)p->discipline : p->sched->discipline;
     s->n_types = p->cluster->n_types;
     s->by_type = e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT;
@@ -282,7 +283,7 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     if (e->guests.on) {
         DLS_TRY(dls_record_want_guests(r, err));
     }
-    if (e->failures.on) {
+    if (e->failures.undo) {
         DLS_TRY(dls_record_want_failures(r, err));
     }
     if ((p->elastic && e->walk.on) || e->index->parts) {

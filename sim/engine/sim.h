@@ -32,6 +32,7 @@ typedef struct dls_sim_params {
     int64_t restore_us;   /* charged at every start but the first, GPUs held, no progress */
     double storage_bps;   /* at which a job's state is written and read back; 0: takes no time */
     int64_t checkpoint_period_us; /* run time between checkpoints; 0: only when preempted */
+    bool preempt_loses;           /* who loses its GPUs loses its work since the last checkpoint, too */
     int64_t checkpoint_us;        /* to take a periodic one, GPUs held, beside writing it */
     const dls_failure_params *failures;     /* at random; NULL: none */
     const dls_failure_trace *failure_trace; /* as a file says; NULL: none */

@@ -20,7 +20,7 @@ typedef struct dls_stall {
 typedef struct dls_audited {
     dls_work left, saved;
     int64_t rate, progress_from_us;
-    int32_t failures;
+    int32_t undone;
     bool running;
 } dls_audited;
 

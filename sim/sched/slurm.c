@@ -104,8 +104,9 @@ static const dls_option options[] = {
      "which wait in the same queue and hold processors and memory",
      NULL},
     {"partitions", DLS_OPT_PATH, 0, 0, "", "",
-     "table partition,tier,factor,limit,first,last: of jobs whose virtual cluster has that name; "
-     "factor: of their priority, 0 to 1; limit: seconds, of jobs that have none; nodes by number, "
+     "table partition,tier,factor,limit,most,first,last: of jobs whose virtual cluster has that name; "
+     "factor: of their priority, 0 to 1; limit: seconds, of jobs that have none; most: jobs of a "
+     "longer limit are turned away; nodes by number, "
      "those behind all that are named are in every partition",
      NULL},
     {"qos", DLS_OPT_PATH, 0, 0, "", "",
@@ -301,6 +302,16 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     return DLS_OK;
 }
 
+/* A job that asks for more time than its partition allows is refused, or waits for ever. */
+static bool admit(void *state, const dls_view *view, int32_t job)
+{
+    const struct slurm *s = state;
+    const int32_t which = dls_slurm_partition_of(&s->partitions, job);
+    const int64_t most_us = which < 0 ? -1 : s->partitions.at[which].most_us;
+    return dls_admit_gang(state, view, job) &&
+           (most_us < 0 || !view->limit_us || view->limit_us[job] <= most_us);
+}
+
 const dls_sched_ops dls_sched_ops_slurm = {
     .abi = DLS_POLICY_ABI,
     .name = "slurm",
@@ -311,5 +322,5 @@ const dls_sched_ops dls_sched_ops_slurm = {
     .fini = fini,
     .clone = clone,
     .pass = pass,
-    .admit = dls_admit_gang,
+    .admit = admit,
 };

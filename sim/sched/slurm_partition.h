@@ -14,6 +14,7 @@ typedef struct dls_slurm_partition {
     int32_t tier;
     double factor;    /* of the priority of its jobs, 0 .. 1 */
     int64_t limit_us; /* of jobs without one; -1: none */
+    int64_t most_us;  /* jobs of a longer one never run; -1: none */
 } dls_slurm_partition;
 
 typedef struct dls_slurm_partitions {
@@ -25,7 +26,7 @@ typedef struct dls_slurm_partitions {
     size_t n_of;
 } dls_slurm_partitions;
 
-/* Reads a table `partition,tier,factor,limit,first,last`, nodes by number from 0, of which a partition may have
+/* Reads a table `partition,tier,factor,limit,most,first,last`, nodes by number from 0, of which a partition may have
  * several rows; nodes behind the last that any row names are in all. path "": there are none.
  * Errors: EINPUT with file and line, ENOMEM. */
 dls_status dls_slurm_partitions_init(dls_slurm_partitions *p, const dls_view *view,

@@ -156,7 +156,8 @@ static dls_status put_runs(FILE *out, void *what, dls_error *err)
 static dls_status put_partitions(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    return dls_site_partitions_put(&m->held->partitions, m->site->partitions, out, err);
+    return dls_site_partitions_put(&m->held->partitions, m->site->partitions, m->trace, out, m->to,
+                                   err);
 }
 
 static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)

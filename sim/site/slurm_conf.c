@@ -265,6 +265,8 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const d
     fputs(tables.cpu_jobs ? "    cpu_jobs = \"cpu_jobs.csv\";\n" : "", cfg);
     const dls_status status = put_clocks(&m, sacct, log, err);
     fputs(m.preempt ? "    restore_cost = \"0 s\";\n};\n" : "};\n", cfg);
+    /* Who is requeued begins anew. */
+    fputs(m.preempt ? "checkpoint: { lost_on_preemption = true; };\n" : "", cfg);
     return status;
 }
 

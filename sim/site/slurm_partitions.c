@@ -53,10 +53,10 @@ static bool has(const char *list, const char *name)
     return false;
 }
 
-/* What scontrol prints of a partition: "PartitionName=gpu ... PriorityTier=10 ..."; the value behind
- * " key=", `none` where it is not there. */
-static void value_in(const char *text, const char *name, const char *key, const char *none, char *out,
-                     size_t size)
+/* What scontrol prints of a partition: "PartitionName=gpu ... PriorityTier=10 ..."; the value
+ * behind " key=", `none` where it is not there. */
+static void value_in(const char *text, const char *name, const char *key, const char *none,
+                     char *out, size_t size)
 {
     char want[160];
     snprintf(want, sizeof want, "PartitionName=%.100s ", name);
@@ -71,16 +71,38 @@ static void value_in(const char *text, const char *name, const char *key, const 
     snprintf(out, size, "%.*s", (int)strcspn(value, " \r\n"), value);
 }
 
-/* Of jobs that give none: DefaultTime, else MaxTime; 0: none. */
-static double limit_in(const char *text, const char *name)
+/* 0: none. */
+static double limit_in(const char *text, const char *name, const char *key)
 {
     char value[64];
     double seconds;
-    value_in(text, name, "DefaultTime", "NONE", value, sizeof value);
-    if (!dls_date_span(value, &seconds)) {
-        value_in(text, name, "MaxTime", "UNLIMITED", value, sizeof value);
-    }
+    value_in(text, name, key, "NONE", value, sizeof value);
     return dls_date_span(value, &seconds) ? seconds : 0;
+}
+
+/* MaxTime, or the longest limit that a job of the partition had and yet ran: it was another then,
+ * or the job's QoS lets it (PartitionTimeLimit). over: how many did. */
+static double most_in(const char *text, const char *name, const dls_trace *trace, size_t *over)
+{
+    const dls_trace_columns *c = dls_trace_cols(trace);
+    const double most_s = limit_in(text, name, "MaxTime");
+    int64_t longest_us = (int64_t)(1e6 * most_s);
+    for (size_t j = 0; j < c->n && most_s > 0 && c->limit_us; j++) {
+        if (c->limit_us[j] > (int64_t)(1e6 * most_s) && c->vc[j] >= 0 &&
+            strcmp(dls_trace_vc(trace, c->vc[j]), name) == 0) {
+            ++*over;
+            longest_us = c->limit_us[j] > longest_us ? c->limit_us[j] : longest_us;
+        }
+    }
+    return 1e-6 * (double)longest_us;
+}
+
+static void put_limit(double seconds, FILE *out)
+{
+    if (seconds > 0) {
+        fprintf(out, "%.15g", seconds);
+    }
+    putc(',', out);
 }
 
 static double factor_in(const char *text, const char *name)
@@ -90,27 +112,28 @@ static double factor_in(const char *text, const char *name)
     return strtod(value, NULL);
 }
 
-static void put_one(const dls_site_partitions *p, const char *text, const char *name, double highest,
-                    FILE *out)
+static void put_one(const dls_site_partitions *p, const char *text, const char *name,
+                    double highest, double most_s, FILE *out)
 {
-    char tier[64], limit[32] = "";
+    char tier[64];
+    const double default_s = limit_in(text, name, "DefaultTime");
     value_in(text, name, "PriorityTier", "1", tier, sizeof tier);
-    if (limit_in(text, name) > 0) {
-        snprintf(limit, sizeof limit, "%.15g", limit_in(text, name));
-    }
     for (size_t first = 0, last; first < p->n; first = last + 1) {
         for (last = first; last < p->n && has(dls_strdict_get(&p->lists, p->list[last]), name);) {
             last++;
         }
         if (last > first) {
-            fprintf(out, "%s,%ld,%.6g,%s,%zu,%zu\n", name, strtol(tier, NULL, 10),
-                    highest > 0 ? factor_in(text, name) / highest : 0, limit, first, last - 1);
+            fprintf(out, "%s,%ld,%.6g,", name, strtol(tier, NULL, 10),
+                    highest > 0 ? factor_in(text, name) / highest : 0);
+            put_limit(default_s > 0 ? default_s : most_s, out);
+            put_limit(most_s, out);
+            fprintf(out, "%zu,%zu\n", first, last - 1);
         }
     }
 }
 
-dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol, FILE *out,
-                                   dls_error *err)
+dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol,
+                                   const dls_trace *trace, FILE *out, FILE *to, dls_error *err)
 {
     char *text = NULL;
     size_t len;
@@ -123,14 +146,22 @@ dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *sco
                 "no partition in it: is it the output of `scontrol show partitions -o`?");
         }
     }
-    fputs("partition,tier,factor,limit,first,last\n", out);
+    fputs("partition,tier,factor,limit,most,first,last\n", out);
     double highest = 0;
+    size_t over = 0;
     for (int32_t i = 0; i < (int32_t)p->names.n; i++) {
         const double factor = factor_in(text, dls_strdict_get(&p->names, i));
         highest = factor > highest ? factor : highest;
     }
     for (int32_t i = 0; i < (int32_t)p->names.n; i++) {
-        put_one(p, text, dls_strdict_get(&p->names, i), highest, out);
+        const char *name = dls_strdict_get(&p->names, i);
+        put_one(p, text, name, highest, most_in(text, name, trace, &over), out);
+    }
+    if (over > 0) {
+        fprintf(to,
+                "  jobs that ran with a longer limit than MaxTime of their partition, which is "
+                "raised to it: %zu\n",
+                over);
     }
     dls_free(text);
     return DLS_OK;

@@ -6,6 +6,7 @@
 #define DLS_SITE_SLURM_PARTITIONS_H
 
 #include "base/strdict.h"
+#include "dlsim/trace.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,8 +26,9 @@ dls_status dls_site_partitions_add(dls_site_partitions *p, const char *list,
 /* Are there nodes that are not in the same partitions? */
 bool dls_site_partitions_differ(const dls_site_partitions *p);
 /* The table of the option `partitions` of the scheduler `slurm`. scontrol: what `scontrol show
- * partitions -o` printed, for the tiers; NULL: all are 1. Errors: EINPUT, ENOMEM. */
-dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol, FILE *out,
-                                   dls_error *err) DLS_MUST_CHECK;
+ * partitions -o` printed, for tiers and limits; NULL: all tiers are 1. Jobs of the trace that ran with a
+ * longer limit than MaxTime raise it and are counted in `to`. Errors: EINPUT, ENOMEM. */
+dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol,
+                                   const dls_trace *trace, FILE *out, FILE *to, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -89,7 +89,7 @@ for log in "" --log="$source/tests/slurm/partitions/slurmctld.log.gz"; do
     # shellcheck disable=SC2086
     site_of partitions --partitions="$source/tests/slurm/partitions/partitions.txt" $log
     says err.txt "partitions: 3"
-    says partitions/partitions.csv "high,10,1,,2,5"
+    says partitions/partitions.csv "high,10,1,,,2,5"
     expect 0 fidelity partitions --json --least=C
     mv out.txt with.txt
     expect 0 fidelity partitions --json --set=scheduler.partitions=
@@ -138,9 +138,9 @@ done
 grep -qx '35,,normal,,32' policies/jobs.csv || fail "a dependency: $(grep '^35,' policies/jobs.csv)"
 grep -qx 'high,100,normal' policies/qos.csv || fail "QoS: $(cat policies/qos.csv)"
 printf 'reservation,known,start,end,first,last\n,,182,193,3,3\nservice,,98,158,0,0\n' | diff - policies/outages.csv || fail "outages"
-printf 'partition,tier,factor,limit,first,last\nmain,1,0.1,,0,3\nshort,1,1,540,0,3\n' | diff - policies/partitions.csv || fail "partitions"
+printf 'partition,tier,factor,limit,most,first,last\nmain,1,0.1,,,0,3\nshort,1,1,540,540,0,3\n' | diff - policies/partitions.csv || fail "partitions"
 says policies/cluster.cfg 'memory = "512000 MiB"'
-for text in "preempt = true" "weight_qos = 1000" "weight_partition = 500" 'restore_cost = "0 s"'; do
+for text in "preempt = true" "weight_qos = 1000" "weight_partition = 500" 'restore_cost = "0 s"' "lost_on_preemption = true"; do
     says policies/cluster.cfg "$text"
 done
 expect 0 fidelity policies --json --least=C
@@ -173,16 +173,17 @@ expect 2 whatif partitions --remove 'n01: 1'
 says err.txt "partitions"
 expect 2 whatif partitions --target 'mean wait < 1h'
 bad_partitions() {
-    printf 'partition,tier,factor,limit,first,last\n%b\n' "$1" >bad_partitions.csv
+    printf 'partition,tier,factor,limit,most,first,last\n%b\n' "$1" >bad_partitions.csv
     expect 4 fidelity partitions --set=scheduler.partitions=bad_partitions.csv
     says err.txt "$2"
 }
-bad_partitions 'low,1,1,,0,6' "the cluster's 6 nodes"
-bad_partitions 'low,1,1,,3,2' "bad_partitions.csv:2: expected the first"
-bad_partitions 'low,1,2,,0,5' "a factor of 0 to 1"
-bad_partitions 'low,1,1,never,0,5' "a limit in seconds"
-bad_partitions 'low,high,1,,0,5' "expected a tier"
-bad_partitions ',1,1,,0,5' "no partition"
+bad_partitions 'low,1,1,,,0,6' "the cluster's 6 nodes"
+bad_partitions 'low,1,1,,,3,2' "bad_partitions.csv:2: expected the first"
+bad_partitions 'low,1,2,,,0,5' "a factor of 0 to 1"
+bad_partitions 'low,1,1,never,,0,5' "limits in seconds"
+bad_partitions 'low,1,1,60,0,0,5' "limits in seconds"
+bad_partitions 'low,high,1,,,0,5' "expected a tier"
+bad_partitions ',1,1,,,0,5' "no partition"
 bad_partitions 'low,1,0' "expected partition,tier,factor"
 expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes="$source/tests/slurm/partitions/nodes.txt" \
     --partitions="$source/tests/slurm/partitions/config.txt" -o none

@@ -112,7 +112,7 @@ submit,duration,limit,nodes,cpus,mem_mib,user,account,partition
 0,2400,86400,2,24,,ann,ml,main
 0,1800,,1,64,,a_n,ml,main
 END
-printf 'partition,tier,factor,limit,first,last\nmain,1,1,,0,1\ngpu,1,1,,0,0\n' >partitions.txt
+printf 'partition,tier,factor,limit,most,first,last\nmain,1,1,,,0,1\ngpu,1,1,,,0,0\n' >partitions.txt
 diff partitions.txt site/partitions.csv || fail "partitions"
 says err.txt "partitions: 2; their tiers are not known (--partitions)"
 diff cpu_jobs.txt site/cpu_jobs.csv || fail "jobs without GPUs"

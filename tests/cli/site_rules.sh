@@ -76,6 +76,33 @@ gone = [r for r in rows.values() if int(r["preempts"])]
 assert [r["id"] for r in gone] == ["low2"], gone
 assert 20 + 60 + 80 <= int(gone[0]["end_us"]) / 1e6 < 180, gone
 END
+# Who is requeued begins anew, unless it has saved its state meanwhile: 20 s are lost of the first, then 5 s.
+lost() {
+    expect 0 --config=site.cfg --set=scheduler.qos=qos.csv --set=scheduler.jobs=jobs_qos.csv --set=scheduler.preempt=true --set=scheduler.requeue_delay=60 \
+        --set=scheduler.restore_cost=0 --set=checkpoint.lost_on_preemption=true --set=run.audit=true "$@" -o run.h5 --force -q
+    expect 0 export --csv run.h5 -o jobs.csv --force -q
+    python3 -c '
+import csv
+low2 = {r["id"]: r for r in csv.DictReader(open("jobs.csv"))}["low2"]
+print(round((int(low2["lost_us"])) / 1e6), int(low2["failures"]), int(low2["preempts"]), round((int(low2["executed_us"])) / 1e6))'
+}
+at=$(lost) && read -r gone failures preempts ran <<<"$at"
+test $((ran - gone)) = 100 && test "$gone" -ge 15 && test "$failures $preempts" = "0 1" || fail "requeued: $at"
+least=$gone
+at=$(lost --set=checkpoint.period=7s) && read -r gone failures preempts ran <<<"$at"
+test "$gone" -lt 7 && test $((least - gone)) = $((least / 7 * 7)) && test $((ran - gone)) = 100 || fail "requeued with checkpoints: $at"
+
+# A partition's longest limit: who asks for more is turned away, who asks for as much is not; the import raises it to what ran.
+trace a,4,0,5,60, b,4,0,5,61, c,4,0,5,,
+printf 'partition,tier,factor,limit,most,first,last\nml,1,1,,60,0,1\n' >most.csv
+sed -i '1s/$/,vc/; 2,$s/$/,ml/' trace.csv
+expect 0 --config=site.cfg --set=scheduler.partitions=most.csv -o run.h5 --force -q
+expect 0 export --csv run.h5 -o jobs.csv --force -q
+python3 -c '
+import csv
+state = {r["id"]: r["state"] for r in csv.DictReader(open("jobs.csv"))}
+assert state["a"] == state["c"] == "finished" and state["b"] != "finished", state' || fail "a limit beyond the partition's: $(cat jobs.csv)"
+
 trace fill,8,0,30,60, low,8,1,10,60, high,8,2,10,60,
 printf 'job,cpus,qos,reservation,after\nlow,,low,,\nhigh,,high,,\n' >jobs_qos.csv
 starts qos=qos.csv jobs=jobs_qos.csv -- low=30..36 high=40..47
@@ -100,12 +127,12 @@ bad jobs job,qos 'low,' "expected the header"
 # sacctmgr's and scontrol's texts that are something else; dependencies of all kinds.
 printf 'NodeName=n1 CPUTot=32 Gres=gpu:4 RealMemory=1000 State=IDLE Partitions=main\nNodeName=n2 CPUTot=32 Gres=gpu:4 RealMemory=1000 State=IDLE Partitions=main\n' >nodes.txt
 python3 - <<'END'
-head = "JobID|User|JobName|QOS|Reservation|State|Submit|Start|End|Timelimit|NNodes|NCPUS|ReqTRES|AllocTRES|SubmitLine"
+head = "JobID|User|Partition|JobName|QOS|Reservation|State|Submit|Start|End|Timelimit|NNodes|NCPUS|ReqTRES|AllocTRES|SubmitLine"
 lines = ["", "--dependency=afterany:1:3", "-d afterok:2", "--dependency=after:1", "--dependency=afterok:1?afterok:2", "-d singleton", "--dependency singleton,afternotok:3"]
 with open("sacct.txt", "w") as f:
     print(head, file=f)
     for i, line in enumerate(lines, 1):
-        print(f"{i}|ann|train|normal|{'maint' if i == 2 else ''}|COMPLETED|{1000+i}|{1010+i}|{1020+i}|5|1|8|cpu=8,gres/gpu=1|cpu=8,gres/gpu=1|sbatch {line} job.sh", file=f)
+        print(f"{i}|ann|main|train|normal|{'maint' if i == 2 else ''}|COMPLETED|{1000+i}|{1010+i}|{1020+i}|5|1|8|cpu=8,gres/gpu=1|cpu=8,gres/gpu=1|sbatch {line} job.sh", file=f)
 END
 import() { expect "$1" import slurm --sacct=sacct.txt --nodes=nodes.txt "${@:2}" -o site; }
 import 0
@@ -118,6 +145,11 @@ import 0 --reservations=reservations.txt --events=events.txt
 printf 'reservation,known,start,end,first,last\n,,10,,1,1\nmaint,,19,79,0,0\nmaint,,19,79,1,1\n' | diff - site/outages.csv || fail "outages"
 import 4 --reservations=nodes.txt
 says err.txt "scontrol show reservations"
+printf 'PartitionName=main DefaultTime=00:02:00 MaxTime=%s PriorityTier=1\n' 00:04:00 >parts.txt
+sed -i 's/Partitions=main$/Partitions=main,second/' nodes.txt
+import 0 --partitions=parts.txt
+says err.txt "longer limit than MaxTime of their partition, which is raised to it: 7"
+says site/partitions.csv "main,1,1,120,300,0,1"
 import 4 --events=nodes.txt
 import 4 --qos=events.txt
 says err.txt "Name"

@@ -302,7 +302,7 @@ TEST(slurm_tables)
     static const char *const tables[] = {
         "submit,duration,limit,nodes,cpus,mem_mib,user,account,partition\n",
         "account,user,shares\nml,,10\nml,ann,1\nml,bob,3\n",
-        "partition,tier,factor,limit,first,last\nlow,1,0.5,,0,3\nhigh,9,1,7200,2,5\n",
+        "partition,tier,factor,limit,most,first,last\nlow,1,0.5,,,0,3\nhigh,9,1,7200,,2,5\n",
         "job,cpus,qos,reservation,after\n",
         "qos,priority,preempts\nlow,0,\nhigh,10,low\n",
         "reservation,known,start,end,first,last\nmaint,100,1000,2000,0,1\n,,3000,4000,4,5\n"};
