@@ -127,6 +127,58 @@ for file in nodes.txt.gz marked.txt; do
     cmp site/cluster.cfg site2/cluster.cfg || fail "$file"
 done
 
+# Dumps that were cut off, in the midst of a row, of JSON or of the gzip stream; jobs that have no end; names that hold the separator; jobs that
+# did not start: what is whole remains, what does not is counted with its line.
+{
+    job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600
+    job 2 2026-10-25T02:00:00 Unknown 3600
+    job 3 Unknown Unknown 0
+    job 4 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 | sed 's/ann/an|n/'
+    job 5 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 | head -c 60
+} | import
+says err.txt "no end (still running, or lost): 1, first in line 3"
+says err.txt "never started (pending, or cancelled while it was): 1, first in line 4"
+says err.txt "a row with more or fewer cells than the header (a name with '|', or cut off): 2, first in line 5"
+test "$(grep -c '^[0-9]*,2,' site/trace.csv)" = 1 || fail "rows that are whole: $(cat site/trace.csv)"
+gzip -c sacct.txt | head -c 200 >cut.gz
+expect 4 import slurm --sacct=cut.gz --nodes=nodes.txt -o none
+printf '{"meta": {"slurm": {}}, "jobs": [{"job_id": 1, "time": {"submission": 10' >cut.json
+expect 4 import slurm --sacct=cut.json --nodes=nodes.txt -o none
+says err.txt "cut.json:1:"
+head -c 20 nodes.txt >cut_nodes.txt
+expect 4 import slurm --sacct=sacct.txt --nodes=cut_nodes.txt -o none
+test ! -e none || fail "a site of what was cut off"
+
+# The language and time zone of who imports change nothing.
+{ job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 && job 2 2026-10-25T02:30:00+01:00 2026-10-25T02:40:00+01:00 600 1 1.5K; } | import
+cp -r site plain
+for zone in UTC America/New_York Asia/Kolkata; do
+    for language in C C.UTF-8; do
+        TZ=$zone LC_ALL=$language expect 0 import slurm --sacct=sacct.txt --nodes=nodes.txt -o site
+        diff -r plain site || fail "in $language and $zone another site"
+    done
+done
+
+# Memory is that of the text and a record per job: twice the jobs need at most twice as much and a bit.
+peak() {
+    python3 - "$1" <<'END' >many.txt
+import sys
+print("JobID|User|Account|Partition|State|Submit|Start|End|NNodes|NCPUS|NodeList|AllocTRES")
+for i in range(int(sys.argv[1])):
+    print(f"{i}|u|a|p|COMPLETED|{i + 1}|{i + 1}|{i + 100}|1|8|g1|cpu=8,gres/gpu=1\n{i}.batch|||p|COMPLETED|{i + 1}|{i + 1}|{i + 100}|1|8|g1|cpu=8,mem=1000M,gres/gpu=1")
+END
+    python3 - "$dlsim" <<'END'
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], "import", "slurm", "--sacct=many.txt", "--nodes=nodes.txt", "-o", "many", "-q"], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+END
+}
+if test "${DLSIM_SANITIZE:-0}" = 0; then
+    one=$(peak 20000) two=$(peak 40000) size=$(stat -c %s many.txt)
+    test $((two - one)) -lt $((size / 1024)) || fail "memory: $one and $two KiB, of the second text $((size / 1024))"
+    checks=$((checks + 1))
+fi
+
 # Where no job asks for processors it is the same whether nodes say how many they have.
 for cpus in 0 64; do
     expect 0 --config="$source/configs/quickstart.cfg" --trace="$source/traces/samples/philly_like_5000.csv" --scheduler=slurm \
