@@ -13,20 +13,21 @@ typedef struct block {
 } block;
 
 /* The next block behind *node; false: there is none. */
-static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
-                       const dls_slurm_ask *ask, int32_t *node, block *out)
+static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room, int32_t *node, block *out)
 {
     *out = (block){-1, 0, 0};
-    for (; *node < p->n_nodes; (*node)++) {
-        const int32_t n = *node;
-        const bool usable =
-            (p->avail[n / 64] & ~p->chosen[n / 64]) >> n % 64 & 1 && dls_slurm_holds(&room[n], ask);
-        if (usable) {
+    for (int32_t w = *node / 64; w < p->words; w++) {
+        uint64_t bits = p->usable[w] & ~p->chosen[w];
+        bits &= w == *node / 64 ? UINT64_MAX << *node % 64 : UINT64_MAX;
+        for (; bits; bits &= bits - 1) {
+            const int32_t n = 64 * w + __builtin_ctzll(bits);
+            if (out->nodes > 0 && n != *node) {
+                return true;
+            }
             out->first = out->nodes == 0 ? n : out->first;
             out->nodes++;
             out->cpus += room[n].cpus;
-        } else if (out->nodes > 0) {
-            return true;
+            *node = n + 1;
         }
     }
     return out->nodes > 0;
@@ -60,7 +61,6 @@ static bool choose_any(dls_slurm_plan *p, const dls_slurm_room *room, const dls_
     return gpus >= ask->gang;
 }
 
-/* Nodes of p->avail with room, into p->chosen. */
 bool dls_slurm_choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
 {
     memset(p->chosen, 0, (size_t)p->words * sizeof *p->chosen);
@@ -69,7 +69,7 @@ bool dls_slurm_choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_s
     }
     for (int32_t left = ask->nodes; left > 0;) {
         block best = {-1, 0, 0}, b;
-        for (int32_t node = 0; next_block(p, room, ask, &node, &b);) {
+        for (int32_t node = 0; next_block(p, room, &node, &b);) {
             const bool enough = b.nodes >= left, was = best.nodes >= left;
             if (best.nodes == 0 || (enough && (!was || b.cpus < best.cpus)) ||
                 (!enough && !was && b.cpus > best.cpus)) {

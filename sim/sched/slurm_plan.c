@@ -26,6 +26,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     dls_free(p->want);
     dls_free(p->of_type);
     dls_free(p->with);
+    dls_free(p->having);
     dls_free(p->held);
     *p = (dls_slurm_plan){0};
 }
@@ -55,14 +56,28 @@ static void give_back(dls_slurm_room *room, const dls_slurm_run *r, const dls_pl
     room->mem += part->gpus > 0 ? r->mem_per_gpu * part->gpus : r->mem;
 }
 
+/* p->having as the node's free GPUs are. */
+static void list(dls_slurm_plan *p, int32_t node, int32_t from, int32_t to, bool has)
+{
+    const uint64_t bit = UINT64_C(1) << node % 64;
+    for (int32_t g = from; g < to; g++) {
+        uint64_t *word = &p->having[g * p->words + node / 64];
+        *word = has ? *word | bit : *word & ~bit;
+    }
+}
+
 /* What a node has free now. Processors as cpus_of has them: the index is short of less than ten
  * thousandths of one, by what is cut off. */
 static void look(dls_slurm_plan *p, const dls_place_index *index, int32_t node)
 {
+    const int32_t had = p->room[node].gpus;
     p->room[node] = (dls_slurm_room){
         .gpus = dls_place_free(index, node),
         .cpus = p->unaccounted.cpus + dls_place_free_cpu(index, node) / 10 * 10 - p->held[node].cpus,
         .mem = p->unaccounted.mem + dls_place_free_mem(index, node) - p->held[node].mem};
+    p->later[node] = p->room[node];
+    list(p, node, had + 1, p->room[node].gpus + 1, true);
+    list(p, node, p->room[node].gpus + 1, had + 1, false);
 }
 
 /* Unsorted, at the end of the list. */
@@ -103,7 +118,8 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     p->words = (n_nodes + 63) / 64;
     DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 2, sizeof *p->room, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->held, (size_t)n_nodes, sizeof *p->held, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 4, sizeof *p->avail, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 5, sizeof *p->avail, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->having, (size_t)p->words * SIZES, sizeof *p->having, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->of_type, (size_t)((n_types + 1) * p->words), sizeof *p->of_type,
                             "nodes", err));
@@ -112,12 +128,14 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
         const uint64_t bit = UINT64_C(1) << n % 64;
         p->of_type[dls_place_type(index, n) * p->words + n / 64] |= bit;
         p->of_type[n_types * p->words + n / 64] |= bit;
+        p->having[n / 64] |= bit;
     }
     DLS_TRY(dls_alloc_array(&p->with, (size_t)(n_types * SIZES), sizeof *p->with, "nodes", err));
     p->later = p->room + n_nodes;
     p->chosen = p->avail + p->words;
     p->may = p->chosen + p->words;
     p->closed = p->may + p->words;
+    p->usable = p->closed + p->words;
     return DLS_OK;
 }
 
@@ -308,6 +326,24 @@ static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r, const uint6
     return false;
 }
 
+/* A job gives back what it has in p->later; how many nodes more that makes usable. */
+static int32_t release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slurm_ask *ask)
+{
+    int32_t more = 0;
+    for (int32_t k = 0; k < r->n_parts; k++) {
+        const dls_place_part *part = &p->parts[r->first_part + k];
+        dls_slurm_room *room = &p->later[part->node];
+        uint64_t *usable = &p->usable[part->node / 64];
+        const uint64_t bit = UINT64_C(1) << part->node % 64;
+        give_back(room, r, part);
+        if (p->avail[part->node / 64] & bit & ~*usable && dls_slurm_holds(room, ask)) {
+            *usable |= bit;
+            more++;
+        }
+    }
+    return more;
+}
+
 /* p->avail: the nodes that a job may have now. */
 static void open_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
@@ -318,11 +354,29 @@ static void open_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
     }
 }
 
+/* p->usable: the nodes of p->avail with room now for one of the job's parts. Returns how many. */
+static int32_t fitting(dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    const uint64_t *having = p->having + ask->gpus * p->words;
+    int32_t fits = 0;
+    for (int32_t w = 0; w < p->words; w++) {
+        p->usable[w] = p->avail[w] & having[w];
+        for (uint64_t bits = p->usable[w]; bits; bits &= bits - 1) {
+            const int32_t n = 64 * w + __builtin_ctzll(bits);
+            if (!dls_slurm_holds(&p->room[n], ask)) {
+                p->usable[w] &= ~(bits & -bits);
+            }
+        }
+        fits += __builtin_popcountll(p->usable[w]);
+    }
+    return fits;
+}
+
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
     open_now(p, ask);
     return dls_slurm_plan_has_room(p, ask) && allowed(p, ask, p->now_us) <= p->now_us &&
-           dls_slurm_choose(p, p->room, ask);
+           fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
 }
 
 /* The run of a job of the view; NULL: it has none. O(running). */
@@ -344,15 +398,15 @@ int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int3
     if (allowed(p, ask, p->now_us) > p->now_us) {
         return -1;
     }
-    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
+    (void)fitting(p, ask);
     for (; tried < n && !fits; tried++) {
         const dls_slurm_run *r = run_of(p, victim[tried]);
-        for (int32_t k = 0; r && k < r->n_parts; k++) {
-            const dls_place_part *part = &p->parts[r->first_part + k];
-            give_back(&p->later[part->node], r, part);
+        if (r) {
+            (void)release(p, r, ask);
+            fits = touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
         }
-        fits = r && touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
     }
+    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
     for (int32_t i = 0; fits && i < tried; i++) {
         const dls_slurm_run *r = run_of(p, victim[i]);
         if (r && touches(p, r, p->chosen)) {
@@ -377,44 +431,17 @@ int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
     return n;
 }
 
-/* How many nodes of p->avail have room for one of the job's parts. */
-static int32_t fitting(const dls_slurm_plan *p, const dls_slurm_room *room,
-                       const dls_slurm_ask *ask)
-{
-    int32_t fits = 0;
-    for (int32_t n = 0; n < p->n_nodes; n++) {
-        fits += dls_slurm_is_avail(p, n) && dls_slurm_holds(&room[n], ask);
-    }
-    return fits;
-}
-
-/* A job gives back what it has in p->later; how many nodes more that makes. */
-static int32_t release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slurm_ask *ask)
-{
-    int32_t more = 0;
-    for (int32_t k = 0; k < r->n_parts; k++) {
-        const dls_place_part *part = &p->parts[r->first_part + k];
-        dls_slurm_room *room = &p->later[part->node];
-        const bool had = dls_slurm_holds(room, ask);
-        give_back(room, r, part);
-        more += !had && dls_slurm_holds(room, ask) && dls_slurm_is_avail(p, part->node);
-    }
-    return more;
-}
-
-/* When enough running jobs have ended, by their limits, for the job to fit on p->avail. Ends are
- * taken together that lie within a window behind the first, which is cut to half a minute of the
- * clock; it doubles until it holds the next end each time that those before do not suffice. The
- * start is the last end taken. */
-static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *ask)
+/* When enough of the running jobs have ended, by their limits, for the job to fit on p->avail. Ends
+ * are taken together that lie within a window behind the first, which is cut to half a minute of
+ * the clock; it doubles until it holds the next end each time that those before do not suffice. The
+ * start is the last end taken. DLS_NEVER, too, if it is after `until`. *seen: those that were
+ * looked at. */
+static int64_t when_ended(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
+                          const dls_slurm_ask *ask, int32_t fits, size_t *seen)
 {
     int64_t from_us = DLS_NEVER, window_us = WINDOW_US;
-    int32_t fits = fitting(p, p->room, ask);
-    if (fits >= ask->nodes && dls_slurm_choose(p, p->room, ask)) {
-        return now_us;
-    }
-    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
-    for (size_t i = 0; i < p->n_run;) {
+    size_t i = 0;
+    while (i < p->n_run) {
         int64_t last_us = DLS_NEVER;
         bool more = true;
         for (int n = 0; n < WINDOW_JOBS && more && i < p->n_run; i++) {
@@ -422,11 +449,15 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
             if (!touches(p, r, p->avail)) {
                 continue;
             }
+            if (r->end_us > until_us) {
+                return DLS_NEVER;
+            }
             if (from_us == DLS_NEVER) {
                 from_us = r->end_us + WINDOW_US - (r->end_us + p->clock_us) % WINDOW_US;
             }
             last_us = r->end_us;
             fits += release(p, r, ask);
+            *seen = i + 1;
             more = i + 1 < p->n_run && r[1].end_us <= from_us + window_us;
             n++;
         }
@@ -439,6 +470,25 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
         }
     }
     return DLS_NEVER;
+}
+
+/* When it can start on p->avail; DLS_NEVER: not until then. */
+static int64_t will_run(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
+                        const dls_slurm_ask *ask)
+{
+    const int32_t fits = fitting(p, ask);
+    if (fits >= ask->nodes && dls_slurm_choose(p, p->room, ask)) {
+        return now_us;
+    }
+    size_t seen = 0;
+    const int64_t start_us = when_ended(p, now_us, until_us, ask, fits, &seen);
+    for (size_t i = 0; i < seen; i++) {
+        for (int32_t k = 0; k < p->run[i].n_parts; k++) {
+            const int32_t node = p->parts[p->run[i].first_part + k].node;
+            p->later[node] = p->room[node];
+        }
+    }
+    return start_us;
 }
 
 /* Are there nodes to gain where span i ends: some that the next has, and that a job from within
@@ -478,6 +528,17 @@ static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t star
     *later_us = found_us < *later_us ? found_us : *later_us;
 }
 
+bool dls_slurm_plan_unreserved(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)
+{
+    const int64_t now_us = dls_slurm_whole_s(view->now_us);
+    int64_t later_us;
+    if (allowed(p, ask, now_us) > now_us) {
+        return false;
+    }
+    unreserved(p, ask, now_us, &later_us);
+    return fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
+}
+
 int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)
 {
     const int64_t now_us = dls_slurm_whole_s(view->now_us);
@@ -485,7 +546,7 @@ int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_
     while (from_us != DLS_NEVER) {
         int64_t later_us;
         unreserved(p, ask, from_us, &later_us);
-        int64_t start_us = will_run(p, now_us, ask);
+        int64_t start_us = will_run(p, now_us, later_us, ask);
         start_us = start_us > from_us ? start_us : from_us;
         if (start_us <= now_us) {
             return view->now_us;

@@ -44,7 +44,7 @@ typedef struct dls_slurm_plan {
         *span; /* in order of time, from the resolution's last multiple to the window's end */
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
-    dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
+    dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future, in a search, else as now */
     dls_slurm_room *held; /* [n_nodes] by jobs without GPUs */
     dls_slurm_room unaccounted; /* what a node counts for where nothing is accounted; else 0 */
     const dls_slurm_outages *outages; /* borrowed */
@@ -52,6 +52,8 @@ typedef struct dls_slurm_plan {
     int64_t clock_us;                 /* that a clock shows at time 0 */
     int64_t resolution_us, window_us; /* of the table of reservations */
     uint64_t *avail, *chosen, *may;   /* may: of a job, scratch */
+    uint64_t *usable;                 /* nodes of avail with room for a job that is looked at */
+    uint64_t *having; /* [DLS_GPUS_PER_NODE_MAX + 2][words] nodes with so many free GPUs or more now */
     uint64_t *closed;                 /* nodes that the main scheduler gives nobody any more */
     uint64_t *of_type;                /* [types + 1][words], all nodes last */
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
@@ -99,6 +101,8 @@ void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes);
 int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
                              const dls_place_part **parts);
 
+/* Can a job start now without touching a reservation? As dls_slurm_plan_start finds it. */
+bool dls_slurm_plan_unreserved(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask);
 /* The earliest time from now on at which a job can start without touching a reservation; the nodes
  * stand in p->chosen. DLS_NEVER: not within what the plan sees, or not before now + window.
  * O(spans x (running x nodes / 64 + nodes)) at worst. */
@@ -132,7 +136,7 @@ static inline bool dls_slurm_holds(const dls_slurm_room *room, const dls_slurm_a
 {
     return room->gpus >= ask->gpus && room->cpus >= ask->cpus && room->mem >= ask->mem;
 }
-/* Nodes of p->avail with room, into p->chosen; false: there are too few. */
+/* Nodes of p->usable, into p->chosen; false: there are too few. Of p->avail where any nodes will do. */
 bool dls_slurm_choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask);
 
 #endif

@@ -278,6 +278,19 @@ static size_t worth_planning(struct slurm *s, const dls_view *view, size_t n)
     return last;
 }
 
+/* Might a job start now beside what has been reserved so far? Once it cannot, it cannot in this turn. */
+static bool might_start(struct slurm *s, const dls_view *view, int32_t job)
+{
+    for (int32_t t = 0; job >= 0 && t < view->n_types; t++) {
+        const dls_slurm_ask ask = ask_of(s, view, job, t);
+        if (dls_slurm_plan_has_room(&s->plan, &ask) && may_have(view, job, t, true) &&
+            dls_slurm_plan_unreserved(&s->plan, view, &ask)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
                            dls_error *err)
 {
@@ -286,6 +299,12 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
         const int32_t job = s->waiting[i];
         if (job < 0) {
             continue;
+        }
+        while (n > i && !might_start(s, view, s->waiting[n - 1])) {
+            n--;
+        }
+        if (n == i) {
+            break;
         }
         dls_slurm_ask ask;
         int64_t start_us;

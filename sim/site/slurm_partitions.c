@@ -29,7 +29,12 @@ dls_status dls_site_partitions_add(dls_site_partitions *p, const char *list, dls
 {
     int32_t code;
     for (const char *name = list; *name; name += strcspn(name, ","), name += *name == ',') {
-        DLS_TRY(dls_strdict_put(&p->names, name, strcspn(name, ","), &code, err));
+        const size_t length = strcspn(name, ",");
+        if (length == 0 || length > 63) {
+            return dls_fail(err, DLS_EINPUT, NULL,
+                            "Partitions=%.200s: a name of %zu bytes, not 1 to 63", list, length);
+        }
+        DLS_TRY(dls_strdict_put(&p->names, name, length, &code, err));
     }
     DLS_TRY(dls_grow(&p->list, &p->cap, p->n + 1, sizeof *p->list, err));
     DLS_TRY(dls_strdict_put(&p->lists, list, strlen(list), &p->list[p->n], err));

@@ -305,6 +305,9 @@ ml||3'; do # what a replay would refuse
     expect 4 import slurm --sacct=odd.txt --nodes=nodes.txt --shares=shares.txt -o none
     says err.txt "shares.txt:"
 done
+sed "1s/Partitions=[^ ]*/Partitions=$(printf 'p%.0s' {1..64})/" nodes.txt >long.txt
+expect 4 import slurm --sacct=odd.txt --nodes=long.txt -o none
+says err.txt "a name of 64 bytes"
 rm -rf none
 expect 3 fidelity missing
 expect 4 fidelity "$source/configs/quickstart.cfg" --set=trace.path="$sample"
