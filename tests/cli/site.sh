@@ -305,8 +305,8 @@ ml||3'; do # what a replay would refuse
     expect 4 import slurm --sacct=odd.txt --nodes=nodes.txt --shares=shares.txt -o none
     says err.txt "shares.txt:"
 done
-sed "1s/Partitions=[^ ]*/Partitions=$(printf 'p%.0s' {1..64})/" nodes.txt >long.txt
-expect 4 import slurm --sacct=odd.txt --nodes=long.txt -o none
+sed "s/Partitions=[^ ]*/Partitions=$(printf 'p%.0s' {1..64})/" "$source/tests/slurm/partitions/nodes.txt" >long.txt
+expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes=long.txt -o none
 says err.txt "a name of 64 bytes"
 rm -rf none
 expect 3 fidelity missing
