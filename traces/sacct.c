@@ -94,18 +94,25 @@ static int64_t tres(const char *text, const char *name, char *type, size_t size)
     return -1;
 }
 
-/* GPUs, their type and memory, as allocated or, failing that, as asked for. */
+/* GPUs and memory, as allocated or, failing that, as asked for; the type that was asked for or,
+ * where that is not known, that was given. */
 static void read_tres(dls_csv *csv, const layout *at, dls_job_rec *rec, char type[64])
 {
     static const int columns[] = {ALLOC_TRES, REQ_TRES};
-    for (int k = 0; k < 2 && rec->gpus_milli <= 0; k++) {
+    for (int k = 0; k < 2; k++) {
         const char *text = dls_csv_text(csv, at->col[columns[k]]);
+        char named[64] = "";
         int64_t gpus = tres(text, "gres/gpu", NULL, 0);
-        const int64_t typed = tres(text, "gres/gpu", type, 64);
+        const int64_t typed = tres(text, "gres/gpu", named, sizeof named);
         const int64_t mem_mib = tres(text, "mem", NULL, 0);
         gpus = gpus >= 0 ? gpus : typed;
-        rec->gpus_milli = gpus > 0 && gpus <= DLS_GPUS_MAX ? gpus * 1000 : 0;
-        rec->mem_mib = mem_mib > 0 ? mem_mib : DLS_ABSENT;
+        if (gpus > 0) {
+            memcpy(type, named, sizeof named);
+        }
+        if (rec->gpus_milli <= 0) {
+            rec->gpus_milli = gpus > 0 && gpus <= DLS_GPUS_MAX ? gpus * 1000 : 0;
+            rec->mem_mib = mem_mib > 0 ? mem_mib : DLS_ABSENT;
+        }
     }
     rec->gpu_types = type[0] ? type : NULL;
 }
@@ -153,6 +160,16 @@ static void optional(const dls_csv *csv, int col, int scale, int64_t max, int64_
         *out = DLS_ABSENT;
         dls_trace_builder_changed(b, "a number of nodes, processors or priority that is none");
     }
+}
+
+/* The first word: "CANCELLED by 1000". */
+static dls_outcome outcome_of(dls_csv *csv, int col, dls_trace_builder *b)
+{
+    const char *blank = col >= 0 ? memchr(csv->cell[col].s, ' ', csv->cell[col].len) : NULL;
+    if (blank) {
+        csv->cell[col].len = (uint32_t)(blank - csv->cell[col].s);
+    }
+    return dls_outcome_cell(csv, col, b);
 }
 
 static void note_kind(const dls_csv *csv, const layout *at, const dls_job_rec *rec,
@@ -217,7 +234,7 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
         dls_trace_builder_changed(b, "ran over a change of the clock: as long as Elapsed says");
     }
     rec.limit_us = at->col[LIMIT] >= 0 ? limit_us(dls_csv_text(csv, at->col[LIMIT])) : DLS_ABSENT;
-    rec.outcome = dls_outcome_cell(csv, at->col[STATE], b);
+    rec.outcome = outcome_of(csv, at->col[STATE], b);
     rec.id = dls_trace_builder_new_id(b, dls_csv_str(csv, at->col[JOB_ID]), again, sizeof again);
     note_kind(csv, at, &rec, b);
     rec.user = dls_csv_str(csv, at->col[USER]);

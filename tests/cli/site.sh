@@ -259,7 +259,7 @@ JobID|User|Account|Partition|State|Submit|Eligible|Start|End|Timelimit|NNodes|NC
 2|ann|ml|main|CANCELLED by 7|2026-03-01T10:00:00|2026-03-01T10:00:00|None|2026-03-01T10:01:00|1-00:00:00|1|8||gres/gpu=2
 3|bob|ml|main|RUNNING|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:10|Unknown|UNLIMITED|1|8|gres/gpu=2|
 4|bob|ml|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:10|2026-03-01T10:05:00|10|1|8|cpu=8|cpu=8
-5_1|bob|ml|main|TIMEOUT|2026-03-01T10:00:00|2026-03-01T10:02:00|2026-03-01T10:02:10|2026-03-01T10:05:00|2-03:04:05|1|8|gres/gpu:a100=4|
+5_1|bob|ml|main|CANCELLED by 7|2026-03-01T10:00:00|2026-03-01T10:02:00|2026-03-01T10:02:10|2026-03-01T10:05:00|2-03:04:05|1|8|gres/gpu:a100=4|
 6|bob|a|b|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:02:00|2026-03-01T10:02:10|2026-03-01T10:05:00|3|1|8|gres/gpu=4|
 7|bob|ml|main|COMPLETED|1772359200|1772359200|1772359100|1772359300|3|1|8|gres/gpu=4|
 8|bob|ml|main|COMPLETED|yesterday|yesterday|2026-03-01T10:02:10|2026-03-01T10:05:00|3|1|8|gres/gpu=4|
@@ -287,6 +287,7 @@ says odd/cluster.cfg 'max_age = "604800 s"'
 says odd/cluster.cfg 'calc_period = "240 s"'
 says odd/cluster.cfg 'half_life = "330 s"'
 says odd/trace.csv "5_1,4,"
+grep -q '^5_1,.*a100.*,killed' odd/trace.csv || fail "type and state of a job: $(cat odd/trace.csv)"
 grep -q '183845' odd/trace.csv || fail "a limit of 2-03:04:05: $(cat odd/trace.csv)"
 expect 0 fidelity odd
 

@@ -80,6 +80,20 @@ END
 expect 0 fidelity site --json
 expect 0 --config=site/cluster.cfg -q
 
+# The type of GPU is what was asked for, where that is known: who asked for any may have any in a what-if.
+{
+    echo "$header|ReqTRES"
+    job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu=2,gres/gpu:a100=2 | sed 's/$/|gres\/gpu=2/'
+    job 2 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu=2,gres/gpu:a100=2 | sed 's/$/|gres\/gpu:a100=2/'
+    job 3 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu=2,gres/gpu:a100=2 | sed 's/$/|/'
+} >sacct.txt
+expect 0 import slurm --sacct=sacct.txt --nodes=nodes.txt -o site
+python3 - <<'END' || fail "types: $(cat site/trace.csv)"
+import csv
+rows = {r["job_id"]: r["gpu_type"] for r in csv.DictReader(l for l in open("site/trace.csv") if not l.startswith("# "))}
+assert rows == {"1": "", "2": "a100", "3": "a100"}, rows
+END
+
 # Nodes that were renamed or are gone, named twice, down, in several partitions, unused; what jobs without GPUs hold of
 # the others: 1 h of half of g1's processors beside 1 h of a quarter; a job on c1 holds none.
 {
