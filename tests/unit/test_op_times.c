@@ -140,8 +140,9 @@ TEST(test_bad_file)
     sample(&t);
     assert_int_equal(dls_op_times_save(&t, PATH, &err), DLS_OK);
     overwrite("seconds", H5T_NATIVE_DOUBLE, seconds);
-    MUST_FAIL(DLS_EINPUT, "checksum", dls_op_times_load(PATH, &back, &e));
+    assert_int_equal(dls_op_times_load(PATH, &back, &err), DLS_EINPUT);
     assert_string_equal(err.where, PATH);
+    assert_non_null(strstr(err.msg, "checksum"));
     assert_int_equal(dls_op_times_save(&t, PATH, &err), DLS_OK);
     overwrite("k", H5T_NATIVE_INT64, whole);
     assert_int_equal(dls_op_times_load(PATH, &back, &err), DLS_EINPUT);
