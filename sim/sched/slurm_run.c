@@ -256,26 +256,17 @@ static bool earliest(struct slurm *s, const dls_view *view, int32_t job, dls_slu
     return best >= 0;
 }
 
-/* Of the jobs that backfill looks at, how many stand before the last that might start now, were
- * nothing reserved: what it plans for those behind it changes nothing. */
-static size_t worth_planning(struct slurm *s, const dls_view *view, size_t n)
+/* How many jobs backfill looks at. */
+static size_t looked_at(struct slurm *s, size_t n)
 {
-    size_t last = 0;
-    int64_t tested = 0;
-    for (size_t i = 0; i < n && tested < s->bf_jobs; i++) {
-        const int32_t job = s->waiting[i];
-        tested += job >= 0;
-        if (job >= 0) {
-            dls_slurm_job_tested(&s->jobs, job);
-        }
-        for (int32_t t = 0; job >= 0 && t < view->n_types; t++) {
-            const dls_slurm_ask ask = ask_of(s, view, job, t);
-            if (dls_slurm_plan_has_room(&s->plan, &ask) && may_have(view, job, t, true)) {
-                last = i + 1;
-            }
+    size_t i = 0;
+    for (int64_t tested = 0; i < n && tested < s->bf_jobs; i++) {
+        if (s->waiting[i] >= 0) {
+            dls_slurm_job_tested(&s->jobs, s->waiting[i]);
+            tested++;
         }
     }
-    return last;
+    return i;
 }
 
 /* Might a job start now beside what has been reserved so far? Once it cannot, it cannot in this turn. */
@@ -294,14 +285,14 @@ static bool might_start(struct slurm *s, const dls_view *view, int32_t job)
 static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
                            dls_error *err)
 {
-    n = worth_planning(s, view, n);
+    n = looked_at(s, n);
     for (size_t i = 0; i < n; i++) {
         const int32_t job = s->waiting[i];
         if (job < 0) {
             continue;
         }
         while (n > i && !might_start(s, view, s->waiting[n - 1])) {
-            n--;
+            n--; /* what is planned behind the last that might start changes nothing */
         }
         if (n == i) {
             break;
