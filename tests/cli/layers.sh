@@ -75,6 +75,17 @@ for dir in sim/[!iw]* sim/include/dlsim sim/workload sim/workload/* sim/world pl
         }
     done
 done
+# At the top stand the project's own files alone, none that a test or a run left.
+for file in $(git ls-files 2>/dev/null | grep -v /); do
+    case $file in
+    .clang-format | .gitignore | CHANGELOG.md | CITATION.cff | CMakeLists.txt | CMakePresets.json | LICENSE | Makefile | \
+        README.md | mkdocs.yml | pyproject.toml) ;;
+    *)
+        echo "$file: does not belong at the top"
+        bad=1
+        ;;
+    esac
+done
 # Every C and CUDA file opens with "/* SPDX..., *, * What it is for"; every script with two such lines.
 find sim placement traces results predictor plots python tests cmake -type f \
     \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) ! -path '*/build/*' -print0 |

@@ -25,7 +25,11 @@ wait_for() {
 "$dlsim" sweep run sweep.cfg -q -j 3 >out.txt 2>err.txt &
 pid=$!
 wait_for 5
-workers=$(ps -o pid= --ppid $pid)
+workers=
+while test -z "$workers"; do # there may be none for a moment
+    workers=$(ps -o pid= --ppid $pid || true)
+    kill -0 $pid || fail "the sweep was over before it could be killed"
+done
 kill -9 $pid
 wait $pid 2>/dev/null || true
 for worker in $workers; do

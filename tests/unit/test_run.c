@@ -4,6 +4,7 @@
  */
 #include "dlsim/results.h"
 #include "run_util.h"
+#include "support/scratch.h"
 
 #include <locale.h>
 #include <malloc.h>
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+GROUP(make_folder, drop_folder)
 
 /* ---- until a time ---------------------------------------------------------------------------- */
 
@@ -322,10 +325,7 @@ TEST(nothing_is_left)
 /* Make numbers have a decimal comma in this process. */
 static bool use_comma(void)
 {
-    char folder[] = "test_run.XXXXXX", command[256];
-    if (!mkdtemp(folder)) {
-        return false;
-    }
+    char command[512];
     snprintf(command, sizeof command,
              "cd %s && printf '%%s\\n' 'LC_NUMERIC' 'decimal_point \",\"' 'thousands_sep \"\"' "
              "'grouping -1' 'END LC_NUMERIC' >source && localedef -c -i source -f UTF-8 ./comma "
@@ -333,29 +333,20 @@ static bool use_comma(void)
              folder);
     const int made = system(command);
     setenv("LOCPATH", folder, 1);
-    const bool set = setlocale(LC_NUMERIC, "comma") != NULL;
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    return system(command) == 0 && made >= 0 && set && *localeconv()->decimal_point == ',';
+    return made >= 0 && setlocale(LC_NUMERIC, "comma") && *localeconv()->decimal_point == ',';
 }
 
 /* The same configuration, the same trace, the same run, the same text. */
 TEST(other_locale)
 {
     static const char text[] = "job_id,num_gpu,submit_time,duration\na,1,0.5,1.25\nb,2,1.75,2.5\n";
-    char path[2][64];
+    char path[2][256];
     uint64_t digest[2];
+    snprintf(path[0], sizeof path[0], "%s", put("read.csv", text));
+    snprintf(path[1], sizeof path[1], "%s", in_folder("written.csv"));
     for (int k = 0; k < 2; k++) {
-        snprintf(path[k], sizeof path[k], "test_run.%ld.%d.csv", (long)getpid(), k);
-        FILE *f = fopen(path[0], "w");
-        assert_non_null(f);
-        fputs(text, f);
-        fclose(f);
-    }
-    for (int k = 0; k < 2; k++) {
-        if (k == 1 && !use_comma()) {
-            remove(path[0]);
+        if (k == 1 && !use_comma())
             skip();
-        }
         dls_trace *trace;
         dls_setup *setup = setup_of(TIGHT "scheduler: { restore_cost = \"1.5 s\"; };", "srtf");
         must(dls_setup_set(setup, "trace.path", path[0], &err));
@@ -376,8 +367,6 @@ TEST(other_locale)
         dls_setup_destroy(setup);
     }
     setlocale(LC_ALL, "C");
-    remove(path[0]);
-    remove(path[1]);
     assert_int_equal(digest[0], digest[1]);
 }
 
@@ -386,22 +375,23 @@ static void put_net(const char *path, int columns)
 {
     FILE *out = fopen(path, "w");
     assert_non_null(out);
-    fprintf(out,
-            "node { name: \"x\" op: \"Placeholder\" attr { key: \"shape\" value { shape {"
-            " dim { size: -1 } dim { size: 64 } } } } attr { key: \"dtype\" value { type: DT_FLOAT } }"
-            " }\nnode { name: \"w\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } }"
-            " attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape {"
-            " dim { size: 64 } dim { size: %d } } } } } }\n"
-            "node { name: \"y\" op: \"MatMul\" input: \"x\" input: \"w\""
-            " attr { key: \"T\" value { type: DT_FLOAT } } }\n",
-            columns);
+    fprintf(
+        out,
+        "node { name: \"x\" op: \"Placeholder\" attr { key: \"shape\" value { shape {"
+        " dim { size: -1 } dim { size: 64 } } } } attr { key: \"dtype\" value { type: DT_FLOAT } }"
+        " }\nnode { name: \"w\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } }"
+        " attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape {"
+        " dim { size: 64 } dim { size: %d } } } } } }\n"
+        "node { name: \"y\" op: \"MatMul\" input: \"x\" input: \"w\""
+        " attr { key: \"T\" value { type: DT_FLOAT } } }\n",
+        columns);
     assert_int_equal(fclose(out), 0);
 }
 
 /* Simulations of one process know their own files of graphs alone, even by the same name. */
 TEST(graph_files)
 {
-    char path[64], stand_ins[80];
+    char path[256], stand_ins[272];
     uint64_t alone[2];
     dls_simulation *sim[2];
     dls_trace_builder *b;
@@ -414,7 +404,7 @@ TEST(graph_files)
     must(dls_trace_builder_create(NULL, &b, &err));
     must(dls_trace_builder_add(b, &rec, "here", &err));
     must(dls_trace_builder_finish(b, &trace, &err));
-    snprintf(path, sizeof path, "./test_run.%ld.pbtxt", (long)getpid());
+    snprintf(path, sizeof path, "%s", in_folder("mine.pbtxt"));
     snprintf(stand_ins, sizeof stand_ins, "mine=%s", path);
     dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "fifo");
     must(dls_setup_set(setup, "trace.stand_ins", stand_ins, &err));
@@ -436,5 +426,4 @@ TEST(graph_files)
     }
     dls_setup_destroy(setup);
     dls_trace_destroy(trace);
-    remove(path);
 }

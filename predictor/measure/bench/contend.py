@@ -23,7 +23,7 @@ import tempfile
 import time
 
 from bench import WARMUP, Recorder, analyze, end_line
-from fleet import Death, Fleet, Problem, bits_per_second
+from fleet import Death, Fleet, Problem, answers, bits_per_second
 
 RATE = "200m"
 GOODPUT = 0.956  # Ethernet's, IP's and TCP's headers are in the token bucket's rate: 1448 of 1514 bytes
@@ -76,7 +76,7 @@ def together(fleet, jobs, solo, delay_s):
             p.ask(do="run", steps=steps)
         if which == 0:
             time.sleep(delay_s)
-    times = [[p.answer(120) for p in (fleet.processes[w], fleet.processes[w + 2])][0]["step_ns"] for w in (0, 1)]
+    times = [answers([fleet.processes[w], fleet.processes[w + 2]], 120)[0]["step_ns"] for w in (0, 1)]
     begin, end = max(t[1] for t in times), min(t[-1] for t in times)
     slow = []
     for t, s in zip(times, solo):

@@ -101,16 +101,14 @@ class Process:
         except OSError:
             raise Death(f"{self.role} died, exit code {self.child.wait()}")
 
-    def answer(self, seconds):
-        until = time.monotonic() + seconds
-        while b"\n" not in self.buffer:
-            ready, _, _ = select.select([self.child.stdout], [], [], max(0, until - time.monotonic()))
-            if not ready:
-                raise Death(f"{self.role} said nothing for {seconds:.0f} s")
-            more = os.read(self.child.stdout.fileno(), 1 << 16)
-            if not more:
-                raise Death(f"{self.role} died, exit code {self.child.wait()}")
-            self.buffer += more
+    def read(self):
+        """Its answer; None while that is not whole."""
+        more = os.read(self.child.stdout.fileno(), 1 << 16)
+        if not more:
+            raise Death(f"{self.role} died, exit code {self.child.wait()}")
+        self.buffer += more
+        if b"\n" not in self.buffer:
+            return None
         line, self.buffer = self.buffer.split(b"\n", 1)
         answer = json.loads(line)
         if "wrong" in answer:
@@ -126,6 +124,21 @@ class Process:
             return time.clock_gettime(clock.value)
         except OSError:
             return 0.0
+
+
+def answers(processes, seconds):
+    """One of each, in order. The first that is gone ends it: the others may wait for that one."""
+    until, said = time.monotonic() + seconds, {}
+    while len(said) < len(processes):
+        waiting = {p.child.stdout: p for p in processes if p not in said}
+        ready, _, _ = select.select(list(waiting), [], [], max(0, until - time.monotonic()))
+        if not ready:
+            raise Death(f"{next(iter(waiting.values())).role} said nothing for {seconds:.0f} s")
+        for p in map(waiting.get, ready):
+            answer = p.read()
+            if answer is not None:
+                said[p] = answer
+    return [said[p] for p in processes]
 
 
 class SoftIrqs:
@@ -212,7 +225,7 @@ class Fleet:
                 self.processes[i].ask(do="join", rank=rank, interface="eth0", world=len(members),
                                       address=f"tcp://10.77.0.{members[0] + 1}:{port}",
                                       nice=NICE if self.first else 0)
-        return [p.answer(120) for p in self.processes]
+        return answers(self.processes, 120)
 
     def everyone(self, do, processes=None, seconds=120, **what):
         """The same command to all of them, their answers in order."""
@@ -220,8 +233,9 @@ class Fleet:
         try:
             for p in processes:
                 p.ask(do=do, **what)
-            return [p.answer(seconds) for p in processes]
-        except Death as e:  # others lose their connection to who died
+            return answers(processes, seconds)
+        except Death as e:  # others lose their connection to who died, and may say so before it is gone
+            time.sleep(0.2)
             gone = [p for p in processes if p.child.poll() is not None]
             raise Death(f"{gone[0].role} died, exit code {gone[0].child.returncode}") from e if gone else e
 
