@@ -17,13 +17,17 @@ done
 cut() {
     # Background jobs of a script ignore SIGINT unless it is given back to them.
     python3 - "$dlsim" "$@" <<'END' || fail "$*"
-import signal, subprocess, sys, time
+import re, signal, subprocess, sys, time
 def as_in_a_terminal():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_IGN if sys.argv[2] == "nohup" else signal.SIG_DFL)
 run = subprocess.Popen([sys.argv[1]] + sys.argv[3:], stdout=open("out.txt", "w"),
                        stderr=open("err.txt", "w"), preexec_fn=as_in_a_terminal)
-time.sleep(1.0)
+for _ in range(1200): # until it minds SIGTERM
+    if int(re.search(r"SigCgt:\s*(\w+)", open(f"/proc/{run.pid}/status").read()).group(1), 16) >> signal.SIGTERM - 1 & 1:
+        break
+    time.sleep(0.05)
+time.sleep(0.5)
 assert run.poll() is None, "the run was over before it could be interrupted: make it longer"
 if sys.argv[2] == "nohup":
     run.send_signal(signal.SIGHUP)

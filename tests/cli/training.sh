@@ -39,7 +39,11 @@ for signal in INT TERM; do
     # shellcheck disable=SC2086
     "$dlsim" train $quick --setting=$first --epochs=100000 --patience=0 -o never.h5 \
         --checkpoint=int.h5 --checkpoint-every=100000 -q 2>err.txt &
-    sleep 1
+    for _ in $(seq 1200); do # until it minds SIGTERM
+        test $((0x$(sed -n 's/^SigCgt:\t//p' /proc/$!/status) >> 14 & 1)) -eq 1 && break
+        sleep 0.05
+    done
+    sleep 0.5
     kill -$signal $!
     code=0
     wait $! || code=$?
