@@ -260,13 +260,28 @@ static dls_status select_settings(const request *req, dls_setting_list *list, dl
     return DLS_OK;
 }
 
-static dls_status load_model(const request *req, const char *hardware, dls_opmodel *model,
-                             dls_sized_table *kernels, dls_error *err)
+/* What labels are made with. */
+typedef struct tables {
+    dls_hardware hw;
+    dls_setting_list list;
+    dls_opmodel model;
+    dls_sized_table kernels;
+} tables;
+
+static dls_status open_tables(const request *req, bool model, tables *t, dls_error *err)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/operator.cfg", hardware);
-    return req->sized ? dls_opmodel_load_sized(hardware, model, kernels, err)
-                      : dls_opmodel_load(path, model, err);
+    DLS_TRY(dls_hardware_load(req->hardware, &t->hw, err));
+    DLS_TRY(dls_setting_files_load(req->settings, &t->hw, &t->list, err));
+    DLS_TRY(select_settings(req, &t->list, err));
+    return model ? dls_opmodel_of(t->hw.folder, req->sized ? &t->kernels : NULL, &t->model, err)
+                 : DLS_OK;
+}
+
+static void close_tables(tables *t)
+{
+    dls_sized_table_fini(&t->kernels);
+    dls_setting_list_fini(&t->list);
+    dls_hardware_fini(&t->hw);
 }
 
 static void draw_progress(void *user, size_t done, size_t n)
@@ -300,47 +315,35 @@ static dls_status print_facts(const dls_build_options *options, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status simulate(const request *req, const char *hardware, const dls_hardware *hw,
-                           dls_setting_list *list, dls_error *err)
+/* Without an output: the facts. */
+static dls_status simulate(const request *req, tables *t, dls_error *err)
 {
-    dls_opmodel model;
-    dls_sized_table kernels = {0};
-    DLS_TRY(dls_setting_files_load(req->settings, hardware, hw, list, err));
-    DLS_TRY(select_settings(req, list, err));
-    for (size_t i = 0; req->buckets && i < list->n; i++) {
-        list->spec[i].buckets = strcmp(list->spec[i].exchange, "allreduce") == 0;
+    for (size_t i = 0; req->buckets && i < t->list.n; i++) {
+        t->list.spec[i].buckets = strcmp(t->list.spec[i].exchange, "allreduce") == 0;
     }
-    DLS_TRY(load_model(req, hardware, &model, &kernels, err));
     dls_build_options options = {.corpus = req->corpus,
                                  .label = req->label,
-                                 .model = &model,
-                                 .hw = hw,
-                                 .setting = list->spec,
-                                 .n_settings = list->n,
+                                 .model = &t->model,
+                                 .hw = &t->hw,
+                                 .setting = t->list.spec,
+                                 .n_settings = t->list.n,
                                  .command = req->command};
     dls_op_times measured = {0};
     dls_status status =
         req->operators ? dls_op_times_load(req->operators, &measured, err) : DLS_OK;
-    model.measured = req->operators ? &measured : NULL;
+    t->model.measured = req->operators ? &measured : NULL;
     if (status == DLS_OK) {
         status = req->output ? write_set(req, &options, err) : print_facts(&options, err);
     }
     dls_op_times_fini(&measured);
-    dls_sized_table_fini(&kernels);
     return status;
 }
 
-/* Without an output: the facts. */
-static dls_status build(const request *req, dls_error *err)
+static dls_status save(const request *req, dls_dataset *set, dls_error *err)
 {
-    char folder[4096];
-    dls_hardware hw;
-    dls_setting_list list = {0};
-    const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
-    DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    const dls_status status = simulate(req, hardware, &hw, &list, err);
-    dls_setting_list_fini(&list);
-    dls_hardware_fini(&hw);
+    snprintf(set->command, sizeof set->command, "%s", req->command);
+    const dls_status status = dls_dataset_save(set, req->output, err);
+    dls_dataset_destroy(set);
     return status;
 }
 
@@ -349,51 +352,35 @@ static dls_status build_measured(const request *req, dls_error *err)
     dls_dataset *set;
     dls_measured_report report;
     DLS_TRY(dls_dataset_measured(req->perf_result, req->graphs, &req->corpus, &set, &report, err));
-    snprintf(set->command, sizeof set->command, "%s", req->command);
-    const dls_status status = dls_dataset_save(set, req->output, err);
-    dls_dataset_destroy(set);
-    if (status == DLS_OK && !req->quiet) {
+    DLS_TRY(save(req, set, err));
+    if (!req->quiet) {
         fprintf(stderr,
                 "%zu jobs out of %zu graphs; %zu graphs misnamed, %zu without their four rows; %zu "
                 "rows without a graph; %lld unknown operations\n",
                 report.n_jobs, report.n_files, report.n_misnamed, report.n_unmeasured,
                 report.n_rows_left, (long long)report.n_unknown);
     }
-    return status;
+    return DLS_OK;
 }
 
-static dls_status build_benched(const request *req, dls_error *err)
+static dls_status build_benched(const request *req, const tables *t, dls_error *err)
 {
-    char folder[4096];
-    dls_hardware hw;
-    dls_setting_list list = {0};
-    dls_opmodel model;
-    dls_sized_table kernels = {0};
-    dls_dataset *set = NULL;
-    const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
-    DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    dls_status status = dls_setting_files_load(req->settings, hardware, &hw, &list, err);
-    DLS_THEN(status, select_settings(req, &list, err));
-    if (req->relative) {
-        DLS_THEN(status, load_model(req, hardware, &model, &kernels, err));
-    }
-    DLS_THEN(status, dls_dataset_benched(req->labels, req->graphs, &list, &req->corpus,
-                                         req->relative ? &model : NULL, &hw, &set, err));
-    dls_sized_table_fini(&kernels);
-    dls_setting_list_fini(&list);
-    dls_hardware_fini(&hw);
-    DLS_TRY(status);
-    snprintf(set->command, sizeof set->command, "%s", req->command);
-    status = dls_dataset_save(set, req->output, err);
-    dls_dataset_destroy(set);
-    return status;
+    dls_dataset *set;
+    DLS_TRY(dls_dataset_benched(req->labels, req->graphs, &t->list, &req->corpus,
+                                req->relative ? &t->model : NULL, &t->hw, &set, err));
+    return save(req, set, err);
 }
 
 static dls_status build_any(const request *req, dls_error *err)
 {
-    return req->labels        ? build_benched(req, err)
-           : req->perf_result ? build_measured(req, err)
-                              : build(req, err);
+    tables t = {.list = {0}};
+    if (!req->labels && req->perf_result) {
+        return build_measured(req, err);
+    }
+    dls_status status = open_tables(req, !req->labels || req->relative, &t, err);
+    DLS_THEN(status, req->labels ? build_benched(req, &t, err) : simulate(req, &t, err));
+    close_tables(&t);
+    return status;
 }
 
 /* With the input of an inspector, if one was given. */

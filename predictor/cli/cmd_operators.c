@@ -284,7 +284,7 @@ static dls_status calibrate_to_jobs(const dls_operators *a, const dls_hardware *
         return dls_fail(err, DLS_EUSAGE, "--jobs", "goes with --graphs and --gpu");
     }
     DLS_TRY(load_model(a, &model, err));
-    dls_status status = dls_setting_files_load("bench", a->folder, hw, &list, err);
+    dls_status status = dls_setting_files_load("bench", hw, &list, err);
     DLS_THEN(status, dls_benched_calibrate(a->jobs, a->graphs, &list, hw, a->gpu, &model, err));
     DLS_THEN(status, dls_opmodel_save(&model, a->output, err));
     dls_setting_list_fini(&list);
@@ -314,22 +314,22 @@ static dls_status act(dls_operators *a,
                       dls_status (*what)(const dls_operators *a, const tables *t, dls_error *err),
                       dls_error *err)
 {
-    char folder[4096];
     tables t = {.set = {0}};
-    a->folder = dls_hardware_folder(a->folder, folder, sizeof folder);
     if (a->async && !a->servers) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--async needs --servers");
     }
     if (a->operators) {
         DLS_TRY(dls_op_times_load(a->operators, &a->measured, err));
     }
+    DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
+    a->folder = t.hw.folder;
+    dls_status status = DLS_OK;
     if (a->by_size) {
         char path[4200];
         snprintf(path, sizeof path, "%s/kernels.cfg", a->folder);
-        DLS_TRY(dls_sized_table_load(path, &a->kernels, err));
+        status = dls_sized_table_load(path, &a->kernels, err);
     }
-    DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
-    dls_status status = dls_pointset_create(&t.hw, &t.set, err);
+    DLS_THEN(status, dls_pointset_create(&t.hw, &t.set, err));
     t.set.buckets = a->buckets;
     DLS_THEN(status, what(a, &t, err));
     dls_pointset_fini(&t.set);

@@ -9,6 +9,7 @@
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/habitat_nets.h"
 #include "predictor/baselines/justus.h"
+#include "predictor/cli/setting_files.h"
 #include "predictor/dataset/origin.h"
 
 #include <math.h>
@@ -21,17 +22,11 @@
 const char *const dls_baseline_names[DLS_BASELINE_KINDS] = {"paleo", "habitat", "habitat_nets",
                                                             "justus"};
 
-static dls_status load(const char *folder, dls_baselines *b, dls_error *err)
+static dls_status load(dls_baselines *b, dls_error *err)
 {
-    static const char *const files[] = {"paper", "clusters"};
-    char path[4200];
     dls_pointset points;
-    snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    DLS_TRY(dls_opmodel_load(path, &b->model, err));
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof path, "%s/../settings/%s.cfg", folder, files[i]);
-        DLS_TRY(dls_setting_list_load(path, &b->hw, &b->settings, err));
-    }
+    DLS_TRY(dls_opmodel_of(b->hw.folder, NULL, &b->model, err));
+    DLS_TRY(dls_setting_files_load("all", &b->hw, &b->settings, err));
     DLS_TRY(dls_pointset_create(&b->hw, &points, err));
     const dls_status status = dls_paleo_calibrate(&points, &b->paleo, err);
     dls_pointset_fini(&points);
@@ -68,11 +63,9 @@ dls_status dls_baselines_open(const dls_dataset *set, const char *hardware,
                               const char *const *learned, size_t n_learned, dls_baselines *b,
                               dls_error *err)
 {
-    char folder[4096];
-    const char *at = dls_hardware_folder(hardware, folder, sizeof folder);
     *b = (dls_baselines){.set = set, .v100 = dls_dataset_find(set, FROM_SETTING)};
-    DLS_TRY(dls_hardware_load(at, &b->hw, err));
-    dls_status status = load(at, b, err);
+    DLS_TRY(dls_hardware_load(hardware, &b->hw, err));
+    dls_status status = load(b, err);
     for (size_t i = 0; i < n_learned && status == DLS_OK; i++) {
         status = load_learned(learned[i], b, err);
     }

@@ -313,11 +313,9 @@ static dls_status lines(const dls_measured_kernels *s, const request *a, const d
 static dls_status kernels_report(const request *a, const dls_measured_kernels *s,
                                  const dls_hardware *hw, json_object *top, dls_error *err)
 {
-    char buf[4096];
     dls_opmodel constants;
     dls_sized_table sizes;
-    DLS_TRY(dls_opmodel_load_sized(dls_hardware_folder(a->hardware, buf, sizeof buf), &constants,
-                                   &sizes, err));
+    DLS_TRY(dls_opmodel_of(hw->folder, &sizes, &constants, err));
     const model models[MODELS] = {{"operator", dls_measured_operator_s, &constants},
                                   {"roofline", dls_measured_roofline_s, NULL}};
     if (a->markdown && !top) {
@@ -347,11 +345,9 @@ typedef struct session {
 
 static dls_status read_files(const request *a, const dls_call *call, session *s, dls_error *err)
 {
-    char folder[4096];
     const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
     s->steps.memory = a->memory;
-    DLS_TRY(
-        dls_hardware_load(dls_hardware_folder(a->hardware, folder, sizeof folder), &s->hw, err));
+    DLS_TRY(dls_hardware_load(a->hardware, &s->hw, err));
     for (size_t i = 0; i < call->n_words; i++) {
         const char *path = call->word[i];
         bool kernels;

@@ -41,7 +41,6 @@ static void close_unseen(unseen *u)
 
 static dls_status open_unseen(unseen *u, dls_error *err)
 {
-    char folder[4096];
     const dls_predictor_options po = {.backend = DLS_BACKEND_CPU, .threads = u->o->threads};
     DLS_TRY(dls_inspector_load(u->o->nearest, &u->own, err));
     DLS_TRY(dls_inspector_load(u->o->nearest, &u->seen, err));
@@ -53,8 +52,7 @@ static dls_status open_unseen(unseen *u, dls_error *err)
             dls_inspector_remove_setting(u->seen, i);
         }
     }
-    DLS_TRY(
-        dls_hardware_load(dls_hardware_folder(u->o->hardware, folder, sizeof folder), &u->hw, err));
+    DLS_TRY(dls_hardware_load(u->o->hardware, &u->hw, err));
     u->has_hw = true;
     DLS_TRY(dls_setting_map_init(&u->map, u->seen, &u->hw, NULL, err));
     u->has_map = true;

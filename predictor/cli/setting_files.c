@@ -10,15 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-dls_status dls_setting_files_load(const char *which, const char *folder, const dls_hardware *hw,
-                                  dls_setting_list *list, dls_error *err)
+dls_status dls_setting_files_load(const char *which, const dls_hardware *hw, dls_setting_list *list,
+                                  dls_error *err)
 {
     static const char *const shipped[] = {"paper", "clusters", "bench"};
     char path[4200];
     bool known = false;
     for (size_t i = 0; i < 3; i++) { /* "all" are those of GPUs */
         if (strcmp(which, shipped[i]) == 0 || (i < 2 && strcmp(which, "all") == 0)) {
-            snprintf(path, sizeof path, "%s/../settings/%s.cfg", folder, shipped[i]);
+            snprintf(path, sizeof path, "%s/../settings/%s.cfg", hw->folder, shipped[i]);
             DLS_TRY(dls_setting_list_load(path, hw, list, err));
             known = true;
         }
@@ -26,11 +26,11 @@ dls_status dls_setting_files_load(const char *which, const char *folder, const d
     return known ? DLS_OK : dls_setting_list_load(which, hw, list, err);
 }
 
-static dls_status settle(dls_inspector *insp, const char *which, const char *folder,
-                         const dls_hardware *hw, const char *name, dls_error *err)
+static dls_status settle(dls_inspector *insp, const char *which, const dls_hardware *hw,
+                         const char *name, dls_error *err)
 {
     dls_setting_list list = {0};
-    dls_status status = dls_setting_files_load(which, folder, hw, &list, err);
+    dls_status status = dls_setting_files_load(which, hw, &list, err);
     for (size_t i = 0; status == DLS_OK && i < list.n; i++) {
         const dls_setting_spec *s = &list.spec[i];
         const dls_setting_info info = {.name = s->name,
@@ -51,16 +51,14 @@ static dls_status settle(dls_inspector *insp, const char *which, const char *fol
 dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
                                     const char *name, dls_error *err)
 {
-    char buf[4096];
     dls_hardware hw;
     bool takes_any;
     DLS_TRY(dls_settle_check(insp, &takes_any, err));
     if (!takes_any) {
         return DLS_OK;
     }
-    const char *folder = dls_hardware_folder(hardware, buf, sizeof buf);
-    DLS_TRY(dls_hardware_load(folder, &hw, err));
-    const dls_status status = settle(insp, which, folder, &hw, name, err);
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
+    const dls_status status = settle(insp, which, &hw, name, err);
     dls_hardware_fini(&hw);
     return status;
 }

@@ -9,10 +9,10 @@
 #include "dlsim/predictor.h"
 #include "predictor/dataset/setting.h"
 
-/* which: "paper", "clusters", "all" (both), "bench" or a file; folder: of the hardware tables, beside which
- * those that came with the program lie. Errors: those of dls_setting_list_load. */
-dls_status dls_setting_files_load(const char *which, const char *folder, const dls_hardware *hw,
-                                  dls_setting_list *list, dls_error *err) DLS_MUST_CHECK;
+/* which: "paper", "clusters", "all" (both), "bench" or a file; those that came with the program lie
+ * beside the hardware tables. Errors: those of dls_setting_list_load. */
+dls_status dls_setting_files_load(const char *which, const dls_hardware *hw, dls_setting_list *list,
+                                  dls_error *err) DLS_MUST_CHECK;
 
 /* Describe settings to an inspector of all settings, but those that it has: the one called name,
  * NULL: every one. Another inspector stays as it is, and so does one without that name. hardware

@@ -70,20 +70,12 @@ dls_status dls_together_choose(const dls_dataset *set, const dls_inspector *insp
 
 /* ---- together -------------------------------------------------------------------------------- */
 
-static dls_status load_hardware(const char *given, dls_hardware *hw, dls_error *err)
-{
-    char folder[4096];
-    return dls_hardware_load(dls_hardware_folder(given, folder, sizeof folder), hw, err);
-}
-
 static dls_status numbers_of(const dls_dataset *set, const size_t *settings, size_t n,
                              const char *hardware, double *number, dls_error *err)
 {
     dls_hardware hw;
-    dls_status status = load_hardware(hardware, &hw, err);
-    if (status != DLS_OK) {
-        return status;
-    }
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
     for (size_t i = 0; status == DLS_OK && i < n; i++) {
         const dls_setting_info info = dls_dataset_setting_info(&set->setting[settings[i]]);
         status = dls_condition_of_setting(&hw, &info, number + i * DLS_CONDITIONS, err);
@@ -120,10 +112,8 @@ dls_status dls_together_settle(dls_inspector *insp, const dls_dataset *set, cons
     if (!takes_any) {
         return DLS_OK;
     }
-    dls_status status = load_hardware(hardware, &hw, err);
-    if (status != DLS_OK) {
-        return status;
-    }
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
     n = settings ? n : set->n_settings;
     for (size_t i = 0; status == DLS_OK && i < n; i++) {
         const dls_setting_info info =

@@ -65,17 +65,14 @@ static dls_status train_and_save(const dls_train_baselines *req, const dls_datas
     return status;
 }
 
-static dls_status load_and_train(const dls_train_baselines *req, const char *folder,
-                                 dls_hardware *hw, dls_op_times *times, dls_dataset **set,
-                                 dls_error *err)
+static dls_status load_and_train(const dls_train_baselines *req, dls_hardware *hw,
+                                 dls_op_times *times, dls_dataset **set, dls_error *err)
 {
-    char path[4200];
     dls_opmodel model;
     dls_kernel_data_options o = req->data;
     const dls_hw_gpu *gpu;
-    DLS_TRY(dls_hardware_load(folder, hw, err));
-    snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    DLS_TRY(dls_opmodel_load(path, &model, err));
+    DLS_TRY(dls_hardware_load(req->hardware, hw, err));
+    DLS_TRY(dls_opmodel_of(hw->folder, NULL, &model, err));
     if (req->operators) {
         DLS_TRY(dls_op_times_load(req->operators, times, err));
         model.measured = times;
@@ -91,12 +88,10 @@ static dls_status load_and_train(const dls_train_baselines *req, const char *fol
 
 static dls_status train(const dls_train_baselines *req, dls_error *err)
 {
-    char folder[4096];
     dls_hardware hw = {0};
     dls_op_times times = {0};
     dls_dataset *set = NULL;
-    const dls_status status = load_and_train(
-        req, dls_hardware_folder(req->hardware, folder, sizeof folder), &hw, &times, &set, err);
+    const dls_status status = load_and_train(req, &hw, &times, &set, err);
     dls_dataset_destroy(set);
     dls_op_times_fini(&times);
     dls_hardware_fini(&hw);

@@ -124,10 +124,9 @@ static dls_status run(const dls_train_baselines *t, const dls_hardware *hw, prof
 
 dls_status dls_train_layers(const dls_train_baselines *t, dls_error *err)
 {
-    char folder[4096];
     dls_hardware hw;
     profiles p = {0};
-    DLS_TRY(dls_hardware_load(dls_hardware_folder(t->hardware, folder, sizeof folder), &hw, err));
+    DLS_TRY(dls_hardware_load(t->hardware, &hw, err));
     const dls_status status = run(t, &hw, &p, err);
     profiles_fini(&p);
     dls_hardware_fini(&hw);

@@ -25,12 +25,10 @@ static dls_hw_gpu row_of(const dls_hardware *hw, const dls_gpu_type *type)
 dls_status dls_baseline_init(dls_baseline *b, const dls_prediction_params *p, const dls_kinds *kinds,
                              dls_error *err)
 {
-    char folder[4096];
     *b = (dls_baseline){.p = p, .kinds = kinds, .kind = -1};
     (void)dls_numeric_find(p->numeric, &b->numeric); /* checked before sources are opened */
     DLS_TRY(dls_shadow_create(p, &b->shadow, err));
-    const dls_status status =
-        dls_hardware_load(dls_hardware_folder(p->hardware_dir, folder, sizeof folder), &b->hw, err);
+    const dls_status status = dls_hardware_load(p->hardware_dir, &b->hw, err);
     if (status != DLS_OK) {
         dls_world_destroy(b->shadow);
         return status;

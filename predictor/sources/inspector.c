@@ -88,8 +88,6 @@ dls_status dls_inspector_session_init(dls_inspector_session *a,
                                       const dls_inspector_session_params *p, dls_error *err)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
-    char buf[4096];
-    const char *folder = dls_hardware_folder(p->hardware_dir, buf, sizeof buf);
     *a = (dls_inspector_session){.options = {.threads = p->threads}};
     for (int i = 0; p->backend && backends[i]; i++) {
         if (strcmp(p->backend, backends[i]) == 0) {
@@ -98,11 +96,11 @@ dls_status dls_inspector_session_init(dls_inspector_session *a,
     }
     DLS_TRY(load_weights(a, p, err));
     DLS_TRY(dls_inspector_knows(a->insp, p->numeric, err));
-    DLS_TRY(dls_hardware_load(folder, &a->hw, err));
+    DLS_TRY(dls_hardware_load(p->hardware_dir, &a->hw, err));
     a->has_hw = true;
     DLS_TRY(dls_settle_check(a->insp, &a->takes_any, err));
     if (a->takes_any) {
-        DLS_TRY(hash_tables(a, folder, err));
+        DLS_TRY(hash_tables(a, a->hw.folder, err));
     }
     DLS_TRY(dls_setting_map_init(&a->map, a->insp, &a->hw, p->settings_map, err));
     a->inputs = (dls_zoo_inputs){.spec = &a->input, .numeric = p->numeric};

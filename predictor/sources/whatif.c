@@ -52,19 +52,15 @@ const char *const *dls_whatif_sources(void)
 
 static dls_status open_tables(dls_whatif *w, dls_error *err)
 {
-    char buf[4096];
     dls_pointset points;
-    const char *folder = dls_hardware_folder(w->p.hardware_dir, buf, sizeof buf);
-    DLS_TRY(dls_opmodel_load_sized(folder, &w->model, &w->kernels, err));
+    w->hw = w->source == DRIPLE ? &w->session.hw : &w->own_hw;
+    if (w->source != DRIPLE) {
+        DLS_TRY(dls_hardware_load(w->p.hardware_dir, &w->own_hw, err));
+    }
+    DLS_TRY(dls_opmodel_of(w->hw->folder, &w->kernels, &w->model, err));
     if (w->p.left_out) {
         dls_opmodel_forget(&w->model, &w->kernels, w->p.left_out);
     }
-    if (w->source == DRIPLE) {
-        w->hw = &w->session.hw;
-        return DLS_OK;
-    }
-    DLS_TRY(dls_hardware_load(folder, &w->own_hw, err));
-    w->hw = &w->own_hw;
     if (w->source == JUSTUS) {
         return dls_layer_nets_open(w->p.weights, &w->nets, err);
     }

@@ -135,15 +135,10 @@ static dls_status choose(state *s, const dls_world_params *p, dls_error *err)
 static dls_status load(state *s, const dls_world_params *p, const dls_gpu_type *types,
                        int32_t n_types, dls_error *err)
 {
-    char buf[4096], path[4200];
     dls_hardware hw;
-    const char *folder = dls_hardware_folder(p->hardware_dir, buf, sizeof buf);
-    snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    DLS_TRY(p->sized ? dls_opmodel_load_sized(folder, &s->model, &s->kernels, err)
-                     : dls_opmodel_load(path, &s->model, err));
-    DLS_TRY(choose(s, p, err));
-    DLS_TRY(dls_hardware_load(folder, &hw, err));
-    dls_status status = DLS_OK;
+    DLS_TRY(dls_hardware_load(p->hardware_dir, &hw, err));
+    dls_status status = dls_opmodel_of(hw.folder, p->sized ? &s->kernels : NULL, &s->model, err);
+    DLS_THEN(status, choose(s, p, err));
     for (int32_t t = 0; t < n_types && status == DLS_OK; t++) {
         s->gpu[t] = row_of(&hw, &types[t]);
         status = check_row(&s->gpu[t], err);

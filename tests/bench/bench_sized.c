@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/operator.cfg", folder);
     must(dls_hardware_load(folder, &hw, &err), &err);
     must(dls_opmodel_load(path, &families, &err), &err);
-    must(dls_opmodel_load_sized(folder, &sized, &table, &err), &err);
+    must(dls_opmodel_of(folder, &table, &sized, &err), &err);
     must(dls_hardware_gpu(&hw, "V100", &gpu, &err), &err);
     static const char *const nets[] = {"resnet50", "inception4", "bert_large"};
     printf("{\n  \"steps\": [\n");

@@ -308,7 +308,7 @@ TEST(sized_steps_grow_with_the_batch)
     static dls_opmodel model;
     dls_sized_table kernels;
     load(&t);
-    assert_int_equal(dls_opmodel_load_sized(hardware_folder(), &model, &kernels, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &model, NULL), DLS_OK);
     for (const char *const *name = dls_workload_names(); *name; name++) {
         dls_workload w;
         assert_int_equal(dls_workload_build(*name, &w, NULL), DLS_OK);

@@ -171,7 +171,7 @@ TEST(factors_of_relatives_alone)
     tables t = load();
     dls_sized_table kernels;
     const dls_hw_gpu *gpu = NULL;
-    assert_int_equal(dls_opmodel_load_sized(hardware_folder(), &m, &kernels, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &m, NULL), DLS_OK);
     assert_int_equal(dls_hardware_gpu(&t.hw, "V100-PCIE", &gpu, NULL), DLS_OK);
     dls_rates r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
     assert_true(r.clock[DLS_SIZED_LINEAR] == 1);

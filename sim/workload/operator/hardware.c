@@ -204,10 +204,13 @@ static dls_status check_names(const dls_hardware *hw, const char *folder, dls_er
     return DLS_OK;
 }
 
-dls_status dls_hardware_load(const char *folder, dls_hardware *hw, dls_error *err)
+dls_status dls_hardware_load(const char *given, dls_hardware *hw, dls_error *err)
 {
     void *gpus = NULL, *links = NULL;
+    char usual[sizeof hw->folder];
+    const char *folder = dls_hardware_folder(given, usual, sizeof usual);
     *hw = (dls_hardware){0};
+    snprintf(hw->folder, sizeof hw->folder, "%s", folder);
     dls_status status =
         read_table(folder, "gpus.cfg", "gpus", sizeof *hw->gpu, gpu_row, &gpus, &hw->n_gpus, err);
     if (status == DLS_OK) {

@@ -35,16 +35,17 @@ typedef struct dls_hardware {
     dls_hw_gpu *gpu; /* owned */
     dls_hw_link *link;
     size_t n_gpus, n_links;
+    char folder[4096]; /* where the tables are */
 } dls_hardware;
 
 /* Where the tables are: `given` unless it is NULL or empty, else what came with the program
  * (base/datapath.h). The answer may stand in buf. */
 const char *dls_hardware_folder(const char *given, char *buf, size_t size);
 
-/* Errors: ECONFIG with file and line (missing or unreadable file, missing or wrong setting, a name
+/* given: as above, hw->folder says which. Errors: ECONFIG with file and line (missing or unreadable file, missing or wrong setting, a name
  * twice, a name that `like` or `link` does not find), ENOMEM. *hw needs dls_hardware_fini only on
  * success. */
-dls_status dls_hardware_load(const char *folder, dls_hardware *hw, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_hardware_load(const char *given, dls_hardware *hw, dls_error *err) DLS_MUST_CHECK;
 void dls_hardware_fini(dls_hardware *hw); /* NULL-safe */
 
 /* By name, ignoring case. Errors: EINPUT with the nearest name. */

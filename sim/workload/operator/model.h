@@ -79,10 +79,10 @@ dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err
 dls_status dls_opmodel_save(const dls_opmodel *model, const char *path,
                             dls_error *err) DLS_MUST_CHECK;
 
-/* The model that knows sizes: operator-sized.cfg and kernels.cfg of a folder. *table is the
- * caller's to end, after the model, and only on success. */
-dls_status dls_opmodel_load_sized(const char *folder, dls_opmodel *model, dls_sized_table *table,
-                                  dls_error *err) DLS_MUST_CHECK;
+/* The model of a folder: operator.cfg; with a table the one that knows sizes, operator-sized.cfg and
+ * kernels.cfg. *table is the caller's to end, after the model, and only on success. */
+dls_status dls_opmodel_of(const char *folder, dls_sized_table *table, dls_opmodel *model,
+                          dls_error *err) DLS_MUST_CHECK;
 
 /* Drop what was fitted to a GPU or to another form of it ("V100-PCIE" of "V100"): its factors, its
  * clock, its kernels. What all GPUs share stays, and so do the hosts. */

@@ -173,12 +173,15 @@ dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err
     return status;
 }
 
-dls_status dls_opmodel_load_sized(const char *folder, dls_opmodel *model, dls_sized_table *table,
-                                  dls_error *err)
+dls_status dls_opmodel_of(const char *folder, dls_sized_table *table, dls_opmodel *model,
+                          dls_error *err)
 {
     char path[4200];
-    snprintf(path, sizeof path, "%s/operator-sized.cfg", folder);
+    snprintf(path, sizeof path, "%s/operator%s.cfg", folder, table ? "-sized" : "");
     DLS_TRY(dls_opmodel_load(path, model, err));
+    if (!table) {
+        return DLS_OK;
+    }
     snprintf(path, sizeof path, "%s/kernels.cfg", folder);
     DLS_TRY(dls_sized_table_load(path, table, err));
     model->sized = table;
