@@ -58,7 +58,7 @@ def figures(bench, torch):
     f["fast_times_torch_bf16"] = ratio(f["fast_graphs_per_s"], f["torch_bf16_graphs_per_s"])
     f["fast_times_torch_tf32"] = ratio(f["fast_graphs_per_s"], f["torch_tf32_graphs_per_s"])
     # What the device's own rates, measured beside it, would allow if nothing but products counted.
-    flop = bench.get("mflop_per_graph", 0) * 1e6
+    flop = bench.get("standard", {}).get("mflop_per_graph", 0) * 1e6
     for name, peak in (("f32", "f32_tflops"), ("fast", "bf16_tflops")):
         if flop and torch.get(peak):
             limit = torch[peak] * 1e12 / flop
