@@ -52,7 +52,8 @@ typedef struct dls_config {
     dls_failure_params failures;
     dls_energy_params energy;
     dls_services services;                     /* its list */
-    const char *failure_trace, *elastic_table; /* paths; NULL: none */
+    const char *failure_trace, *elastic_table, *history_path; /* NULL: none */
+    bool estimates_learned;                    /* from the jobs that have ended */
     const char *results_path;                  /* "" none */
     int64_t warmup_us, cooldown_us;
 

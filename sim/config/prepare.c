@@ -127,6 +127,22 @@ static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_e
                                   (int32_t)dls_cluster_nodes(&config->cluster), &p->failures, err);
 }
 
+static dls_status make_history(const dls_config *config, const dls_trace *trace, dls_prepared *p,
+                               dls_error *err)
+{
+    dls_trace *past = NULL;
+    if (!config->estimates_learned) {
+        return DLS_OK;
+    }
+    if (config->history_path) {
+        DLS_TRY(dls_trace_load(config->history_path, NULL, &config->trace_options, &past, err));
+    }
+    const dls_status status = dls_history_create(trace, past, &p->history, err);
+    dls_trace_destroy(past);
+    p->params.history = p->history;
+    return status;
+}
+
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err)
 {
@@ -137,6 +153,7 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
     DLS_THEN(status, make_predictions(config, trace, out, err));
     DLS_THEN(status, make_elastic(config, trace, out, err));
     DLS_THEN(status, make_failures(config, out, err));
+    DLS_THEN(status, make_history(config, trace, out, err));
     if (status != DLS_OK) {
         dls_prepared_fini(out);
     }
@@ -147,6 +164,10 @@ static dls_status copy_parts(dls_prepared *p, const dls_prepared *from, const dl
                              dls_error *err)
 {
     DLS_TRY(make_elastic(config, from->params.trace, p, err));
+    if (from->history) {
+        DLS_TRY(dls_history_copy(from->history, &p->history, err));
+        p->params.history = p->history;
+    }
     if (from->world) {
         DLS_TRY(dls_world_copy(from->world, &p->world, err));
         p->params.kinds = dls_world_kinds(p->world);
@@ -184,6 +205,7 @@ dls_status dls_prepared_copy(const dls_prepared *from, const dls_config *config,
 void dls_prepared_fini(dls_prepared *p)
 {
     dls_failure_trace_fini(&p->failures);
+    dls_history_destroy(p->history);
     dls_elastic_destroy(p->elastic);
     dls_predictions_destroy(p->predictions);
     dls_world_destroy(p->world);

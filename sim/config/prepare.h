@@ -30,12 +30,13 @@ typedef struct dls_prepared {
     dls_pace pace;
     dls_prediction_ops prediction_ops;
     dls_failure_trace failures;
+    dls_history *history;  /* NULL: run times are not learned */
     dls_elastic_jobs *elastic; /* NULL: every job runs as the gang that it asks for */
     dls_elastic elastic_ops;
 } dls_prepared;
 
 /* Errors: those of dls_world_create, dls_predictions_create and
- * dls_failure_trace_load. *out needs dls_prepared_fini only on success. */
+ * dls_failure_trace_load, and those of dls_trace_load for scheduler.history. *out needs dls_prepared_fini only on success. */
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err) DLS_MUST_CHECK;
 void dls_prepared_fini(dls_prepared *p); /* may be called again */

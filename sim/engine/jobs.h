@@ -40,6 +40,7 @@ typedef struct dls_jobs {
     int64_t *save_us;           /* time that a periodic checkpoint takes; NULL: none are taken */
     dls_work *saved;            /* left at the last checkpoint; NULL: nothing is lost */
     size_t *start_row;          /* row of a running job in the starts; NULL: none are kept */
+    dls_past_runs *seen;        /* [groups of the history] jobs that have ended; NULL: no history */
 
     size_t done;                /* finished, infeasible or declined */
     size_t infeasible;
@@ -55,12 +56,13 @@ typedef struct dls_jobs {
     XX(jobs.work_us, e->n, e->params->pace)                                                        \
     XX(jobs.work_at_start, e->n,                                                                   \
        e->params->placement->stopped || e->params->placement->share || e->params->pace ||          \
-           e->params->predictions || e->failures.on)                                               \
+           e->params->predictions || e->params->history || e->failures.on)                         \
     XX(jobs.running, e->n, true)                                                                   \
     XX(jobs.policy_bytes, (size_t)(e->n + 1) * e->params->sched->job_state_bytes, true)            \
     XX(jobs.save_us, e->n, e->params->checkpoint_period_us > 0)                                    \
     XX(jobs.saved, e->n, e->failures.undo)                                                         \
-    XX(jobs.start_row, e->n, e->rec->want_world && e->params->want_allocs)
+    XX(jobs.start_row, e->n, e->rec->want_world && e->params->want_allocs)                         \
+    XX(jobs.seen, dls_history_groups(e->params->history), e->params->history)
 
 /* ---- life.c ------------------------------------------------------------------------------------ */
 

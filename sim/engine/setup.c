@@ -102,6 +102,9 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
                                  : limit >= 0                 ? limit
                                                               : mean_us;
     }
+    for (size_t g = 0; e->jobs.seen && g < dls_history_groups(e->params->history); g++) {
+        e->jobs.seen[g] = dls_history_past(e->params->history)[g];
+    }
     return DLS_OK;
 }
 
@@ -117,7 +120,7 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
         return dls_fail(err, DLS_ECONFIG, p->placement->name,
                         "places jobs by what a predictor says: set 'predictor.source'");
     }
-    if (p->estimates_predicted && !p->predictions) {
+    if (p->estimates_predicted && !p->predictions && !p->history) {
         return dls_fail(err, DLS_ECONFIG, NULL,
                         "run times are to come from a predictor: set 'predictor.source'");
     }
@@ -279,7 +282,8 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     r->total_gpus = e->index->total_gpus;
     r->want_allocs = p->want_allocs;
     r->want_series = p->want_series;
-    r->want_world = p->pace || p->predictions || p->placement->share || e->failures.on;
+    r->want_world =
+        p->pace || p->predictions || p->history || p->placement->share || e->failures.on;
     if (e->guests.on) {
         DLS_TRY(dls_record_want_guests(r, err));
     }

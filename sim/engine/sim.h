@@ -12,6 +12,7 @@
 #include "cluster/failures.h"
 #include "cluster/services.h"
 #include "record/record.h"
+#include "workload/history.h"
 #include "workload/kinds.h"
 #include "engine/pace.h"
 
@@ -40,8 +41,9 @@ typedef struct dls_sim_params {
     int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
     bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
                              the limit, else the mean duration of the trace */
-    bool estimates_predicted; /* estimate_us of every job is what `predictions` says, and so is what policies
-                               that know run times know of them (dls_view) */
+    bool estimates_predicted; /* estimate_us of every job is what `history` says, or without one
+                               `predictions`, and so is what policies that know run times know of them (dls_view) */
+    const dls_history *history; /* NULL: none */
     bool outside;         /* the passes of the scheduler, a program, are the caller's (dls_sim_advance) */
     uint64_t patience;    /* instants without progress, or actions in a pass beyond four a job, after which
                              the scheduler is said to get nowhere; 0: never */

@@ -62,6 +62,16 @@ for sigma in 0 1; do
 done
 ! cmp -s sigma0.txt sigma1.txt || fail "srtf does not hear the predictor"
 
+# What has ended is learned from: known from the start, it gives another order; the past is an input of the run.
+for past in "" traces/samples/philly_like_5000.csv; do
+    # shellcheck disable=SC2086
+    expect 0 $many --scheduler=qssf --set scheduler.estimates=history --set scheduler.history=$past -o learned.h5 --force
+    grep -o '"digest": "[^"]*"' out.txt >learned"${past:+past}".txt
+done
+! cmp -s learned.txt learnedpast.txt || fail "qssf does not learn from scheduler.history"
+expect 0 inspect learned.h5
+says out.txt "prediction error"
+
 # What does not fit.
 refuse()
 {
@@ -74,6 +84,14 @@ refuse()
 refuse "needs 'perf.table'" --set perf.model=table
 refuse "needs 'predictor.source'" --set scheduler.estimates=predictor
 refuse "set 'predictor.source'" --placement=driple
+refuse "is for scheduler.estimates = \"history\"" --set scheduler.history=traces/samples/quick_60.csv
+# shellcheck disable=SC2086
+expect 4 $base --set scheduler.estimates=history --set scheduler.history=nowhere.csv
+says err.txt "nowhere.csv"
+printf 'job_id,num_gpu,submit_time,duration\n0,one,0,5\n' >past.csv
+# shellcheck disable=SC2086
+expect 4 $base --set scheduler.estimates=history --set scheduler.history=past.csv
+says err.txt "past.csv:2"
 refuse "did you mean 'oracle'" --predictor=oracel
 refuse "expected record:FILE or replay:FILE" --predictor=oracle --predictions=keep:x
 refuse "cannot bear failures" --set failures.node_mtbf=1d --scheduler=multi-dlas-gpu

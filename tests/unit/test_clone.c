@@ -131,6 +131,7 @@ TEST(schedulers)
             check(WORLD, (*s)->name, "tiresias", trace);
         }
     }
+    check(PLAIN "scheduler: { estimates = \"history\"; };", "srsf", "consolidated", trace);
     dls_trace_destroy(trace);
 }
 
