@@ -29,17 +29,28 @@ static void rack_add(dls_place_index *x, int32_t type, int32_t free_gpus, int32_
     }
 }
 
-/* Put the node where its number of free GPUs says (d = 1), or take it from there (d = -1). */
-static void file_node(dls_place_index *x, int32_t node, int32_t d)
+/* Put the node where its number of free GPUs says. */
+static inline void file_node(dls_place_index *x, int32_t node)
 {
     const dls_node *p = &x->node[node];
-    dls_bitmap *members = &x->type[p->type].nodes[p->free];
-    if (d > 0) {
-        dls_bitmap_set(members, node);
-    } else {
-        dls_bitmap_clear(members, node);
+    dls_type_index *ti = &x->type[p->type];
+    dls_bitmap_set(&ti->nodes[p->free], node);
+    if (p->free > 0 && ti->nodes[p->free].count == 1) {
+        ti->some |= UINT64_C(1) << (p->free - 1);
     }
-    rack_add(x, p->type, p->free, p->rack, d);
+    rack_add(x, p->type, p->free, p->rack, 1);
+}
+
+/* Take it from there. */
+static inline void unfile_node(dls_place_index *x, int32_t node)
+{
+    const dls_node *p = &x->node[node];
+    dls_type_index *ti = &x->type[p->type];
+    dls_bitmap_clear(&ti->nodes[p->free], node);
+    if (p->free > 0 && ti->nodes[p->free].count == 0) {
+        ti->some &= ~(UINT64_C(1) << (p->free - 1));
+    }
+    rack_add(x, p->type, p->free, p->rack, -1);
 }
 
 /* ---- building ------------------------------------------------------------------------------- */
@@ -128,7 +139,7 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
         add_group(x, &spec->groups[i], &node, &rack);
     }
     for (int32_t i = 0; i < x->n_nodes; i++) {
-        file_node(x, i, 1);
+        file_node(x, i);
     }
     return DLS_OK;
 }
@@ -159,6 +170,7 @@ dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_s
         const dls_type_index *of = &from->type[t];
         ti->free_gpus = of->free_gpus;
         ti->changes = of->changes;
+        ti->some = of->some;
         for (int32_t f = 0; f <= ti->max_gpus; f++) {
             dls_bitmap_assign(&ti->nodes[f], &of->nodes[f]);
             memcpy(ti->rack_tree[f], of->rack_tree[f],
@@ -199,11 +211,12 @@ void dls_place_index_destroy(dls_place_index *index)
 
 /* ---- taking and giving ---------------------------------------------------------------------- */
 
-static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int64_t cpu_milli,
-                   int64_t mem_mib)
+/* A node has so many free GPUs from now on: these. */
+static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int32_t now,
+                   int64_t cpu_milli, int64_t mem_mib)
 {
     dls_node *p = &x->node[node];
-    const int32_t old = p->free, now = __builtin_popcountll(new_mask);
+    const int32_t old = p->free;
     p->free_mask = new_mask;
     p->free_cpu_milli -= cpu_milli;
     p->free_mem_mib -= mem_mib;
@@ -211,9 +224,9 @@ static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int64_t 
     if (now == old) {
         return;
     }
-    file_node(x, node, -1);
+    unfile_node(x, node);
     p->free = (int8_t)now;
-    file_node(x, node, 1);
+    file_node(x, node);
     x->free_gpus += now - old;
     x->type[p->type].free_gpus += now - old;
     x->busy_nodes += (now < p->capacity) - (old < p->capacity);
@@ -230,7 +243,7 @@ uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int6
     for (int32_t i = 0; i < gpus; i++) {
         rest &= rest - 1;
     }
-    change(index, node, rest, cpu_milli, mem_mib);
+    change(index, node, rest, index->node[node].free - gpus, cpu_milli, mem_mib);
     return free_mask & ~rest;
 }
 
@@ -243,7 +256,7 @@ bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64
         p->free_mem_mib < mem_mib) {
         return false;
     }
-    change(index, node, p->free_mask & ~mask, cpu_milli, mem_mib);
+    change(index, node, p->free_mask & ~mask, p->free - dls_gpus_of(mask), cpu_milli, mem_mib);
     return true;
 }
 
@@ -252,7 +265,8 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
 {
     DLS_DEBUG_ASSERT(node >= 0 && node < index->n_nodes && mask != 0);
     DLS_DEBUG_ASSERT((index->node[node].free_mask & mask) == 0);
-    change(index, node, index->node[node].free_mask | mask, -cpu_milli, -mem_mib);
+    const dls_node *p = &index->node[node];
+    change(index, node, p->free_mask | mask, p->free + dls_gpus_of(mask), -cpu_milli, -mem_mib);
 }
 
 /* ---- queries -------------------------------------------------------------------------------- */
@@ -463,6 +477,13 @@ int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32
 {
     const int32_t most = is_type(index, __func__, r->type) ? index->type[r->type].max_gpus : -1;
     for (int32_t f = min > 0 ? min : 0; f <= most; f++) {
+        if (f > 0) { /* not one by one: numbers that some node has */
+            const uint64_t some = index->type[r->type].some >> (f - 1);
+            if (some == 0) {
+                break;
+            }
+            f += __builtin_ctzll(some);
+        }
         const int32_t node = next_with(index, r, f, min, 0);
         if (node >= 0) {
             return node;
@@ -527,7 +548,8 @@ dls_status dls_place_index_check(const dls_place_index *index, dls_error *err)
             return dls_fail(err, DLS_ERUN, NULL, "node %d: mask and count differ", i);
         }
         for (int32_t f = 0; f <= ti->max_gpus; f++) {
-            if ((dls_bitmap_next(&ti->nodes[f], i) == i) != (f == p->free)) {
+            const bool some = f == 0 || (ti->some >> (f - 1) & 1) == (ti->nodes[f].count > 0);
+            if (!some || (dls_bitmap_next(&ti->nodes[f], i) == i) != (f == p->free)) {
                 return dls_fail(err, DLS_ERUN, NULL, "node %d is not filed under %d free", i,
                                 p->free);
             }

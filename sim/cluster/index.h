@@ -29,6 +29,12 @@ typedef struct dls_node {
     int8_t capacity, free;
 } dls_node;
 
+/* How many GPUs a mask names: mostly one. */
+static inline int32_t dls_gpus_of(uint64_t mask)
+{
+    return mask & (mask - 1) ? __builtin_popcountll(mask) : mask != 0;
+}
+
 /* All of its GPUs. */
 static inline uint64_t dls_node_gpus(const dls_node *node)
 {
@@ -45,6 +51,7 @@ typedef struct dls_type_index {
     int64_t total_gpus, free_gpus;
     uint64_t changes;             /* how often GPUs of the type were taken or given back */
     double gpu_mem_bytes, gpu_flops; /* 0: unknown */
+    uint64_t some;                /* bit f - 1: a node has f > 0 free */
     int32_t *sizes;               /* [max_gpus + 1] nodes by number of GPUs */
     dls_bitmap *nodes;            /* [max_gpus + 1] by free GPUs */
     int32_t **rack_tree;          /* [max_gpus + 1][2 * rack_leaves]: tree of maxima, root at 1 */

@@ -391,7 +391,7 @@ static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
                          err));
         e->ask.seat[n] = (dls_seat){.mask = e->hold.part[p].mask, .node = e->hold.part[p].node};
         e->ask.seat_node[n] = e->hold.part[p].node;
-        e->ask.seat_gpus[n] = __builtin_popcountll(e->hold.part[p].mask);
+        e->ask.seat_gpus[n] = dls_gpus_of(e->hold.part[p].mask);
     }
     e->ask.n_seats = n;
     return DLS_OK;

@@ -127,14 +127,40 @@ static class_key key_of(const dls_engine *e, int32_t job, const int32_t *pool_of
     };
 }
 
+/* Whether two jobs ask for the same, so far as the trace tells: then they are of one class. */
+static bool ask_alike(const dls_engine *e, int32_t a, int32_t b)
+{
+    const dls_trace_columns *col = e->col;
+    const dls_elastic *elastic = e->params->elastic;
+    return col->gpus[a] == col->gpus[b] && col->vc[a] == col->vc[b] &&
+           col->gpu_types[a] == col->gpu_types[b] &&
+           dls_trace_i64(col->cpu_milli, (size_t)a) == dls_trace_i64(col->cpu_milli, (size_t)b) &&
+           dls_trace_i64(col->mem_mib, (size_t)a) == dls_trace_i64(col->mem_mib, (size_t)b) &&
+           (!col->gpus_milli || col->gpus_milli[a] == col->gpus_milli[b]) &&
+           (!elastic || (elastic->min_gpus[a] == elastic->min_gpus[b] &&
+                         elastic->max_gpus[a] == elastic->max_gpus[b]));
+}
+
+enum { KNOWN = 256 }; /* jobs that the next ones may be like */
+
 static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *pool_of_vc,
                                dls_error *err)
 {
     dls_select *s = &e->select;
+    const bool by_job = e->params->pace && e->params->pace->fits;
+    int32_t known[KNOWN];
     size_t cap = 0;
+    memset(known, 0xff, sizeof known);
     for (int32_t j = 0; j < e->n; j++) {
-        const class_key key = key_of(e, j, pool_of_vc);
+        const uint32_t hash = (uint32_t)e->col->gpus[j] * 16 + (uint32_t)e->col->vc[j];
+        int32_t *like = &known[hash % KNOWN];
         s->job[j] = (dls_job){.parts = -1, .placed = -1, .type = -1};
+        if (*like >= 0 && !by_job && ask_alike(e, j, *like)) {
+            s->job[j].cls = s->job[*like].cls;
+            continue;
+        }
+        *like = j;
+        const class_key key = key_of(e, j, pool_of_vc);
         DLS_TRY(dls_strdict_put(keys, (const char *)&key, sizeof key, &s->job[j].cls, err));
         if (s->job[j].cls < s->n_classes) {
             continue;

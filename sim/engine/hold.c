@@ -80,7 +80,7 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
             dls_parts_give(e->index, &had);
             continue;
         }
-        dls_side_resources(e, job, __builtin_popcountll(e->hold.part[p].mask), &cpu, &mem);
+        dls_side_resources(e, job, dls_gpus_of(e->hold.part[p].mask), &cpu, &mem);
         dls_place_give(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem);
     }
     e->select.releases++;
@@ -95,10 +95,10 @@ bool dls_retake(dls_engine *e, int32_t job)
         return dls_parts_take(e->index, &had);
     }
     for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
-        dls_side_resources(e, job, __builtin_popcountll(e->hold.part[p].mask), &cpu, &mem);
+        dls_side_resources(e, job, dls_gpus_of(e->hold.part[p].mask), &cpu, &mem);
         if (!dls_place_retake(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem)) {
             for (int32_t q = e->job[job].parts; q != p; q = e->hold.part[q].next) {
-                dls_side_resources(e, job, __builtin_popcountll(e->hold.part[q].mask), &cpu, &mem);
+                dls_side_resources(e, job, dls_gpus_of(e->hold.part[q].mask), &cpu, &mem);
                 dls_place_give(e->index, e->hold.part[q].node, e->hold.part[q].mask, cpu, mem);
             }
             return false;
@@ -119,7 +119,7 @@ dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts)
     e->hold.rack_count++;
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
         const int32_t rack = e->index->node[e->hold.part[p].node].rack;
-        shape.gpus += __builtin_popcountll(e->hold.part[p].mask);
+        shape.gpus += dls_gpus_of(e->hold.part[p].mask);
         shape.n_nodes++; /* a grant names a node once */
         shape.n_racks += e->hold.rack_seen[rack] != e->hold.rack_count;
         e->hold.rack_seen[rack] = e->hold.rack_count;

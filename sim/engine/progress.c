@@ -142,7 +142,7 @@ static dls_status record_rows(dls_engine *e, int32_t job, int32_t parts, int64_t
     const bool guest = dls_is_guest(e, job);
     e->rec->allocs.has_guests = e->rec->allocs.has_guests || guest;
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
-        const int32_t gpus = __builtin_popcountll(e->hold.part[p].mask);
+        const int32_t gpus = dls_gpus_of(e->hold.part[p].mask);
         size_t row;
         DLS_TRY(dls_record_alloc_row(e->rec, job, e->hold.part[p].node, from, e->hold.part[p].mask,
                                      gpus, rate, &row, err));

@@ -32,7 +32,7 @@ static void find_place(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_e
         state->place = ++q->started;
     } else if (why == DLS_EVENT_PREEMPTED && state->place < DLS_MLFQ_WAITING / 2) {
         /* Those preempted in one pass keep their order, in front of all earlier ones. */
-        const int64_t block = INT64_C(1) << 31;
+        const int64_t block = DLS_MLFQ_BLOCK;
         if (q->front == 0 || q->front_pass != view->pass) {
             q->front_pass = view->pass;
             q->front = q->front / block * block + block;

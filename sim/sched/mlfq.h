@@ -32,7 +32,9 @@
                "time; 0 never"                                                                     \
     }
 
-#define DLS_MLFQ_WAITING (INT64_C(1) << 61)
+/* Below 2^58, so that ordered sets tell places apart without looking ranks up. */
+#define DLS_MLFQ_WAITING (INT64_C(1) << 57)
+#define DLS_MLFQ_BLOCK (INT64_C(1) << 24) /* most that a pass preempts; there is room for 2^32 such passes */
 
 typedef struct dls_mlfq {
     int64_t limit_us[DLS_OPT_LIST_MAX]; /* service at which a job leaves queue i */
