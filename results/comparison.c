@@ -125,10 +125,10 @@ static dls_status add_run(dls_comparison *c, const char *path, const dls_run *ru
     const char *placement = dls_run_attr(run, "placement");
     compared *e = &c->runs[c->n++];
     *e = (compared){.design = design};
-    e->file_label = join(path, several ? ":" : "", several ? dls_run_id(run) : "");
+    e->file_label = join(path, several ? ":" : "", several ? run->id : "");
     e->policy = join(scheduler, *scheduler && *placement ? "/" : "", placement);
     e->sha256 = dls_strdup(dls_run_attr(run, "trace_sha256"));
-    e->summary = *dls_run_summary(run);
+    e->summary = run->summary;
     bool good = e->file_label && e->policy && e->sha256;
     if (point < points->n) {
         e->design = design + (size_t)points->design[point];
@@ -159,11 +159,11 @@ static dls_status take_baselines(dls_comparison *c, const dls_points *points, dl
 static dls_status add_runs(dls_comparison *c, const char *path, const dls_results *file,
                            const char *run_id, const dls_points *points, dls_error *err)
 {
-    const size_t n = dls_results_n_runs(file), first = c->n_designs;
+    const size_t n = file->ids.n, first = c->n_designs;
     for (size_t i = 0, point = 0; i < (run_id ? 1 : n); i++) {
         dls_run *run;
         DLS_TRY(dls_run_open(file, run_id ? run_id : dls_results_run_id(file, i), &run, err));
-        point = point_of(points, dls_run_id(run), point);
+        point = point_of(points, run->id, point);
         dls_status status = dls_run_verify(run, err);
         DLS_THEN(status, add_run(c, path, run, n > 1, points, point,
                                  points->n ? first : c->n_designs, err));

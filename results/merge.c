@@ -6,7 +6,6 @@
 #include "results/merge.h"
 
 #include "base/alloc.h"
-#include "results/read_impl.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -22,9 +21,8 @@ static dls_status copy_run(hid_t runs, const dls_merge_run *run, dls_error *err)
     dls_results *file;
     DLS_TRY(dls_results_open(run->path, &file, err));
     dls_status status = DLS_OK;
-    if (dls_results_n_runs(file) != 1) {
-        status = dls_fail(err, DLS_EINPUT, run->path, "holds %zu runs: expected one",
-                          dls_results_n_runs(file));
+    if (file->ids.n != 1) {
+        status = dls_fail(err, DLS_EINPUT, run->path, "holds %zu runs: expected one", file->ids.n);
     } else if (H5Ocopy(file->runs, dls_results_run_id(file, 0), runs, run->id, H5P_DEFAULT,
                        H5P_DEFAULT) < 0) {
         status = dls_h5_fail(err, DLS_EOUTPUT, "copy of %s", run->path);

@@ -3,7 +3,7 @@
  * Opens results files and finds their runs, attributes and summaries; checks the format's version,
  * and follows the links of merged files only to regular files below their folder.
  */
-#include "results/read_impl.h"
+#include "results/read.h"
 
 #include "base/alloc.h"
 
@@ -96,16 +96,6 @@ void dls_results_close(dls_results *f)
         dls_free(f->path);
         dls_free(f);
     }
-}
-
-size_t dls_results_n_runs(const dls_results *f)
-{
-    return f->ids.n;
-}
-
-const char *dls_results_run_id(const dls_results *f, size_t i)
-{
-    return dls_strdict_get(&f->ids, (int32_t)i);
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -202,9 +192,7 @@ static dls_status open_run(dls_run *run, const char *id, dls_error *err)
         return w.status != DLS_OK ? w.status : dls_h5_damaged(err, "attributes of the run");
     }
     DLS_TRY(read_summary(run, err));
-    DLS_TRY(dls_run_count_rows(run, "jobs", "submit_us", &run->n_jobs, err));
-    DLS_TRY(dls_run_count_rows(run, "allocations", "job", &run->n_allocs, err));
-    return dls_run_count_rows(run, "series/cluster", "t_us", &run->n_series, err);
+    return dls_run_count_rows(run, "jobs", "submit_us", &run->n_jobs, err);
 }
 
 dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out, dls_error *err)
@@ -254,26 +242,6 @@ void dls_run_close(dls_run *run)
     dls_free(run);
 }
 
-const char *dls_run_id(const dls_run *run)
-{
-    return run->id;
-}
-
-const dls_summary *dls_run_summary(const dls_run *run)
-{
-    return &run->summary;
-}
-
-size_t dls_run_n_attrs(const dls_run *run)
-{
-    return run->n_attrs;
-}
-
-const char *dls_run_attr_name(const dls_run *run, size_t i)
-{
-    return run->attrs[i].name;
-}
-
 void dls_run_let_go(dls_results *f, dls_run *run)
 {
     if (run->linked >= 0) {
@@ -291,19 +259,4 @@ const char *dls_run_attr(const dls_run *run, const char *name)
         }
     }
     return "";
-}
-
-size_t dls_run_n_jobs(const dls_run *run)
-{
-    return run->n_jobs;
-}
-
-size_t dls_run_n_allocs(const dls_run *run)
-{
-    return run->n_allocs;
-}
-
-size_t dls_run_n_series(const dls_run *run)
-{
-    return run->n_series;
 }

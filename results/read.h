@@ -8,17 +8,39 @@
 #ifndef DLS_RESULTS_READ_H
 #define DLS_RESULTS_READ_H
 
-#include "results/summary.h"
+#include "base/strdict.h"
+#include "results/tables.h"
 
-typedef struct dls_results dls_results; /* an open file */
-typedef struct dls_run dls_run;         /* one run of it */
+/* An open file. */
+typedef struct dls_results {
+    hid_t file, runs;
+    char *path;
+    dls_strdict ids; /* names of the runs, in order */
+} dls_results;
+
+typedef struct dls_run_text {
+    char *name, *text; /* owned */
+} dls_run_text;
+
+/* One run of it. */
+typedef struct dls_run {
+    const dls_results *file;
+    hid_t group, linked; /* the file that the run lies in, if it is another */
+    char *id;
+    dls_run_text *attrs; /* as text, numbers in decimal, in order of name */
+    size_t n_attrs, attrs_cap;
+    dls_summary summary;
+    size_t n_jobs;
+} dls_run;
 
 dls_status dls_results_open(const char *path, dls_results **out, dls_error *err) DLS_MUST_CHECK;
 /* NULL-safe. The file's runs must have been closed. */
 void dls_results_close(dls_results *file);
-size_t dls_results_n_runs(const dls_results *file);
-/* By name, borrowed; in order of name. */
-const char *dls_results_run_id(const dls_results *file, size_t i);
+/* The i-th run's name, borrowed. */
+static inline const char *dls_results_run_id(const dls_results *file, size_t i)
+{
+    return dls_strdict_get(&file->ids, (int32_t)i);
+}
 
 /* Read a run's attributes and summary. id NULL: the only run; an error if there are several. */
 dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out,
@@ -33,21 +55,17 @@ void dls_run_let_go(dls_results *file, dls_run *run);
  * column that is not what was written. O(size of the run). */
 dls_status dls_run_verify(const dls_run *run, dls_error *err) DLS_MUST_CHECK;
 
-const char *dls_run_id(const dls_run *run);
-const dls_summary *dls_run_summary(const dls_run *run);
-/* Attributes as text, numbers in decimal, in order of name; borrowed. */
-size_t dls_run_n_attrs(const dls_run *run);
-const char *dls_run_attr_name(const dls_run *run, size_t i);
-/* "" if there is none of this name. */
+/* The text of an attribute, "" if there is none of this name. */
 const char *dls_run_attr(const dls_run *run, const char *name);
-/* Rows of the long tables; 0 if a table is not in the file. */
-size_t dls_run_n_jobs(const dls_run *run);
-size_t dls_run_n_allocs(const dls_run *run);
-size_t dls_run_n_series(const dls_run *run);
 
-/* What happened to the jobs: their columns, allocations and series (each if asked for), checked against
- * the digest. *out is owned by the caller (dls_record_destroy). O(rows). */
-dls_status dls_run_read_record(const dls_run *run, bool allocs, bool series, dls_record **out,
-                               dls_error *err) DLS_MUST_CHECK;
+/* Rows of a table, by the length of one of its columns; 0 without the table. */
+dls_status dls_run_count_rows(const dls_run *run, const char *table, const char *column, size_t *n,
+                              dls_error *err) DLS_MUST_CHECK;
+
+/* Read `count` of a column's n rows from `first` on. *out is owned; *width gets the bytes of one
+ * value, for texts with room for the terminator. */
+dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
+                             size_t first, size_t count, void *out, size_t *width,
+                             dls_error *err) DLS_MUST_CHECK;
 
 #endif

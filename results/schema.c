@@ -106,6 +106,13 @@ const char *dls_outcome_name(unsigned outcome)
     return outcome < DLS_OUTCOME_COUNT ? names[outcome] : NULL;
 }
 
+const char *dls_code_name(const char *column, unsigned code)
+{
+    return strcmp(column, "state") == 0     ? dls_state_name(code)
+           : strcmp(column, "outcome") == 0 ? dls_outcome_name(code)
+                                            : NULL;
+}
+
 const char *dls_enum_name(dls_field_type type, unsigned value)
 {
     switch (type) {
@@ -122,25 +129,41 @@ const char *dls_enum_name(dls_field_type type, unsigned value)
 
 /* ---- long tables ----------------------------------------------------------------------------- */
 
-static void fill_ids(const void *ctx, size_t first, size_t n, size_t width, char *dst)
+static size_t n_jobs(const dls_trace *trace)
 {
-    const dls_trace *trace = ctx;
-    for (size_t i = 0; i < n; i++) {
-        const char *id = dls_trace_id(trace, first + i);
-        const size_t len = strlen(id);
-        memset(dst + i * width, 0, width);
-        memcpy(dst + i * width, id, len < width ? len : width);
-    }
+    return dls_trace_cols(trace)->n;
 }
 
-static size_t longest_id(const dls_trace *trace, size_t n)
+static const char *id_of(const dls_trace *trace, int32_t job)
 {
+    return dls_trace_id(trace, (size_t)job);
+}
+
+static const dls_names ids = {"id", "name of the job in the trace", n_jobs, id_of};
+
+const dls_names dls_dicts[DLS_DICTS] = {
+    {"model", "names for jobs/model", dls_trace_n_models, dls_trace_model},
+    {"vc", "names for jobs/vc", dls_trace_n_vcs, dls_trace_vc},
+    {"user", "names for jobs/user", dls_trace_n_users, dls_trace_user},
+    {"class", "names for jobs/class", dls_trace_n_classes, dls_trace_class},
+    {"gpu_types", "sets of types for jobs/gpu_types", dls_trace_n_gpu_types, dls_trace_gpu_types},
+};
+
+dls_column dls_schema_names(const dls_names *names, const dls_trace *trace)
+{
+    const size_t n = names->count(trace);
     size_t longest = 1;
     for (size_t i = 0; i < n; i++) {
-        const size_t len = strlen(dls_trace_id(trace, i));
+        const size_t len = strlen(names->at(trace, (int32_t)i));
         longest = len > longest ? len : longest;
     }
-    return longest;
+    return (dls_column){.name = names->name,
+                        .type = DLS_FIELD_TEXT,
+                        .units = "",
+                        .description = names->what,
+                        .width = longest,
+                        .names = names,
+                        .trace = trace};
 }
 
 /* clang-format off */
@@ -218,13 +241,7 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
                        dls_column out[DLS_COLUMNS_MAX])
 {
     const dls_trace_columns *t = dls_trace_cols(trace);
-    out[0] = (dls_column){.name = "id",
-                          .type = DLS_FIELD_TEXT,
-                          .units = "",
-                          .description = "name of the job in the trace",
-                          .width = longest_id(trace, t->n),
-                          .fill = fill_ids,
-                          .ctx = trace};
+    out[0] = dls_schema_names(&ids, trace);
     const size_t n = 1 + dls_schema_table(&dls_trace_table, t, out + 1);
     return n + dls_schema_table(&dls_job_table, rec, out + n);
 }

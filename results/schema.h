@@ -55,17 +55,27 @@ static inline const void *dls_summary_group_of(const dls_summary *s, int group)
     return *(const bool *)((const char *)s + g->has) ? (const char *)s + g->at : NULL;
 }
 
+/* Texts of a trace as a column: what codes of a column of jobs mean. */
+typedef struct dls_names {
+    const char *name; /* of the column */
+    const char *what;
+    size_t (*count)(const dls_trace *trace);
+    const char *(*at)(const dls_trace *trace, int32_t code);
+} dls_names;
+
+enum { DLS_DICTS = 5 };
+extern const dls_names dls_dicts[DLS_DICTS];
+
 /* One column of a long table. */
 typedef struct dls_column {
     const char *name;
     dls_field_type type;
     const char *units;
     const char *description;
-    const void *data; /* [n] values of the C type; NULL: text comes from fill */
+    const void *data; /* [n] values of the C type; NULL: the names of the trace */
     size_t width;     /* bytes of a TEXT; 0: that of the type */
-    /* Text of rows first..first+n-1, width bytes each, padded with '\0'. */
-    void (*fill)(const void *ctx, size_t first, size_t n, size_t width, char *dst);
-    const void *ctx;
+    const dls_names *names;
+    const dls_trace *trace;
     const dls_mapped *file; /* in which data lies; NULL: in memory */
 } dls_column;
 
@@ -79,10 +89,13 @@ size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_col
 size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column *out);
 size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
                        dls_column out[DLS_COLUMNS_MAX]);
+dls_column dls_schema_names(const dls_names *names, const dls_trace *trace);
 
 /* "pending" and the like; NULL past the last. */
 const char *dls_state_name(unsigned state);
 const char *dls_outcome_name(unsigned outcome);
+/* The same by the name of the column, "state" or "outcome"; NULL for others. */
+const char *dls_code_name(const char *column, unsigned code);
 /* The name of an enum field's value, NULL past the last or for other types. */
 const char *dls_enum_name(dls_field_type type, unsigned value);
 

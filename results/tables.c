@@ -184,13 +184,23 @@ dls_status dls_get_rows(hid_t at, const char *name, const dls_rows *rows, void *
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static void fill_data(const void *ctx, size_t first, size_t n, size_t width, char *dst)
+/* Cells of rows first..first+n-1; texts are padded with '\0'. */
+static void fill(const void *column, size_t first, size_t n, size_t width, char *dst)
 {
-    const dls_column *col = ctx;
-    if (col->file && first % DLS_ROWS_IN_MEMORY < n) {
-        dls_mapped_rest(col->file);
+    const dls_column *col = column;
+    if (col->data) {
+        if (col->file && first % DLS_ROWS_IN_MEMORY < n) {
+            dls_mapped_rest(col->file);
+        }
+        memcpy(dst, (const char *)col->data + first * width, n * width);
+        return;
     }
-    memcpy(dst, (const char *)col->data + first * width, n * width);
+    memset(dst, 0, n * width);
+    for (size_t i = 0; i < n; i++) {
+        const char *text = col->names->at(col->trace, (int32_t)(first + i));
+        const size_t len = strlen(text);
+        memcpy(dst + i * width, text, len < width ? len : width);
+    }
 }
 
 static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hid_t memory,
@@ -202,12 +212,11 @@ static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hi
         return DLS_OK;
     }
     if (dls_h5_chunk_rows(set) > 0 && H5Tequal(stored, memory) > 0) {
-        return dls_h5_put_chunks(set, col->name, n, width, col->data ? fill_data : col->fill,
-                                 col->data ? col : col->ctx, err);
+        return dls_h5_put_chunks(set, col->name, n, width, fill, col, err);
     }
     if (!col->data) {
         DLS_TRY(dls_alloc_array(&block, n, width, col->name, err));
-        col->fill(col->ctx, 0, n, width, block);
+        fill(col, 0, n, width, block);
     }
     const bool ok =
         H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, block ? block : col->data) >= 0;

@@ -122,56 +122,13 @@ static dls_status write_summary(hid_t run, const dls_summary *summary, dls_error
     return DLS_OK;
 }
 
-/* ---- dictionaries ---------------------------------------------------------------------------- */
-
-typedef struct dict {
-    const dls_trace *trace;
-    const char *(*get)(const dls_trace *trace, int32_t code);
-} dict;
-
-static void fill_dict(const void *ctx, size_t first, size_t n, size_t width, char *dst)
-{
-    const dict *d = ctx;
-    for (size_t i = 0; i < n; i++) {
-        const char *text = d->get(d->trace, (int32_t)(first + i));
-        const size_t len = strlen(text);
-        memset(dst + i * width, 0, width);
-        memcpy(dst + i * width, text, len < width ? len : width);
-    }
-}
-
 static dls_status write_dicts(hid_t run, const dls_trace *trace, dls_error *err)
 {
-    const struct {
-        const char *name, *description;
-        size_t n;
-        dict strings;
-    } dicts[] = {
-        {"model", "names for jobs/model", dls_trace_n_models(trace), {trace, dls_trace_model}},
-        {"vc", "names for jobs/vc", dls_trace_n_vcs(trace), {trace, dls_trace_vc}},
-        {"user", "names for jobs/user", dls_trace_n_users(trace), {trace, dls_trace_user}},
-        {"class", "names for jobs/class", dls_trace_n_classes(trace), {trace, dls_trace_class}},
-        {"gpu_types",
-         "sets of types for jobs/gpu_types",
-         dls_trace_n_gpu_types(trace),
-         {trace, dls_trace_gpu_types}},
-    };
     hid_t at;
     DLS_TRY(dls_h5_put_group(run, "dicts", &at, err));
-    for (size_t d = 0; d < COUNT(dicts); d++) {
-        size_t width = 1;
-        for (size_t i = 0; i < dicts[d].n; i++) {
-            const size_t len = strlen(dicts[d].strings.get(trace, (int32_t)i));
-            width = len > width ? len : width;
-        }
-        const dls_column column = {.name = dicts[d].name,
-                                   .type = DLS_FIELD_TEXT,
-                                   .units = "",
-                                   .description = dicts[d].description,
-                                   .width = width,
-                                   .fill = fill_dict,
-                                   .ctx = &dicts[d].strings};
-        DLS_TRY(dls_put_columns(at, &column, 1, dicts[d].n, err));
+    for (size_t d = 0; d < DLS_DICTS; d++) {
+        const dls_column column = dls_schema_names(&dls_dicts[d], trace);
+        DLS_TRY(dls_put_columns(at, &column, 1, dls_dicts[d].count(trace), err));
     }
     H5Gclose(at);
     return DLS_OK;

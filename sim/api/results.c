@@ -124,26 +124,13 @@ bool dls_simulation_column(const dls_simulation *sim, dls_table table, const cha
 const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code)
 {
     DLS_ASSERT(sim && column);
-    static const struct {
-        const char *column;
-        size_t (*count)(const dls_trace *trace);
-        const char *(*name)(const dls_trace *trace, int32_t code);
-    } dicts[] = {
-        {"model", dls_trace_n_models, dls_trace_model},
-        {"vc", dls_trace_n_vcs, dls_trace_vc},
-        {"user", dls_trace_n_users, dls_trace_user},
-        {"class", dls_trace_n_classes, dls_trace_class},
-        {"gpu_types", dls_trace_n_gpu_types, dls_trace_gpu_types},
-    };
-    for (size_t i = 0; i < sizeof dicts / sizeof *dicts; i++) {
-        if (strcmp(column, dicts[i].column) == 0) {
-            return code < dicts[i].count(sim->trace) ? dicts[i].name(sim->trace, (int32_t)code)
-                                                     : NULL;
+    for (size_t d = 0; d < DLS_DICTS; d++) {
+        const dls_names *dict = &dls_dicts[d];
+        if (strcmp(column, dict->name) == 0) {
+            return code < dict->count(sim->trace) ? dict->at(sim->trace, (int32_t)code) : NULL;
         }
     }
-    return strcmp(column, "state") == 0     ? dls_state_name(code)
-           : strcmp(column, "outcome") == 0 ? dls_outcome_name(code)
-                                            : NULL;
+    return dls_code_name(column, code);
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/guard.h"
-#include "results/read_impl.h"
+#include "results/read.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -30,14 +30,11 @@ typedef struct texts {
     size_t n, width;
 } texts;
 
-static const char *const dicts[] = {"model", "vc", "user", "class", "gpu_types"};
-enum { DICTS = sizeof dicts / sizeof *dicts };
-
 struct dls_saved {
     dls_results *file;
     dls_run *run;
     table table[DLS_TABLE_COUNT];
-    texts id, dict[DICTS];
+    texts id, dict[DLS_DICTS];
     char *report; /* the C library's own */
 };
 
@@ -98,6 +95,33 @@ static dls_status read_texts(dls_saved *s, const char *group, const char *name, 
                              &out->width, err);
 }
 
+/* Allocations and series are what was written, and of jobs that are there. */
+static dls_status check_history(const dls_saved *s, dls_error *err)
+{
+    const dls_table which[] = {DLS_TABLE_ALLOCATIONS, DLS_TABLE_SERIES};
+    dls_record rec = {.allocs.n = s->table[which[0]].rows, .series.n = s->table[which[1]].rows};
+    void *const rows[] = {&rec.allocs, &rec.series};
+    for (int k = 0; k < 2; k++) {
+        const table *t = &s->table[which[k]];
+        for (size_t i = 0; i < t->n; i++) {
+            dls_column_set(t->column[i].what, rows[k], t->column[i].data);
+        }
+    }
+    for (size_t i = 0; i < rec.allocs.n; i++) {
+        if (rec.allocs.job[i] < 0 || (size_t)rec.allocs.job[i] >= s->run->n_jobs) {
+            return dls_fail(err, DLS_EINPUT, s->file->path,
+                            "row %zu of 'allocations/job' names job %d of %zu", i,
+                            rec.allocs.job[i], s->run->n_jobs);
+        }
+    }
+    return dls_record_history_digest(&rec) == s->run->summary.history_digest
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, s->file->path,
+                          "allocations and series of run '%s' do not have the digest that the file "
+                          "gives",
+                          s->run->id);
+}
+
 static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_error *err)
 {
     DLS_TRY(dls_results_open(path, &s->file, err));
@@ -106,8 +130,9 @@ static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_
     for (int t = 0; t < DLS_TABLE_COUNT; t++) {
         DLS_TRY(read_table(s, (dls_table)t, err));
     }
-    for (size_t d = 0; d < DICTS; d++) {
-        DLS_TRY(read_texts(s, "dicts", dicts[d], &s->dict[d], err));
+    DLS_TRY(check_history(s, err));
+    for (size_t d = 0; d < DLS_DICTS; d++) {
+        DLS_TRY(read_texts(s, "dicts", dls_dicts[d].name, &s->dict[d], err));
     }
     DLS_TRY(read_texts(s, "jobs", "id", &s->id, err));
     dls_run_let_go(s->file, s->run); /* it may be replaced while this lives */
@@ -142,7 +167,7 @@ void dls_saved_close(dls_saved *s)
         }
         dls_free(s->table[t].column);
     }
-    for (size_t d = 0; d < DICTS; d++) {
+    for (size_t d = 0; d < DLS_DICTS; d++) {
         dls_free(s->dict[d].text);
     }
     dls_free(s->id.text);
@@ -154,7 +179,7 @@ void dls_saved_close(dls_saved *s)
 
 const char *dls_saved_run(const dls_saved *s, size_t i)
 {
-    return i < dls_results_n_runs(s->file) ? dls_results_run_id(s->file, i) : NULL;
+    return i < s->file->ids.n ? dls_results_run_id(s->file, i) : NULL;
 }
 
 const char *dls_saved_text(const dls_saved *s, const char *attribute)
@@ -164,7 +189,7 @@ const char *dls_saved_text(const dls_saved *s, const char *attribute)
 
 const char *dls_saved_attribute(const dls_saved *s, size_t i)
 {
-    return i < dls_run_n_attrs(s->run) ? dls_run_attr_name(s->run, i) : NULL;
+    return i < s->run->n_attrs ? s->run->attrs[i].name : NULL;
 }
 
 dls_status dls_saved_report(dls_saved *s, bool json, const char **text, dls_error *err)
@@ -174,9 +199,9 @@ dls_status dls_saved_report(dls_saved *s, bool json, const char **text, dls_erro
     dls_status status = DLS_OK;
     DLS_TRY(dls_answer_begin(&answer, &s->report, err));
     if (json) {
-        status = dls_summary_json(answer.to, dls_run_summary(s->run), err);
+        status = dls_summary_json(answer.to, &s->run->summary, err);
     } else {
-        dls_summary_print(answer.to, dls_run_summary(s->run), true);
+        dls_summary_print(answer.to, &s->run->summary, true);
     }
     return dls_answer_end(&answer, status, text, err);
 }
@@ -227,17 +252,15 @@ const char *dls_saved_id(const dls_saved *s, size_t job)
 const char *dls_saved_name(const dls_saved *s, const char *name, uint32_t code)
 {
     DLS_ASSERT(s && name);
-    for (size_t d = 0; d < DICTS; d++) {
-        if (strcmp(name, dicts[d]) == 0) {
+    for (size_t d = 0; d < DLS_DICTS; d++) {
+        if (strcmp(name, dls_dicts[d].name) == 0) {
             return text_at(&s->dict[d], code);
         }
     }
-    return strcmp(name, "state") == 0     ? dls_state_name(code)
-           : strcmp(name, "outcome") == 0 ? dls_outcome_name(code)
-                                          : NULL;
+    return dls_code_name(name, code);
 }
 
 bool dls_saved_number_at(const dls_saved *s, size_t i, dls_result_number *out)
 {
-    return dls_number_at(dls_run_summary(s->run), i, out);
+    return dls_number_at(&s->run->summary, i, out);
 }

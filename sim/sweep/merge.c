@@ -197,7 +197,7 @@ static dls_status read_summary(const char *path, dls_summary *out, dls_error *er
     DLS_TRY(dls_results_open(path, &file, err));
     const dls_status status = dls_run_open(file, NULL, &run, err);
     if (status == DLS_OK) {
-        *out = *dls_run_summary(run);
+        *out = run->summary;
         dls_run_close(run);
     }
     dls_results_close(file);

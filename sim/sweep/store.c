@@ -48,7 +48,7 @@ bool dls_sweep_finished(const char *folder, const char *id)
     if (access(path, F_OK) != 0 || dls_results_open(path, &file, NULL) != DLS_OK) {
         return false;
     }
-    const bool own = dls_results_n_runs(file) == 1 && strcmp(dls_results_run_id(file, 0), id) == 0;
+    const bool own = file->ids.n == 1 && strcmp(dls_results_run_id(file, 0), id) == 0;
     dls_results_close(file);
     return own;
 }

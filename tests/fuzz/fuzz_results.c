@@ -37,21 +37,21 @@ static void make_file(void)
 static void read_run(const dls_results *file, const char *id, bool edited)
 {
     dls_run *run = NULL;
-    dls_record *back = NULL;
     dls_error err;
-    if (dls_run_open(file, id, &run, &err) == DLS_OK && dls_run_verify(run, &err) == DLS_OK &&
-        dls_run_read_record(run, true, true, &back, &err) == DLS_OK) {
-        must(!edited || dls_record_digest(back) == dls_record_digest(rec));
-        must(!edited || dls_record_history_digest(back) == dls_record_history_digest(rec));
+    if (dls_run_open(file, id, &run, &err) == DLS_OK && dls_run_verify(run, &err) == DLS_OK) {
+        must(!edited || run->summary.digest == dls_record_digest(rec));
         FILE *out = fopen("/dev/null", "w");
-        const dls_compare_run one = {"x", "", dls_run_summary(run)};
+        const dls_compare_run one = {"x", "", &run->summary};
         dls_compare_print(out, &one, 1);
         fclose(out);
     }
-    dls_record_destroy(back);
     dls_run_close(run);
     dls_saved *saved;
     if (dls_saved_open(path, id, &saved, &err) == DLS_OK) {
+        char digest[17];
+        snprintf(digest, sizeof digest, "%016llx",
+                 (unsigned long long)dls_record_history_digest(rec));
+        must(!edited || strcmp(dls_saved_text(saved, "history_digest"), digest) == 0);
         for (size_t t = 0; t < DLS_TABLE_COUNT; t++) {
             dls_result_column c;
             for (size_t i = 0; dls_saved_column_at(saved, (dls_table)t, i, &c); i++) {
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (dls_points_read(file, &points, &err) == DLS_OK) {
             dls_points_fini(&points);
         }
-        for (size_t i = 0; i < dls_results_n_runs(file) && i < 4; i++) {
+        for (size_t i = 0; i < file->ids.n && i < 4; i++) {
             read_run(file, dls_results_run_id(file, i), data[0] == 0);
         }
         dls_results_close(file);

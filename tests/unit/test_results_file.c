@@ -18,12 +18,11 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-#define assert_column(a, b, n) assert_memory_equal(a, b, (n) * sizeof *(a))
-/* A column of jobs, as the public interface reads it. */
-#define assert_saved(saved, name, a, n_)                                                           \
+/* A column of a table, as the public interface reads it. */
+#define assert_saved(saved, table, name, a, n_)                                                    \
     do {                                                                                           \
         dls_result_column c_;                                                                      \
-        assert_true(dls_saved_column(saved, DLS_TABLE_JOBS, name, &c_));                           \
+        assert_true(dls_saved_column(saved, table, name, &c_));                                    \
         assert_int_equal(c_.n, n_);                                                                \
         assert_memory_equal(c_.data, a, (n_) * sizeof *(a));                                       \
     } while (0)
@@ -35,9 +34,8 @@ TEST(round_trip)
     assert_int_equal(entries(), 1);
     dls_results *file = NULL;
     dls_run *run = NULL;
-    dls_record *back = NULL;
     assert_int_equal(dls_results_open(path, &file, NULL), DLS_OK);
-    assert_int_equal(dls_results_n_runs(file), 1);
+    assert_int_equal(file->ids.n, 1);
     assert_string_equal(dls_results_run_id(file, 0), "r1");
     assert_int_equal(dls_run_open(file, NULL, &run, NULL), DLS_OK);
     assert_string_equal(dls_run_attr(run, "seed"), "18446744073709551601");
@@ -49,7 +47,7 @@ TEST(round_trip)
     assert_string_equal(dls_run_attr(run, "predictor"), "");
     assert_string_equal(dls_run_attr(run, "no such"), "");
 
-    const dls_summary *s = dls_run_summary(run);
+    const dls_summary *s = &run->summary;
     assert_int_equal(s->digest, summary.digest);
     assert_memory_equal(&s->makespan_s, &summary.makespan_s, sizeof s->makespan_s);
     assert_int_equal(s->complete, true);
@@ -68,10 +66,18 @@ TEST(round_trip)
     assert_int_equal(dls_saved_open(path, NULL, &saved, NULL), DLS_OK);
     const dls_trace_columns *t = dls_trace_cols(trace);
     assert_int_equal(dls_saved_rows(saved, DLS_TABLE_JOBS), t->n);
-    assert_saved(saved, "submit_us", t->submit_us, t->n);
-    assert_saved(saved, "duration_us", t->duration_us, t->n);
-    assert_saved(saved, "gpus", t->gpus, t->n);
-    assert_saved(saved, "outcome", t->outcome, t->n);
+    assert_saved(saved, DLS_TABLE_JOBS, "submit_us", t->submit_us, t->n);
+    assert_saved(saved, DLS_TABLE_JOBS, "duration_us", t->duration_us, t->n);
+    assert_saved(saved, DLS_TABLE_JOBS, "gpus", t->gpus, t->n);
+    assert_saved(saved, DLS_TABLE_JOBS, "outcome", t->outcome, t->n);
+    assert_saved(saved, DLS_TABLE_JOBS, "start_us", rec->start_us, t->n);
+    const dls_alloc_rows *a = &rec->allocs;
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "job", a->job, a->n);
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "gpu_mask", a->gpu_mask, a->n);
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "end_us", a->end_us, a->n);
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "rate", a->rate, a->n);
+    assert_saved(saved, DLS_TABLE_SERIES, "t_us", rec->series.t_us, rec->series.n);
+    assert_saved(saved, DLS_TABLE_SERIES, "full_nodes", rec->series.full_nodes, rec->series.n);
     assert_string_equal(dls_saved_id(saved, 0), dls_trace_id(trace, 0));
     assert_string_equal(dls_saved_id(saved, t->n - 1), dls_trace_id(trace, t->n - 1));
     for (size_t j = 0; j < t->n; j += 99) {
@@ -82,18 +88,6 @@ TEST(round_trip)
     }
     dls_saved_close(saved);
 
-    assert_int_equal(dls_run_read_record(run, true, true, &back, NULL), DLS_OK);
-    assert_int_equal(dls_record_digest(back), dls_record_digest(rec));
-    assert_int_equal(back->start_us[100], -1); /* infeasible */
-    assert_int_equal(back->allocs.n, rec->allocs.n);
-    assert_column(back->allocs.job, rec->allocs.job, rec->allocs.n);
-    assert_column(back->allocs.gpu_mask, rec->allocs.gpu_mask, rec->allocs.n);
-    assert_column(back->allocs.end_us, rec->allocs.end_us, rec->allocs.n);
-    assert_column(back->allocs.rate, rec->allocs.rate, rec->allocs.n);
-    assert_int_equal(back->series.n, rec->series.n);
-    assert_column(back->series.t_us, rec->series.t_us, rec->series.n);
-    assert_column(back->series.full_nodes, rec->series.full_nodes, rec->series.n);
-    dls_record_destroy(back);
     dls_run_close(run);
     dls_results_close(file);
     unlink(path);
@@ -113,7 +107,7 @@ static void assert_same_file(const char *a, const char *b)
 TEST(many_chunks)
 {
     enum { ROWS = 200001 };
-    dls_record *big = NULL, *back = NULL;
+    dls_record *big = NULL;
     dls_trace *t = NULL;
     static dls_summary s;
     assert_int_equal(sample_trace(70000, &t, NULL), DLS_OK);
@@ -122,26 +116,18 @@ TEST(many_chunks)
     assert_int_equal(dls_summary_make(t, big, 0, 0, 0, &s, NULL), DLS_OK);
     const char *path = in_folder("big.h5");
     assert_int_equal(dls_results_write(path, &meta, t, big, &s, NULL), DLS_OK);
-    dls_results *file = NULL;
-    dls_run *run = NULL;
-    assert_int_equal(dls_results_open(path, &file, NULL), DLS_OK);
-    assert_int_equal(dls_run_open(file, "r1", &run, NULL), DLS_OK);
-    assert_int_equal(dls_run_read_record(run, true, true, &back, NULL), DLS_OK);
-    assert_int_equal(dls_record_digest(back), dls_record_digest(big));
-    assert_int_equal(back->allocs.n, big->allocs.n);
-    assert_column(back->allocs.start_us, big->allocs.start_us, big->allocs.n);
-    assert_column(back->allocs.gpu_mask, big->allocs.gpu_mask, big->allocs.n);
-    assert_column(back->allocs.node, big->allocs.node, big->allocs.n);
-    assert_column(back->series.pending_jobs, big->series.pending_jobs, big->series.n);
     dls_saved *saved;
     assert_int_equal(dls_saved_open(path, "r1", &saved, NULL), DLS_OK);
+    const dls_alloc_rows *a = &big->allocs;
+    assert_saved(saved, DLS_TABLE_JOBS, "end_us", big->end_us, big->n_jobs);
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "start_us", a->start_us, a->n);
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "gpu_mask", a->gpu_mask, a->n);
+    assert_saved(saved, DLS_TABLE_ALLOCATIONS, "node", a->node, a->n);
+    assert_saved(saved, DLS_TABLE_SERIES, "pending_jobs", big->series.pending_jobs, big->series.n);
     for (size_t j = 0; j < big->n_jobs; j++) {
         assert_string_equal(dls_saved_id(saved, j), dls_trace_id(t, j));
     }
     dls_saved_close(saved);
-    dls_record_destroy(back);
-    dls_run_close(run);
-    dls_results_close(file);
     /* The same bytes again. */
     const char *again = in_folder("again.h5");
     setenv("SOURCE_DATE_EPOCH", "1", 1);
@@ -198,12 +184,12 @@ TEST(several_runs)
     dls_run *run = NULL;
     dls_error err;
     assert_int_equal(dls_results_open(path, &file, NULL), DLS_OK);
-    assert_int_equal(dls_results_n_runs(file), 2);
+    assert_int_equal(file->ids.n, 2);
     assert_string_equal(dls_results_run_id(file, 0), "r0");
     MUST_FAIL(DLS_EINPUT, "holds 2 runs", dls_run_open(file, NULL, &run, &e));
     MUST_FAIL(DLS_EINPUT, "no run 'r2'", dls_run_open(file, "r2", &run, &e));
     assert_int_equal(dls_run_open(file, "r0", &run, &err), DLS_OK);
-    assert_int_equal(dls_run_n_jobs(run), 700);
+    assert_int_equal(run->n_jobs, 700);
     dls_run_close(run);
     dls_results_close(file);
     unlink(path);
@@ -211,7 +197,7 @@ TEST(several_runs)
 
 TEST(without_rows)
 {
-    dls_record *bare = NULL, *back = NULL;
+    dls_record *bare = NULL;
     dls_summary s;
     dls_error err;
     const char *path = in_folder("bare.h5");
@@ -223,12 +209,13 @@ TEST(without_rows)
     dls_run *run = NULL;
     assert_int_equal(dls_results_open(path, &file, NULL), DLS_OK);
     assert_int_equal(dls_run_open(file, "0", &run, NULL), DLS_OK);
-    assert_true(isnan(dls_run_summary(run)->makespan_s));
-    assert_true(isnan(dls_run_summary(run)->part[0].jct.p99_s));
-    assert_int_equal(dls_run_n_allocs(run) + dls_run_n_series(run), 0);
-    assert_int_equal(dls_run_read_record(run, true, true, &back, NULL), DLS_OK);
-    assert_int_equal(back->allocs.n, 0);
-    dls_record_destroy(back);
+    assert_true(isnan(run->summary.makespan_s));
+    assert_true(isnan(run->summary.part[0].jct.p99_s));
+    dls_saved *saved;
+    assert_int_equal(dls_saved_open(path, "0", &saved, NULL), DLS_OK);
+    assert_int_equal(dls_saved_rows(saved, DLS_TABLE_ALLOCATIONS), 0);
+    assert_int_equal(dls_saved_rows(saved, DLS_TABLE_SERIES), 0);
+    dls_saved_close(saved);
     dls_run_close(run);
     dls_results_close(file);
     dls_record_destroy(bare);
