@@ -24,7 +24,7 @@ static bool task_of(const dls_request *r, int32_t job, const dls_shape *shape, t
     *out = (task){.bytes = f.mem_bytes,
                   .use = fmin(100, 100 * peak * f.metric[DLS_GPU_ACTIVE] / f.iteration_s),
                   .most_use = 100 * peak};
-    return !isnan(out->bytes) && !isnan(out->use);
+    return !isnan(out->bytes) && !isnan(peak) && !isnan(f.metric[DLS_GPU_ACTIVE]);
 }
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)

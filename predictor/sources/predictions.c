@@ -123,6 +123,10 @@ static dls_status open_answers(dls_predictions *f, dls_error *err)
     if (!caches && !f->p.record_path && !f->p.replay_path) {
         return DLS_OK;
     }
+    if (f->ops->memory) {
+        return dls_fail(err, DLS_ECONFIG, "predictor.predictions",
+                        "the source \"%s\" is a recording already", f->ops->name);
+    }
     DLS_TRY(dls_answers_create(&f->answers, err));
     if (f->p.replay_path) {
         return dls_answers_load(f->answers, f->p.replay_path, err);

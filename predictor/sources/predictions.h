@@ -2,7 +2,7 @@
  *
  * What policies may know in advance: for a job and a shape of placement, a prediction. One file per
  * source: oracle (asks the truth), noisy (oracle times a seeded error), operator, paleo, habitat,
- * justus, driple (the graph neural network).
+ * justus, driple (the graph neural network), table, profiles (what somebody measured).
  *
  * Jobs of one kind, the same model with the same batch per GPU, get the same answers, so answers
  * are kept by (kind, candidates); all that a scheduling pass lacks is asked for in one batch. What
@@ -26,13 +26,13 @@ typedef struct dls_prediction_params {
     dls_world *world; /* for the oracle and for units of work; borrowed. NULL: jobs run as the
                          trace says, the best candidate at the rate 1 */
     uint64_t seed;
-    const char *source;  /* "oracle", "noisy", "table", "operator", "paleo", "habitat", "justus",
-                            "driple" */
+    const char *source;  /* "oracle", "noisy", "table", "profiles", "operator", "paleo", "habitat",
+                            "justus", "driple" */
     bool sized;          /* operator, habitat: as in dls_world_params */
     double sigma;        /* noisy: standard deviation of the logarithm of the error */
     const char *weights; /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
                             NULL: none, which habitat does without */
-    const char *table;   /* table: measured throughputs */
+    const char *table;   /* table: measured throughputs; profiles: measured profiles */
     const char *backend; /* driple: "auto", "cpu", "cuda" */
     int32_t threads;     /* driple; 0: all cores */
     int32_t max_candidates;                /* shapes per job, >= 1 */
@@ -132,6 +132,10 @@ typedef struct dls_prediction_source {
     void (*identity)(const void *state, char *text, size_t size);
     dls_status (*kind_checksum)(void *state, int32_t kind, uint64_t *sum, dls_error *err);
     void (*about)(const void *state, dls_predictions_stats *stats); /* optional: backend, notes */
+    /* Optional, for a source that knows models by their names, and so is asked about those, too, that
+     * nobody else knows: memory of a kind on each of so many GPUs; NAN: not known. Such a source is a
+     * recording, of which none is made. */
+    double (*memory)(void *state, int32_t kind, int32_t gpus);
 } dls_prediction_source;
 
 /* By name, ended by NULL. */

@@ -87,7 +87,7 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
     double mem_bytes;
     const int32_t n =
         dls_candidates_list(&f->candidates, r->gpus, r->types, f->p.max_candidates, shape);
-    const bool unknown = kind->names.match == DLS_MODEL_UNKNOWN;
+    const bool unknown = kind->names.match == DLS_MODEL_UNKNOWN && !f->ops->memory;
     const size_t need = f->n_cells + (size_t)n;
     DLS_TRY(dls_grow(&f->shape, &f->shape_cap, need, sizeof *f->shape, err));
     DLS_TRY(dls_grow(&f->cell, &f->cell_cap, need, sizeof *f->cell, err));
@@ -96,6 +96,10 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
         f->kind_seen[r->kind] = 1;
         f->stats.distinct_kinds++;
         f->stats.unknown_kinds += unknown;
+    }
+    if (f->ops->memory) {
+        const double said = f->ops->memory(f->source, r->kind, r->gpus);
+        mem_bytes = isnan(said) ? mem_bytes : said;
     }
     r->mem_bytes = (float)mem_bytes;
     r->first = (int64_t)f->n_cells;
@@ -283,7 +287,7 @@ dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t
 /* Neither the source nor, with calibrate, a job that ran has said anything. */
 static bool is_unknown(const dls_predictions *f, int32_t job)
 {
-    return f->kinds->kind[f->kinds->of[job]].names.match == DLS_MODEL_UNKNOWN &&
+    return f->kinds->kind[f->kinds->of[job]].names.match == DLS_MODEL_UNKNOWN && !f->ops->memory &&
            !(f->calibration && dls_calibration_knows(f->calibration, job));
 }
 

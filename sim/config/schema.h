@@ -234,7 +234,8 @@ typedef struct dls_key {
        "Source noisy: standard deviation of the logarithm of the error.", TO(predictions.sigma))  \
     XX(PRED_TABLE, "predictor.table", PATH, "", 0, 4095, NULL,                                    \
        "Source table: measured throughputs as in perf.table, relative to the configuration's "    \
-       "folder; a model that is not in them runs as at the reference.", SOME(predictions.table))  \
+       "folder; source profiles: measured profiles (docs/predictors.md); a model that is not in "  \
+       "them runs as at the reference.", SOME(predictions.table))                                 \
     XX(PRED_CALIBRATE, "predictor.calibrate", BOOL, "false", 0, 0, NULL,                          \
        "Scale answers by what jobs of the same model, GPU type and spread have shown so far.",    \
        TO(predictions.calibrate))                                                                 \

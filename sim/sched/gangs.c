@@ -114,7 +114,8 @@ double dls_gang_use(const dls_view *view, int32_t job)
     if (types) {
         const dls_shape shape = dls_view_packed(view, __builtin_ctz(types), view->gpus[job]);
         if (dls_view_predict(view, job, &shape, &p) && p.iteration_s > 0) {
-            return fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s);
+            const double use = p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s;
+            return use < 1 || isnan(use) ? use : 1;
         }
     }
     return (double)NAN;

@@ -15,8 +15,8 @@
 
 /* What jobs of a group have in common, from coarse to fine. */
 enum { GPUS = 1, VC = 2, USER = 4, MODEL = 8 };
-static const int level[] = {0,         GPUS, MODEL,        VC, VC | GPUS, USER, USER | GPUS,
-                            USER | MODEL, USER | MODEL | GPUS};
+static const int level[] = {
+    0, GPUS, MODEL, VC, VC | GPUS, USER, USER | GPUS, USER | MODEL, USER | MODEL | GPUS};
 #define LEVELS (sizeof level / sizeof *level)
 
 struct dls_history {
@@ -154,8 +154,7 @@ dls_status dls_history_copy(const dls_history *from, dls_history **out, dls_erro
     h->group = NULL;
     h->past = NULL;
     dls_status status = dls_duplicate(&h->group, from->group, n, n, sizeof *h->group, err);
-    DLS_THEN(status,
-             dls_duplicate(&h->past, from->past, groups, groups, sizeof *h->past, err));
+    DLS_THEN(status, dls_duplicate(&h->past, from->past, groups, groups, sizeof *h->past, err));
     if (status != DLS_OK) {
         dls_history_destroy(h);
         return status;

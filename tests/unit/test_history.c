@@ -52,12 +52,12 @@ static dls_history *history_of(const dls_trace *trace, const dls_trace *past)
 TEST(test_groups)
 {
     static const past_job jobs[] = {
-        {0, 100, 1, "ann", NULL, NULL, 0},      /* ends */
-        {1, 1, 1, "ann", NULL, NULL, 0},        /* shares all, GPUs, user, user and GPUs */
-        {2, 1, 2, "bob", NULL, NULL, 0},        /* shares all */
-        {3, 1, 1, "bob", NULL, NULL, 400},      /* shares all and GPUs; its limit in an hour's place */
-        {4, 1, 2, "ann", "vgg16", "vc1", 150},  /* shares all and the user; no more than its limit */
-        {5, 1, 4, NULL, NULL, NULL, 0},         /* shares all */
+        {0, 100, 1, "ann", NULL, NULL, 0}, /* ends */
+        {1, 1, 1, "ann", NULL, NULL, 0},   /* shares all, GPUs, user, user and GPUs */
+        {2, 1, 2, "bob", NULL, NULL, 0},   /* shares all */
+        {3, 1, 1, "bob", NULL, NULL, 400}, /* shares all and GPUs; its limit in an hour's place */
+        {4, 1, 2, "ann", "vgg16", "vc1", 150}, /* shares all and the user; no more than its limit */
+        {5, 1, 4, NULL, NULL, NULL, 0},        /* shares all */
     };
     dls_trace *trace = trace_of(jobs, 6);
     dls_history *h = history_of(trace, NULL);
@@ -110,8 +110,9 @@ TEST(test_past)
     dls_trace_destroy(trace);
 }
 
-/* One GPU, least estimated time first. When job 2 ends, ann's jobs are known to be long and bob's to be
- * short, so job 4 goes before job 3, whose time is shorter in truth; what was believed is on record. */
+/* One GPU, least estimated time first. When job 2 ends, ann's jobs are known to be long and bob's
+ * to be short, so job 4 goes before job 3, whose time is shorter in truth; what was believed is on
+ * record. */
 TEST(test_run)
 {
     static const past_job jobs[] = {{0, 1000, 1, "ann", NULL, NULL, 0},
