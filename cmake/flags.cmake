@@ -16,7 +16,10 @@ if(DLSIM_SANITIZE)
   target_link_options(dlsim_flags INTERFACE -fsanitize=address,undefined)
 endif()
 if(DLSIM_FUZZ)
-  target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-fsanitize=fuzzer-no-link>)
+  # Without the other sanitizers executions a second are what counts: comparisons are not traced.
+  target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-UNDEBUG
+    -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/tests/fuzz/uncovered.txt
+    $<IF:$<BOOL:${DLSIM_SANITIZE}>,-fsanitize=fuzzer-no-link,-fsanitize-coverage=inline-8bit-counters$<COMMA>pc-table>>)
   target_link_options(dlsim_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(DLSIM_TSAN)

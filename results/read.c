@@ -14,23 +14,12 @@
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* H5Literate and H5Aiterate carry failures out through this. */
+/* H5Aiterate carries failures out through this. */
 typedef struct walk {
-    dls_strdict *ids;
     dls_run *run;
     dls_status status;
     dls_error *err;
 } walk;
-
-static herr_t visit_run(hid_t group, const char *name, const H5L_info_t *info, void *user)
-{
-    (void)group;
-    (void)info;
-    walk *w = user;
-    int32_t code;
-    w->status = dls_strdict_put(w->ids, name, strlen(name), &code, w->err);
-    return w->status == DLS_OK ? 0 : -1;
-}
 
 /* The version first: texts of version 1 had another form. */
 static dls_status check_format(hid_t file, dls_error *err)
@@ -63,10 +52,7 @@ static dls_status open_file(dls_results *f, const char *path, dls_error *err)
     DLS_TRY(dls_h5_open(f->path, &f->file, err));
     DLS_TRY(check_format(f->file, err));
     DLS_TRY(dls_h5_get_group(f->file, "runs", &f->runs, err));
-    walk w = {.ids = &f->ids, .status = DLS_OK, .err = err};
-    if (H5Literate(f->runs, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_run, &w) < 0) {
-        return w.status != DLS_OK ? w.status : dls_h5_damaged(err, "runs");
-    }
+    DLS_TRY(dls_h5_names(f->runs, &f->ids, err));
     return f->ids.n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "holds no run");
 }
 

@@ -7,14 +7,6 @@
 
 enum { BLOCK_BYTES = 1 << 20, SETS_MAX = 1024 };
 
-typedef struct visit {
-    hid_t run;
-    const char *group;
-    size_t n;
-    dls_status status;
-    dls_error *err;
-} visit;
-
 /* Rows to read at once: whole chunks, so that each is read once. */
 static hsize_t block_rows(hid_t set, hsize_t n, size_t width)
 {
@@ -51,41 +43,38 @@ static dls_status read_through(hid_t set, hsize_t n, const char *name, dls_error
     return status;
 }
 
-static herr_t visit_set(hid_t group, const char *name, const H5L_info_t *info, void *user)
+static dls_status verify_set(hid_t run, const char *group, const char *name, dls_error *err)
 {
-    (void)group, (void)info;
-    visit *v = user;
     char shown[256];
     hid_t set;
     hsize_t n;
-    snprintf(shown, sizeof shown, "%s/%s", v->group, name);
-    if (++v->n > SETS_MAX) {
-        v->status = dls_fail(v->err, DLS_EINPUT, NULL, "\"%s\" holds more than %d columns",
-                             v->group, SETS_MAX);
-        return -1;
-    }
-    v->status = dls_h5_open_data(v->run, shown, &set, &n, v->err);
-    if (v->status == DLS_OK) {
-        v->status = read_through(set, n, shown, v->err);
-        H5Dclose(set);
-    }
-    return v->status == DLS_OK ? 0 : -1;
+    snprintf(shown, sizeof shown, "%s/%s", group, name);
+    DLS_TRY(dls_h5_open_data(run, shown, &set, &n, err));
+    const dls_status status = read_through(set, n, shown, err);
+    H5Dclose(set);
+    return status;
 }
 
 static dls_status verify_group(hid_t run, const char *name, dls_error *err)
 {
-    visit v = {.run = run, .group = name, .status = DLS_OK, .err = err};
+    dls_strdict names;
     hid_t group;
     if (!dls_h5_has(run, name)) {
         return DLS_OK;
     }
     DLS_TRY(dls_h5_get_group(run, name, &group, err));
-    const herr_t done = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_set, &v);
-    if (done < 0 && v.status == DLS_OK) {
-        v.status = dls_h5_damaged(err, name);
+    dls_strdict_init(&names);
+    dls_status status = dls_h5_names(group, &names, err);
+    if (status == DLS_OK && names.n > SETS_MAX) {
+        status =
+            dls_fail(err, DLS_EINPUT, NULL, "\"%s\" holds more than %d columns", name, SETS_MAX);
     }
+    for (size_t i = 0; i < names.n && status == DLS_OK; i++) {
+        status = verify_set(run, name, dls_strdict_get(&names, (int32_t)i), err);
+    }
+    dls_strdict_fini(&names);
     H5Gclose(group);
-    return v.status;
+    return status;
 }
 
 /* Whether the columns of jobs that every run has give the digest that the file tells. */

@@ -9,6 +9,7 @@
 #include "predictor/driple/h5io.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NODES_MAX 32768
@@ -31,7 +32,7 @@ typedef struct visit {
     dls_error *err;
 } visit;
 
-/* Every object once, by the first of its names, however many links lead to it. */
+/* Every object once, by one of its names, however many links lead to it. */
 static herr_t collect(hid_t file, const char *name, const H5O_info_t *info, void *user)
 {
     visit *v = user;
@@ -57,11 +58,26 @@ static herr_t collect(hid_t file, const char *name, const H5O_info_t *info, void
     return v->status != DLS_OK;
 }
 
+/* A group before what is in it, and that before its neighbours. */
+static int by_path(const void *a, const void *b)
+{
+    const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+    for (; *x && *x == *y; x++) {
+        y++;
+    }
+    const int first = *x == '/' ? 1 : (unsigned char)*x, second = *y == '/' ? 1 : (unsigned char)*y;
+    return first - second;
+}
+
 static dls_status collect_all(dls_graph_reader *r, dls_error *err)
 {
     visit v = {r, DLS_OK, err};
-    if (H5Ovisit(r->file, H5_INDEX_NAME, H5_ITER_INC, collect, &v) < 0) {
+    /* In the index's own order: see dls_h5_names. */
+    if (H5Ovisit(r->file, H5_INDEX_NAME, H5_ITER_NATIVE, collect, &v) < 0) {
         return dls_h5_damaged(err, "a group");
+    }
+    if (r->n_groups > 1) {
+        qsort(r->group, r->n_groups, sizeof *r->group, by_path);
     }
     return v.status;
 }

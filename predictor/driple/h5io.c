@@ -11,12 +11,6 @@
 
 #define ELEMENTS_MAX ((hsize_t)1 << 28)
 
-bool dls_h5io_link_name(hid_t group, size_t i, char *name, size_t size)
-{
-    return H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, size,
-                              dls_h5_inside()) >= 0;
-}
-
 dls_status dls_h5io_shape_of(hid_t dataset, const char *where, dls_h5io_shape *shape,
                              dls_error *err)
 {
@@ -163,4 +157,42 @@ dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const c
     *cols = shape.rank == 2 ? (int64_t)shape.dim[1] : 0;
     *is_f32 = shape.is_f32;
     return DLS_OK;
+}
+
+static dls_status get_tensor(hid_t group, const char *name, bool check, const char *where,
+                             dls_tensors *set, dls_error *err)
+{
+    dls_tensor_spec spec = {0};
+    double *data = NULL;
+    bool is_f32 = false;
+    if (strlen(name) >= sizeof spec.name) {
+        return dls_fail(err, DLS_EINPUT, where, "a name of more than %zu bytes",
+                        sizeof spec.name - 1);
+    }
+    memcpy(spec.name, name, strlen(name));
+    DLS_TRY(
+        dls_h5io_get_array(group, name, check, where, &data, &spec.rows, &spec.cols, &is_f32, err));
+    dls_tensor *t = NULL;
+    const dls_status status = dls_tensors_add(set, &spec, &t, err);
+    if (status != DLS_OK) {
+        dls_free(data);
+        return status;
+    }
+    dls_free(t->data);
+    t->data = data;
+    t->is_f32 = is_f32;
+    return DLS_OK;
+}
+
+dls_status dls_h5io_get_tensors(hid_t group, bool check, const char *where, dls_tensors *set,
+                                dls_error *err)
+{
+    dls_strdict names;
+    dls_strdict_init(&names);
+    dls_status status = dls_h5_names(group, &names, err);
+    for (size_t i = 0; i < names.n && status == DLS_OK; i++) {
+        status = get_tensor(group, dls_strdict_get(&names, (int32_t)i), check, where, set, err);
+    }
+    dls_strdict_fini(&names);
+    return status;
 }

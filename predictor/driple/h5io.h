@@ -7,11 +7,9 @@
 #define DLS_DRIPLE_H5IO_H
 
 #include "base/h5.h"
+#include "predictor/driple/model.h"
 
 #include <stdbool.h>
-
-/* Name of the i-th link in order of name; false beyond the last. */
-bool dls_h5io_link_name(hid_t group, size_t i, char *name, size_t size);
 
 typedef struct dls_h5io_shape {
     int rank; /* 0..3 */
@@ -38,5 +36,8 @@ dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data,
 dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const char *where,
                               double **data, int64_t *rows, int64_t *cols, bool *is_f32,
                               dls_error *err) DLS_MUST_CHECK;
+/* All arrays of a group, in the order of their names, behind those of the set. */
+dls_status dls_h5io_get_tensors(hid_t group, bool check, const char *where, dls_tensors *set,
+                                dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -16,24 +16,7 @@
 
 static dls_status read_group(hid_t group, const char *where, dls_tensors *set, dls_error *err)
 {
-    char name[DLS_TENSOR_NAME_MAX];
-    for (size_t i = 0; dls_h5io_link_name(group, i, name, sizeof name); i++) {
-        dls_tensor_spec spec = {0};
-        double *data = NULL;
-        bool is_f32 = false;
-        snprintf(spec.name, sizeof spec.name, "%s", name);
-        DLS_TRY(dls_h5io_get_array(group, name, false, where, &data, &spec.rows, &spec.cols,
-                                   &is_f32, err));
-        dls_tensor *t = NULL;
-        const dls_status status = dls_tensors_add(set, &spec, &t, err);
-        if (status != DLS_OK) {
-            dls_free(data);
-            return status;
-        }
-        dls_free(t->data);
-        t->data = data;
-        t->is_f32 = is_f32;
-    }
+    DLS_TRY(dls_h5io_get_tensors(group, false, where, set, err));
     return set->n ? DLS_OK : dls_fail(err, DLS_EINPUT, where, "no tensors here");
 }
 

@@ -137,24 +137,7 @@ static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dl
         dls_h5_where(err, where);
         return status;
     }
-    char name[DLS_TENSOR_NAME_MAX];
-    for (size_t i = 0; status == DLS_OK && dls_h5io_link_name(group, i, name, sizeof name); i++) {
-        dls_tensor_spec spec = {0};
-        double *data = NULL;
-        bool is_f32 = false;
-        snprintf(spec.name, sizeof spec.name, "%s", name);
-        status = dls_h5io_get_array(group, name, true, where, &data, &spec.rows, &spec.cols,
-                                    &is_f32, err);
-        dls_tensor *t = NULL;
-        DLS_THEN(status, dls_tensors_add(set, &spec, &t, err));
-        if (status == DLS_OK) {
-            dls_free(t->data);
-            t->data = data;
-            t->is_f32 = is_f32;
-            data = NULL;
-        }
-        dls_free(data);
-    }
+    status = dls_h5io_get_tensors(group, true, where, set, err);
     H5Gclose(group);
     return status;
 }
@@ -325,30 +308,40 @@ static int by_index(const void *a, const void *b)
     return x->n_ps < y->n_ps ? -1 : x->n_ps > y->n_ps;
 }
 
-/* HDF5 lists groups by name; attribute "index" gives the order they were saved in. */
+static dls_status add_named(hid_t settings, const char *name, dls_inspector *insp, dls_error *err)
+{
+    dls_setting *s = NULL;
+    int64_t index = 0;
+    hid_t group;
+    DLS_TRY(dls_inspector_add_setting(insp, name, &s, err));
+    if (dls_h5_get_group(settings, name, &group, err) != DLS_OK) {
+        return dls_fail(err, DLS_EINPUT, name, "setting %s is not a group", name);
+    }
+    const dls_status status = dls_h5io_integer(group, "index", false, &index, name, err);
+    H5Gclose(group);
+    DLS_TRY(status);
+    if (index < 0 || index >= SETTINGS_MAX) {
+        return dls_fail(err, DLS_EINPUT, name, "attribute \"index\" is out of range");
+    }
+    s->n_ps = (int32_t)index; /* for the sort; the real value is read below */
+    return DLS_OK;
+}
+
+/* Groups come by name; attribute "index" gives the order they were saved in. */
 static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *insp,
                                dls_error *err)
 {
-    char name[64];
-    for (size_t i = 0; dls_h5io_link_name(settings, i, name, sizeof name); i++) {
-        dls_setting *s = NULL;
-        int64_t index = 0;
-        if (i >= SETTINGS_MAX) {
-            return dls_fail(err, DLS_EINPUT, "settings", "more than %d settings", SETTINGS_MAX);
-        }
-        DLS_TRY(dls_inspector_add_setting(insp, name, &s, err));
-        hid_t group;
-        if (dls_h5_get_group(settings, name, &group, err) != DLS_OK) {
-            return dls_fail(err, DLS_EINPUT, name, "setting %s is not a group", name);
-        }
-        const dls_status status = dls_h5io_integer(group, "index", false, &index, name, err);
-        H5Gclose(group);
-        DLS_TRY(status);
-        if (index < 0 || index >= SETTINGS_MAX) {
-            return dls_fail(err, DLS_EINPUT, name, "attribute \"index\" is out of range");
-        }
-        s->n_ps = (int32_t)index; /* for the sort; the real value is read below */
+    dls_strdict names;
+    dls_strdict_init(&names);
+    dls_status all = dls_h5_names(settings, &names, err);
+    if (all == DLS_OK && names.n > SETTINGS_MAX) {
+        all = dls_fail(err, DLS_EINPUT, "settings", "more than %d settings", SETTINGS_MAX);
     }
+    for (size_t i = 0; i < names.n && all == DLS_OK; i++) {
+        all = add_named(settings, dls_strdict_get(&names, (int32_t)i), insp, err);
+    }
+    dls_strdict_fini(&names);
+    DLS_TRY(all);
     if ((int64_t)insp->n_settings != expected) {
         return dls_fail(err, DLS_EINPUT, "settings", "%zu settings where the file says %lld",
                         insp->n_settings, (long long)expected);

@@ -103,6 +103,9 @@ dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width
 
 bool dls_h5_has(hid_t at, const char *path); /* every link of the path is there */
 dls_status dls_h5_get_group(hid_t at, const char *name, hid_t *out, dls_error *err) DLS_MUST_CHECK;
+/* Names of all links in a group, sorted by bytes, into `names`, which is begun. Tables in which HDF5 1.10
+ * sorts them itself are freed with what was never in them when a file is damaged. */
+dls_status dls_h5_names(hid_t group, dls_strdict *names, dls_error *err) DLS_MUST_CHECK;
 /* A dataset that lies in this file in one of the usual ways; for H5Dclose. */
 dls_status dls_h5_get_set(hid_t at, const char *name, hid_t *out, dls_error *err) DLS_MUST_CHECK;
 /* A link access list for other calls that follow names: nothing outside the file is opened. */

@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_MAX ((hsize_t)INT32_MAX)
@@ -81,6 +82,51 @@ dls_status dls_h5_get_group(hid_t at, const char *name, hid_t *out, dls_error *e
         *out = H5I_INVALID_HID;
     }
     return *out >= 0 ? DLS_OK : dls_h5_fail(err, DLS_EINPUT, "no group '%s'", name);
+}
+
+typedef struct naming {
+    dls_strdict found;
+    dls_status status;
+    dls_error *err;
+} naming;
+
+static herr_t note_name(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+    (void)group, (void)info;
+    naming *w = user;
+    int32_t code;
+    w->status = dls_strdict_put(&w->found, name, strlen(name), &code, w->err);
+    return w->status == DLS_OK ? 0 : -1;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+dls_status dls_h5_names(hid_t group, dls_strdict *names, dls_error *err)
+{
+    naming w = {.err = err};
+    const char **sorted = NULL;
+    int32_t code;
+    dls_strdict_init(&w.found);
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, note_name, &w) < 0 &&
+        w.status == DLS_OK) {
+        w.status = dls_h5_damaged(err, "a group");
+    }
+    DLS_THEN(w.status, dls_alloc_array(&sorted, w.found.n + 1, sizeof *sorted, "names", err));
+    for (size_t i = 0; i < w.found.n && w.status == DLS_OK; i++) {
+        sorted[i] = dls_strdict_get(&w.found, (int32_t)i);
+    }
+    if (w.status == DLS_OK) {
+        qsort(sorted, w.found.n, sizeof *sorted, by_bytes);
+    }
+    for (size_t i = 0; i < w.found.n && w.status == DLS_OK; i++) {
+        w.status = dls_strdict_put(names, sorted[i], strlen(sorted[i]), &code, err);
+    }
+    dls_free(sorted);
+    dls_strdict_fini(&w.found);
+    return w.status;
 }
 
 /* Whether every cell has the same width: HDF5 1.10 trusts what a file says of variable ones. */

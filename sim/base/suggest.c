@@ -52,6 +52,10 @@ const char *dls_suggest(const char *word, const char *const *candidates)
     size_t nearest = len < 6 ? 1 : len / 3;
     const char *best = NULL;
     for (; len > 0 && *candidates; candidates++) {
+        const size_t length = strlen(*candidates);
+        if ((length > len ? length - len : len - length) > nearest) {
+            continue; /* as many edits at least */
+        }
         const size_t edits = dls_edit_distance(word, *candidates);
         if (edits < len && (edits < nearest || (edits == nearest && !best))) {
             nearest = edits;

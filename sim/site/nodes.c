@@ -10,6 +10,20 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NAME_BYTES = 47 }; /* of a group or type in a configuration */
+
+/* What a configuration takes between quotes as a name. */
+static bool is_name(const char *text)
+{
+    const size_t len = strlen(text);
+    for (size_t i = 0; i < len; i++) {
+        if ((unsigned char)text[i] < ' ' || text[i] == '"' || text[i] == '\\') {
+            return false;
+        }
+    }
+    return len <= NAME_BYTES;
+}
+
 dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, dls_error *err)
 {
     all->cpus += (double)node->cpus;
@@ -19,10 +33,14 @@ dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, d
         return DLS_OK;
     }
     all->total_gpus += node->gpus;
+    if (!is_name(node->type)) {
+        return dls_fail(err, DLS_EINPUT, node->name,
+                        "GPU type '%s': expected at most %d bytes, no quotes", node->type,
+                        NAME_BYTES);
+    }
     dls_site_group *last = all->n > 0 ? &all->group[all->n - 1] : NULL;
     if (last && last->gpus == node->gpus && last->cpus == node->cpus &&
-        last->mem_mib == node->mem_mib &&
-        strcmp(last->type, node->type) == 0) {
+        last->mem_mib == node->mem_mib && strcmp(last->type, node->type) == 0) {
         last->count++;
         return DLS_OK;
     }
@@ -54,6 +72,24 @@ static const char *type_of(const dls_site_group *g)
     return g->type[0] ? g->type : "GPU";
 }
 
+/* The name of group i, or one like it that is short enough, has no quotes and is nobody else's. */
+static void name_group(const dls_site_nodes *all, size_t i, char *out, size_t size)
+{
+    const char *name = all->group[i].name;
+    bool good = is_name(name) && !strchr(name, '~');
+    for (size_t k = 0; k < i && good; k++) {
+        good = strcmp(name, all->group[k].name) != 0;
+    }
+    if (good) {
+        snprintf(out, size, "%.*s", NAME_BYTES, name);
+        return;
+    }
+    snprintf(out, size, "%.36s~%zu", name, i);
+    for (char *c = out; *c; c++) {
+        *c = *c <= ' ' || *c > '~' || *c == '"' || *c == '\\' ? '_' : *c;
+    }
+}
+
 void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
 {
     fprintf(cfg,
@@ -72,13 +108,15 @@ void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
     fputs(");\n    nodes = (\n", cfg);
     for (size_t i = 0; i < all->n; i++) {
         const dls_site_group *g = &all->group[i];
-        char memory[48] = "";
+        char memory[48] = "", name[NAME_BYTES + 1];
+        name_group(all, i, name, sizeof name);
         if (g->mem_mib > 0) {
             snprintf(memory, sizeof memory, " memory = \"%lld MiB\";", (long long)g->mem_mib);
         }
         fprintf(cfg,
-                "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld;%s }%s\n",
-                g->name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus, memory,
+                "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld;%s "
+                "}%s\n",
+                name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus, memory,
                 i + 1 < all->n ? "," : "");
     }
     fputs("    );\n};\n\ntrace: { path = \"trace.csv\"; };\n", cfg);

@@ -309,6 +309,12 @@ done
 sed "s/Partitions=[^ ]*/Partitions=$(printf 'p%.0s' {1..64})/" "$source/tests/slurm/partitions/nodes.txt" >long.txt
 expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes=long.txt -o none
 says err.txt "a name of 64 bytes"
+sed 's/NodeName=\([^ ]*\)/NodeName="\1-with.a.name.that.is.longer.than.that.of.a.group/' "$source/tests/slurm/partitions/nodes.txt" >long.txt
+expect 0 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes=long.txt -o long
+expect 0 config --check long/cluster.cfg
+sed 's/Gres=gpu:8/Gres=gpu:a"b:8/' "$source/tests/slurm/partitions/nodes.txt" >long.txt
+expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes=long.txt -o none
+says err.txt "expected at most 47 bytes, no quotes"
 rm -rf none
 expect 3 fidelity missing
 expect 4 fidelity "$source/configs/quickstart.cfg" --set=trace.path="$sample"

@@ -25,7 +25,7 @@ static dls_summary summary;
 static void make_file(void)
 {
     const dls_results_meta meta = {.scheduler = "fifo", .config_text = "a = 1;\n"};
-    snprintf(path, sizeof path, "/tmp/dlsim-fuzz-results-%d.h5", (int)getpid());
+    snprintf(path, sizeof path, "fuzz_results.%d.h5", (int)getpid());
     must(sample_trace(300, &trace, NULL) == DLS_OK);
     must(sample_record(trace, 30, 2, &rec, NULL) == DLS_OK);
     must(dls_summary_make(trace, rec, 0, 0, 1, &summary, NULL) == DLS_OK);

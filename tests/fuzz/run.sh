@@ -1,38 +1,62 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Every fuzz target for some time, with a corpus that is kept: what it ran, as a table (docs/reliability.md).
-# New inputs go to KEPT/<target>, from which the next call goes on; what fails to KEPT/failed.
+# New inputs go to KEPT/<target>, from which the next call goes on; what fails to KEPT/failed, and the target begins
+# again until its time is over. KEPT/totals has a line for each call and target: `-` as SECONDS only adds them up.
+# Targets work in memory (/dev/shm), where no file is waited for.
 #
-# Usage: run.sh BUILD SECONDS [KEPT [TARGET...]]      a build with the preset "fuzz" (clang), KEPT: BUILD/corpus
+# Usage: run.sh BUILD SECONDS [KEPT [TARGET...]]      a build with the preset "fuzz" (sanitizers) or "fuzz-fast"
+#                                                     (clang), KEPT: BUILD/corpus
 set -u
-test $# -ge 2 || { sed -n 's/^# //; /^Usage/p' "$0"; exit 2; }
+test $# -ge 2 || { sed -n 's/^# //; /^Usage/,/clang/p' "$0"; exit 2; }
 source=$(cd "$(dirname "$0")" && pwd)
-build=$1 seconds=$2 kept=${3:-$1/corpus}
+build=$(cd "$1" && pwd) seconds=$2 kept=${3:-$build/corpus}
 shift $(($# < 3 ? $# : 3))
 test $# -gt 0 || set -- $(cd "$source" && ls fuzz_*.c | sed 's/fuzz_\(.*\)\.c/\1/')
 mkdir -p "$kept/failed" || exit 2
-bad=0 total=0
-echo "| target | executions | a second | edges covered | inputs kept | failures |"
-echo "|---|---|---|---|---|---|"
-for name; do
-    program=$build/tests/fuzz/fuzz_$name log=$kept/$name.log
+kept=$(cd "$kept" && pwd) bad=0
+folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 2
+# Comparisons that are not traced are a build for executions a second: no weighing of inputs either.
+entropic=$(grep -q '^DLSIM_SANITIZE:BOOL=ON' "$build/CMakeCache.txt" && echo 1 || echo 0)
+
+# one NAME SECONDS: a line of the table and of the totals.
+one() {
+    local name=$1 program=$build/tests/fuzz/fuzz_$1 log=$kept/$1.log end=$((SECONDS + $2)) n=0 failures=0 edges= code all left
+    local begin=$SECONDS
     test -x "$program" || { echo "$program: not built (cmake --preset fuzz, with clang)" >&2; exit 2; }
     mkdir -p "$kept/$name"
-    mark=$(mktemp)
-    "$program" -max_total_time="$seconds" -print_final_stats=1 -timeout=30 -rss_limit_mb=4096 \
-        -artifact_prefix="$kept/failed/$name-" "$kept/$name" "$source/corpus/$name" >"$log" 2>&1 </dev/null
-    code=$?
-    failures=$(find "$kept/failed" -name "$name-*" -newer "$mark" | wc -l)
-    rm -f "$mark"
-    n=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-    rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
-    edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1)
-    echo "| $name | ${n:-0} | ${rate:-0} | ${edges#cov: } | $(find "$kept/$name" -type f | wc -l) | $failures |"
-    total=$((total + ${n:-0}))
-    if [ $code -ne 0 ] || [ "${n:-0}" -eq 0 ]; then
-        bad=1
-        echo "$name: exit code $code, see $log and $kept/failed" >&2
-    fi
-done
-echo "| together | $total | | | | |"
+    while left=$((end - SECONDS)) && [ $left -gt 0 ] && [ $failures -lt 100 ]; do
+        "$program" -max_total_time=$left -print_final_stats=1 -timeout=30 -rss_limit_mb=4096 -entropic="$entropic" \
+            -artifact_prefix="$kept/failed/$name-" "$kept/$name" "$source/corpus/$name" >"$log" 2>&1 </dev/null
+        code=$?
+        all=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        n=$((n + ${all:-0}))
+        edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1)
+        if [ $code -ne 0 ] || [ "${all:-0}" -eq 0 ]; then
+            bad=1 failures=$((failures + 1))
+            cp "$log" "$kept/failed/$name.log"
+            echo "$name: exit code $code, see $kept/failed" >&2
+        fi
+    done
+    echo "| $name | $n | $((n / (SECONDS > begin ? SECONDS - begin : 1))) | ${edges#cov: } | $(find "$kept/$name" -type f | wc -l) | $failures |"
+    echo "$name $n $((SECONDS - begin)) ${edges#cov: } $failures" >>"$kept/totals"
+}
+
+if [ "$seconds" != - ]; then
+    echo "| target | executions | a second | edges covered | inputs kept | failures |"
+    echo "|---|---|---|---|---|---|"
+    for name; do
+        one "$name" "$seconds"
+    done
+fi
+echo
+echo "| target, all calls so far | executions | seconds | edges covered | failures |"
+echo "|---|---|---|---|---|"
+sort "$kept/totals" | awk '
+    function put() { if (name != "") printf "| %s | %d | %d | %d | %d |\n", name, n, s, edges, bad }
+    $1 != name { put(); name = $1; n = s = edges = bad = 0 }
+    { n += $2; s += $3; bad += $5; edges = $4 > edges ? $4 : edges; all += $2; time += $3; failed += $5 }
+    END { put(); printf "| together | %d | %d | | %d |\n", all, time, failed }'
 exit $bad
