@@ -138,18 +138,6 @@ static void pull(dls_order *t, dls_order_node *p, int32_t i)
 
 /* ---- ranks ---------------------------------------------------------------------------------- */
 
-/* What a node keeps of a rank: ranks with different leading parts are in their order. Levels up to
- * 15 and keys below 2^58 differ if they differ at all; what lies beyond is looked up. */
-static int64_t leading(const dls_rank *r)
-{
-    const int64_t most = INT64_C(1) << 58;
-    if (r->level < -15 || r->level > 15) {
-        return r->level < 0 ? INT64_MIN : INT64_MAX;
-    }
-    const int64_t key = r->key < -most ? -most : r->key >= most ? most - 1 : r->key;
-    return r->level * 2 * most + key;
-}
-
 /* How many entries of a node begin before a rank. Ranks whose leading parts tie are looked up. */
 static inline int32_t count_before(const dls_order *t, const dls_order_node *p,
                                    const dls_rank *rank, int64_t lead)
@@ -202,7 +190,7 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
                       int64_t aux)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n && !dls_order_has(t, x));
-    const int64_t lead = leading(&rank);
+    const int64_t lead = dls_rank_lead(&rank);
     t->member[x] = (dls_member){.rank = rank, .aux = aux, .weight = weight, .in_set = true};
     if (s->root == DLS_NONE) {
         *s = (dls_order_set){.root = new_node(t)};
@@ -284,7 +272,7 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
     dls_member *m = &t->member[x];
-    const int64_t lead = leading(&m->rank);
+    const int64_t lead = dls_rank_lead(&m->rank);
     struct {
         dls_order_node *node;
         int32_t i;
@@ -321,21 +309,6 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
     }
 }
 
-void dls_order_fetch(const dls_order *t, dls_order_set s, int32_t x)
-{
-    const int64_t lead = leading(&t->member[x].rank);
-    int32_t at = s.root;
-    for (int32_t h = s.height; h > 0; h--) {
-        const dls_order_node *p = &t->node[at];
-        int32_t i = 0;
-        for (int32_t step = 8; step > 0; step /= 2) {
-            i += p->lead[i + step - 1] <= lead ? step : 0;
-        }
-        at = p->entry[i - (i > 0)].at;
-    }
-    fetch(&t->node[at]);
-}
-
 /* ---- searches ------------------------------------------------------------------------------- */
 
 int64_t dls_order_sum(const dls_order *t, dls_order_set s)
@@ -364,7 +337,7 @@ int32_t dls_order_last(const dls_order *t, dls_order_set s)
 int32_t dls_order_next(const dls_order *t, dls_order_set s, int32_t x)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n);
-    const int64_t lead = leading(&t->member[x].rank);
+    const int64_t lead = dls_rank_lead(&t->member[x].rank);
     int32_t found = DLS_NONE;
     for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE; h--) {
         const dls_order_node *p = &t->node[at];
@@ -379,7 +352,7 @@ int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n);
     const dls_rank *rank = &t->member[x].rank;
-    const int64_t lead = leading(rank);
+    const int64_t lead = dls_rank_lead(rank);
     int32_t at = s.root;
     for (int32_t h = s.height; h >= 0 && at != DLS_NONE; h--) {
         const dls_order_node *p = &t->node[at];
@@ -391,29 +364,13 @@ int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x)
 
 int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank)
 {
-    const int64_t lead = leading(rank);
+    const int64_t lead = dls_rank_lead(rank);
     int64_t sum = 0;
     for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE; h--) {
         const dls_order_node *p = &t->node[at];
         const int32_t i = count_before(t, p, rank, lead), whole = h > 0 ? i - 1 : i;
         t->steps++;
         for (int32_t k = 0; k < whole; k++) {
-            sum += p->entry[k].sum;
-        }
-        at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
-    }
-    return sum;
-}
-
-int64_t dls_order_sum_from(dls_order *t, dls_order_set s, const dls_rank *rank, int64_t enough)
-{
-    const int64_t lead = leading(rank);
-    int64_t sum = 0;
-    for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE && sum < enough; h--) {
-        const dls_order_node *p = &t->node[at];
-        const int32_t i = count_before(t, p, rank, lead);
-        t->steps++;
-        for (int64_t k = p->n - 1; k >= i; k--) {
             sum += p->entry[k].sum;
         }
         at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
@@ -440,7 +397,7 @@ int32_t dls_order_first_over(dls_order *t, dls_order_set s, int64_t limit)
 static int32_t first_aux(dls_order *t, int32_t at, int32_t height, int32_t after, int64_t limit)
 {
     const dls_order_node *p = &t->node[at];
-    int32_t i = after != DLS_NONE ? count_up_to(t, p, after, leading(&t->member[after].rank)) : 0;
+    int32_t i = after != DLS_NONE ? count_up_to(t, p, after, dls_rank_lead(&t->member[after].rank)) : 0;
     int32_t found = DLS_NONE;
     t->steps++;
     if (height > 0 && i > 0 && p->entry[i - 1].aux <= limit) {

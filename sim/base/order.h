@@ -48,6 +48,18 @@ static inline int dls_rank_cmp(const dls_rank *a, const dls_rank *b)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+/* The leading part of a rank: ranks whose leading parts differ are in their order. Levels up to 15 and keys
+ * below 2^58 differ in it if they differ at all; what lies beyond is to be compared. */
+static inline int64_t dls_rank_lead(const dls_rank *r)
+{
+    const int64_t most = INT64_C(1) << 58;
+    if (r->level < -15 || r->level > 15) {
+        return r->level < 0 ? INT64_MIN : INT64_MAX;
+    }
+    const int64_t key = r->key < -most ? -most : r->key >= most ? most - 1 : r->key;
+    return r->level * 2 * most + key;
+}
+
 /* As it is in its set, or was in its last one. */
 typedef struct dls_member {
     dls_rank rank;
@@ -108,9 +120,6 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
 /* x must be in s. */
 void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x);
 
-/* Ask the caches for the end of the way to member x of s: it is about to be removed. */
-void dls_order_fetch(const dls_order *t, dls_order_set s, int32_t x);
-
 static inline bool dls_order_has(const dls_order *t, int32_t x)
 {
     return t->member[x].in_set;
@@ -126,8 +135,6 @@ int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x);
 
 /* Sum of the weights of the members ranked strictly before `rank`. */
 int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank);
-/* Sum of the weights of all others; or a part of it that is at least `enough`, if there is one. */
-int64_t dls_order_sum_from(dls_order *t, dls_order_set s, const dls_rank *rank, int64_t enough);
 /* The first member for which (sum of the weights up to and including it) > limit. */
 int32_t dls_order_first_over(dls_order *t, dls_order_set s, int64_t limit);
 /* The first member with aux <= limit ranked after member `after` (DLS_NONE: from the start). */

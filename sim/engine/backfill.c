@@ -9,7 +9,7 @@
 int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
                           int64_t *spare)
 {
-    DLS_DEBUG_ASSERT(s->ranked);
+    DLS_DEBUG_ASSERT(s->backfills);
     const dls_class *c = &s->cls[s->job[head].cls];
     const dls_pool *p = &s->pool[c->pool];
     int64_t best = DLS_NEVER;
@@ -22,7 +22,7 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
         }
         /* Enough by number already, yet not placed: wait for the next end to change that. */
         const int32_t last =
-            dls_order_first_over(&s->order, p->running[t], lacking > 0 ? lacking - 1 : 0);
+            dls_order_first_over(&s->order, p->running[t].set, lacking > 0 ? lacking - 1 : 0);
         if (last == DLS_NONE) {
             continue;
         }
@@ -33,7 +33,7 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
             const dls_rank past = {.level = rank.level, .key = rank.key + 1, .tie = INT64_MIN};
             best = when;
             *type = t;
-            *spare = dls_order_sum_before(&s->order, p->running[t], &past) - lacking;
+            *spare = dls_order_sum_before(&s->order, p->running[t].set, &past) - lacking;
         }
     }
     return best;
@@ -68,13 +68,13 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             int32_t found = DLS_NONE;
             bool spends = false;
             if (types || (fits & head_bit && c->weight <= spare)) {
-                found = c->head != head ? c->head : dls_order_next(&s->order, c->waiting, head);
+                found = c->head != head ? c->head : dls_select_next_waiting(s, &s->cls[p->first_class + k], head);
                 spends = !types && found != DLS_NONE && s->order.member[found].aux > left;
                 types = types ? types : head_bit;
             } else if (fits & head_bit) {
-                found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
+                found = dls_order_first_aux(&s->order, c->waiting.set, DLS_NONE, left);
                 if (found == head) {
-                    found = dls_order_first_aux(&s->order, c->waiting, head, left);
+                    found = dls_order_first_aux(&s->order, c->waiting.set, head, left);
                 }
                 types = head_bit;
             }

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/strdict.h"
 #include "engine/engine.h"
+#include "engine/select_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
             .cpu_milli = key.cpu_milli,
             .mem_mib = key.mem_mib,
             .pool = key.pool,
-            .waiting = DLS_ORDER_SET_EMPTY,
+            .waiting = dls_line_empty(s, false),
             .parked = DLS_ORDER_SET_EMPTY,
             .head = DLS_NONE,
             .refused_pass = UINT64_MAX,
@@ -277,7 +278,7 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
         }
         pool->closed = DLS_NONE;
         for (size_t i = 0; i < n_sets; i++) {
-            pool->running[i] = (dls_order_set)DLS_ORDER_SET_EMPTY;
+            pool->running[i] = dls_line_empty(s, true);
             pool->last[i] = DLS_NONE;
         }
         s->most_sizes = pool->n_sizes > s->most_sizes ? pool->n_sizes : s->most_sizes;

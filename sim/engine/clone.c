@@ -31,6 +31,7 @@ dls_status dls_select_copy(dls_select *s, const dls_select *from, dls_error *err
 {
     s->n_pools = 0;
     DLS_TRY(dls_order_copy(&s->order, &from->order, err));
+    DLS_TRY(dls_piles_copy(&s->piles, &from->piles, &s->order, err));
     return copy_pools(s, from, err);
 }
 
@@ -70,6 +71,7 @@ static void disown(dls_engine *c)
     c->ask.sched_state = c->ask.placement_state = NULL;
     c->ask.grant = (dls_grant){0};
     c->select.order = c->walk.order = (dls_order){0};
+    c->select.piles = (dls_piles){0};
     c->select.pool = NULL;
     c->walk.waiting = (dls_bitmap){0};
 #define XX(member, ...) c->member = NULL;

@@ -26,6 +26,9 @@ static void fetch_columns(const dls_engine *e, int32_t job)
     for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
         __builtin_prefetch(at[i]);
     }
+    if (!e->select.backfills) {
+        __builtin_prefetch(&e->select.piles.at[job]);
+    }
 }
 
 void dls_fetch_job(void *engine, int32_t job)

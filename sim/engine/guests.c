@@ -261,7 +261,7 @@ dls_status dls_guest_pass(dls_engine *e, dls_error *err)
     dls_select *s = &e->select;
     e->guests.news = false;
     for (int32_t k = 0; k < s->n_classes; k++) {
-        const dls_class *c = &s->cls[k];
+        dls_class *c = &s->cls[k];
         int32_t heads[DLS_PARKED_MAX + HEADS_MAX], n = 0;
         for (int32_t j = dls_order_first(&s->order, c->parked); j != DLS_NONE && n < DLS_PARKED_MAX;
              j = dls_order_next(&s->order, c->parked, j)) {
@@ -269,7 +269,7 @@ dls_status dls_guest_pass(dls_engine *e, dls_error *err)
         }
         int32_t j = c->head;
         for (int32_t i = 0; i < HEADS_MAX && j != DLS_NONE;
-             i++, j = dls_order_next(&s->order, c->waiting, j)) {
+             i++, j = dls_select_next_waiting(s, c, j)) {
             heads[n++] = j;
         }
         for (int32_t i = 0; i < n; i++) {

@@ -16,6 +16,7 @@ void dls_select_fini(dls_select *s)
         dls_free(s->pool[p].first);
     }
     dls_free(s->pool);
+    dls_piles_fini(&s->piles);
     dls_order_fini(&s->order);
 }
 
@@ -57,9 +58,22 @@ static void play(const dls_select *s, const dls_pool *p, int32_t *first, int32_t
     }
 }
 
+/* The first of a class. */
+static int32_t first_waiting(dls_select *s, dls_class *c)
+{
+    return s->backfills ? dls_order_first(&s->order, c->waiting.set)
+                        : dls_pile_first(&s->piles, &c->waiting.pile);
+}
+
+int32_t dls_select_next_waiting(dls_select *s, dls_class *c, int32_t job)
+{
+    return s->backfills ? dls_order_next(&s->order, c->waiting.set, job)
+                        : dls_pile_next(&s->piles, &c->waiting.pile, job);
+}
+
 void dls_select_update_head(dls_select *s, dls_class *c)
 {
-    DLS_AUDIT_ASSERT(c->head == dls_order_first(&s->order, c->waiting));
+    DLS_AUDIT_ASSERT(c->head == first_waiting(s, c));
     dls_pool *p = &s->pool[c->pool];
     const int32_t cls = (int32_t)(c - s->cls), k = cls - p->first_class;
     if (!p->first) {
@@ -134,7 +148,7 @@ void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t e
 {
     DLS_DEBUG_ASSERT(s->job[job].cls >= 0 && s->job[job].type < 0);
     dls_class *c = &s->cls[s->job[job].cls];
-    dls_order_insert(&s->order, &c->waiting, job, rank, c->weight, estimate_us);
+    dls_line_insert(s, &c->waiting, job, rank, c->weight, estimate_us);
     s->pool[c->pool].waiting_gpus += c->weight;
     if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.member[c->head].rank) < 0) {
         c->head = job;
@@ -146,10 +160,10 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
 {
     DLS_DEBUG_ASSERT(s->job[job].cls >= 0 && s->job[job].type < 0);
     dls_class *c = &s->cls[s->job[job].cls];
-    dls_order_remove(&s->order, &c->waiting, job);
+    dls_line_remove(s, &c->waiting, job);
     s->pool[c->pool].waiting_gpus -= c->weight;
     if (c->head == job) {
-        c->head = dls_order_first(&s->order, c->waiting);
+        c->head = first_waiting(s, c);
         if (c->head != DLS_NONE) {
             s->fetch(s->user, c->head); /* may be the next to start */
         }
@@ -167,7 +181,10 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         rank.key += dls_select_slope(s, c->gpus) * now_us;
-        dls_order_insert(&s->order, &p->running[set], job, rank, c->weight, 0);
+        dls_line_insert(s, &p->running[set], job, rank, c->weight, 0);
+        if (!s->preempts) {
+            return;
+        }
         if (p->last[set] == DLS_NONE ||
             dls_rank_cmp(&rank, &s->order.member[p->last[set]].rank) > 0) {
             p->last[set] = job;
@@ -185,9 +202,9 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     p->used[type] -= dls_select_weight(s, c, job);
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
-        dls_order_remove(&s->order, &p->running[set], job);
+        dls_line_remove(s, &p->running[set], job);
         if (p->last[set] == job) {
-            p->last[set] = dls_order_last(&s->order, p->running[set]);
+            p->last[set] = dls_pile_first(&s->piles, &p->running[set].pile);
             if (p->last[set] != DLS_NONE) {
                 s->fetch(s->user, p->last[set]); /* may be the next to stop */
             }
@@ -197,11 +214,8 @@ void dls_select_remove_running(dls_select *s, int32_t job)
 
 void dls_select_fetch(const dls_select *s, int32_t job)
 {
-    const int32_t type = s->job[job].type;
-    if (type >= 0 && s->ranked) {
-        const dls_class *c = &s->cls[s->job[job].cls];
-        const dls_pool *p = &s->pool[c->pool];
-        dls_order_fetch(&s->order, p->running[running_set(p, c, type)], job);
+    if (s->preempts && s->job[job].type >= 0) {
+        dls_pile_fetch(&s->piles, job);
     }
 }
 
@@ -305,7 +319,8 @@ static void to_the_ends(dls_select *s, const dls_pool *p, int32_t type)
 static void step_back(dls_select *s, const dls_pool *p, int32_t job)
 {
     const int32_t k = p->n_running_sets > 1 ? s->cls[s->job[job].cls].size_idx : 0;
-    s->cursor[k] = dls_order_prev(&s->order, p->running[s->job[job].type * p->n_running_sets + k], job);
+    dls_line *running = &p->running[s->job[job].type * p->n_running_sets + k];
+    s->cursor[k] = dls_pile_next(&s->piles, &running->pile, job);
 }
 
 /* Whether a waiting job of rank `rank` comes before a running one; *shifted: as it would stand in the set. */
@@ -346,7 +361,7 @@ static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type
     for (int32_t k = p->n_running_sets - 1; k >= 0 && at_least > idle && behind < gpus; k--) {
         const int32_t last = p->last[base + k];
         if (last != DLS_NONE && is_ahead(s, rank, last, now_us, &shifted)) {
-            behind += dls_order_sum_from(&s->order, p->running[base + k], &shifted, gpus - behind);
+            behind += dls_pile_sum_to(&s->piles, &p->running[base + k].pile, &shifted, gpus - behind);
         }
     }
     return behind;
@@ -393,7 +408,7 @@ int32_t dls_select_choose(dls_select *s, int32_t job, uint32_t types, int32_t fi
 static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_us)
 {
     if (p->n_running_sets == 1) {
-        return dls_order_first_over(&s->order, p->running[type], p->cap[type]);
+        return dls_pile_reach(&s->piles, &p->running[type].pile, p->used[type] - p->cap[type]);
     }
     /* Several sets: walk back from the end; what lies beyond the limit is a few gangs at most. */
     to_the_ends(s, p, type);

@@ -3,14 +3,14 @@
  * Who runs: the queues of an order policy and the selection over them.
  *
  * The selection is defined as a walk: look at the jobs in rank order, take what fits in the GPUs
- * that the jobs before it left. The walk itself is never made. Jobs lie in ordered sets:
+ * that the jobs before it left. The walk itself is never made. Jobs lie in piles (or ordered sets):
  *
  *      pool (virtual cluster, or gang size)
- *        waiting   one set per class: (GPU types allowed, gang size, CPU, memory)
- *        running   one set per GPU type, weighted by GPUs (per gang size too if keys age with GPUs)
+ *        waiting   one per class: (GPU types allowed, gang size, CPU, memory)
+ *        running   one per GPU type, weighted by GPUs (per gang size too if keys age with GPUs)
  *
  * Within a class all jobs ask the same, so only its head can be the next to start; whether it fits at
- * its place follows from the sum of the running jobs ranked before it. The result of the walk is
+ * its place follows from the sum of the running jobs ranked behind it. The result of the walk is
  * reached from the last one by flips, in rank order: the first waiting job that fits at its place
  * starts; while too much is selected, the first running job that no longer fits stops.
  *
@@ -24,9 +24,17 @@
 #define DLS_ENGINE_SELECT_H
 
 #include "base/order.h"
+#include "base/pile.h"
 #include "dlsim/policy.h"
 #include "cluster/cluster.h"
 #include "engine/jobs.h"
+
+/* Jobs in rank order: an ordered set where backfilling looks at all of them, else a pile, of which waiting jobs
+ * are near from the front and running jobs from the back. */
+typedef union dls_line {
+    dls_order_set set;
+    dls_pile pile;
+} dls_line;
 
 typedef struct dls_class {
     int32_t gpus;
@@ -35,7 +43,7 @@ typedef struct dls_class {
     int64_t cpu_milli, mem_mib; /* per GPU, 0 when not accounted */
     int32_t pool;
     int32_t size_idx;       /* which distinct gang size of the pool */
-    dls_order_set waiting;
+    dls_line waiting;
     int32_t head;           /* first of waiting, DLS_NONE */
     uint64_t refused_pass;  /* last pass in which the placement refused it */
     uint64_t refused_releases; /* how often GPUs had been given back then */
@@ -60,7 +68,7 @@ typedef struct dls_pool {
     int32_t first_class, n_classes; /* classes of a pool are consecutive */
     int32_t n_sizes;
     int32_t n_running_sets;         /* per type: 1, or n_sizes */
-    dls_order_set *running;         /* [type][n_running_sets] */
+    dls_line *running;              /* [type][n_running_sets] */
     int32_t *last;                  /* the last member of each of them, DLS_NONE */
     int32_t *first;                 /* [types, or 1][2 n_classes] tournaments of heads: root at 1, class k at
                                        n_classes + k; DLS_NONE */
@@ -75,7 +83,8 @@ typedef struct dls_pool {
 } dls_pool;
 
 typedef struct dls_select {
-    dls_order order;   /* one node per job: a job is waiting, selected or in no set */
+    dls_order order;   /* a job is waiting, selected or in no set; the table of ranks, and the sets */
+    dls_piles piles;   /* unless it backfills */
     dls_class *cls;
     int32_t n_classes;
     dls_pool *pool;
@@ -86,6 +95,7 @@ typedef struct dls_select {
     dls_ageing ageing;
     bool ranked;       /* running sets are kept (preemption, backfilling) */
     bool preempts;
+    bool backfills;
     bool by_type;      /* tournaments of the heads that may be tried on a type, else one of all heads */
     uint64_t heads_examined;
     uint64_t pass;     /* number of the pass */
@@ -159,6 +169,8 @@ void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type);
 /* The head of a class, or what is refused to it, has changed. */
 void dls_select_update_head(dls_select *s, dls_class *c);
+/* The waiting job of the class behind one; DLS_NONE. */
+int32_t dls_select_next_waiting(dls_select *s, dls_class *c, int32_t job);
 /* Offer the class to the placement again. */
 void dls_select_clear_refusal(dls_select *s, int32_t cls);
 /* The types (bits) on which a waiting job fits by number at its place, preempting if that is the way. */

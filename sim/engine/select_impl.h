@@ -7,6 +7,31 @@
 
 #include "engine/select.h"
 
+static inline dls_line dls_line_empty(const dls_select *s, bool back)
+{
+    return s->backfills ? (dls_line){.set = DLS_ORDER_SET_EMPTY}
+                        : (dls_line){.pile = DLS_PILE_EMPTY(back)};
+}
+
+static inline void dls_line_insert(dls_select *s, dls_line *line, int32_t job, dls_rank rank,
+                                   int32_t weight, int64_t estimate_us)
+{
+    if (s->backfills) {
+        dls_order_insert(&s->order, &line->set, job, rank, weight, estimate_us);
+    } else {
+        dls_pile_insert(&s->piles, &line->pile, job, rank, weight);
+    }
+}
+
+static inline void dls_line_remove(dls_select *s, dls_line *line, int32_t job)
+{
+    if (s->backfills) {
+        dls_order_remove(&s->order, &line->set, job);
+    } else {
+        dls_pile_remove(&s->piles, &line->pile, job);
+    }
+}
+
 /* The types on which the placement has refused the class, as long as that holds. */
 static inline uint32_t dls_select_refused(const dls_select *s, const dls_class *c)
 {

@@ -271,7 +271,8 @@ static void choose_parts(dls_engine *e)
     s->by_type = e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT;
     s->preempts = !e->walk.on && e->discipline == DLS_PREEMPT;
     s->ageing = s->preempts ? p->sched->ageing : DLS_AGE_NONE;
-    s->ranked = s->preempts || (!e->walk.on && e->discipline == DLS_EASY);
+    s->backfills = !e->walk.on && e->discipline == DLS_EASY;
+    s->ranked = s->preempts || s->backfills;
 }
 
 static dls_status make_record(dls_engine *e, dls_error *err)
@@ -299,8 +300,10 @@ static dls_status make_record(dls_engine *e, dls_error *err)
 static dls_status make_arrays(dls_engine *e, dls_error *err)
 {
     /* A class has its waiting and its parked, and no more running sets than types. */
-    const int64_t sets = (int64_t)e->select.n_classes * (2 + e->select.n_types);
-    DLS_TRY(dls_order_init(&e->select.order, e->n, sets, err));
+    dls_select *s = &e->select;
+    const int64_t sets = (int64_t)s->n_classes * (2 + s->n_types);
+    DLS_TRY(dls_order_init(&s->order, e->n, sets, err));
+    DLS_TRY(s->backfills ? DLS_OK : dls_piles_init(&s->piles, &s->order, sets, err));
 #define XX(member, slots) DLS_TRY(dls_evq_init(&e->member, (size_t)(slots), err));
     DLS_ENGINE_QUEUES(XX)
 #undef XX

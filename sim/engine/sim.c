@@ -346,6 +346,7 @@ dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
     e->rec->positions = e->select.heads_examined;
     e->rec->peak_queue = e->clock.events.peak;
     /* Tables that only the loop needs make room for those of the statistics. */
+    dls_piles_fini(&e->select.piles);
     dls_order_fini(&e->select.order);
     dls_evq_fini(&e->clock.events);
     *out = e->rec;
