@@ -226,7 +226,7 @@ static const dls_arg args[] = {
     DLS_TEXT(ask, hardware, "hardware", 0, "DIR", "folder of gpus.cfg and links.cfg, likewise"),
     DLS_CHOICE(ask, predictor.backend, "backend", 0, "auto|cpu|cuda", "where to compute"),
     DLS_CHOICE(ask, predictor.precision, "precision", 0, "f32|f64|fast",
-               "fast: bf16 matrix units on CUDA, float32 elsewhere"),
+               "fast: bf16 on matrix units, CUDA's or AMX of a CPU; float32 elsewhere"),
     DLS_INT(ask, predictor.threads, "threads", 0, 1, 256, "CPU threads; one per core if left out"),
     DLS_TEXT(ask, output, "output", 'o', "OUT.h5", "write predictions"),
     DLS_SWITCH(ask, json, "json", 0, "print predictions as JSON"),

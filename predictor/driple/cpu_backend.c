@@ -11,22 +11,46 @@
 
 #include <stdio.h>
 #include <string.h>
+#if defined(DLS_CPU_AMX)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 /* Pairs in an item: two blocks of the LSTM's rows share the reading of its weights. */
 #define ITEM_PAIRS 12
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 
-const dls_cpu_engine *dls_cpu_engine_find(bool f64, const char *isa)
+#if defined(DLS_CPU_AMX)
+/* The unit's registers are large, so Linux wants to be asked once per process; it refuses where the
+ * processor or the system has them not. */
+static bool has_amx(void)
 {
-    const dls_cpu_engine *list[3] = {0};
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18, AMX_BF16 = 1 << 22 };
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __builtin_cpu_supports("avx512bf16") && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           (d & AMX_BF16) && syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+#endif
+
+const dls_cpu_engine *dls_cpu_engine_find(dls_precision precision, const char *isa)
+{
+    const dls_cpu_engine *list[5] = {0};
     size_t n = 0;
-    if (f64) {
+    if (precision == DLS_PRECISION_F64) {
         list[n++] = &dls_cpu_f64_scalar;
     } else {
 #if defined(__x86_64__)
         __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
+        const bool avx512 =
+            __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+#if defined(DLS_CPU_AMX)
+        if (precision == DLS_PRECISION_FAST && avx512 && has_amx()) {
+            list[n++] = &dls_cpu_bf16_amx;
+        }
+#endif
+        if (avx512) {
             list[n++] = &dls_cpu_f32_avx512;
         }
         if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -34,6 +58,9 @@ const dls_cpu_engine *dls_cpu_engine_find(bool f64, const char *isa)
         }
 #endif
         list[n++] = &dls_cpu_f32_scalar;
+        if (precision == DLS_PRECISION_FAST) {
+            list[n++] = &dls_cpu_bf16_emulated;
+        }
     }
     for (size_t i = 0; i < n; i++) {
         if (!isa || strcmp(list[i]->isa, isa) == 0) {
@@ -52,6 +79,7 @@ typedef struct cpu {
     size_t *bytes; /* [threads] */
     size_t *cut;   /* item i: pairs cut[i] .. cut[i + 1] - 1 */
     size_t n_items, cap_cut;
+    bool fell_back; /* to float32, and it has not been said */
 } cpu;
 
 static void cpu_close(void *state)
@@ -74,16 +102,18 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
                            dls_error *err)
 {
     *state = NULL;
-    const dls_cpu_engine *engine =
-        dls_cpu_engine_find(config->precision == DLS_PRECISION_F64, config->cpu_isa);
+    const dls_cpu_engine *engine = dls_cpu_engine_find(config->precision, config->cpu_isa);
     if (!engine) {
-        return dls_fail(err, DLS_EPREDICTOR, NULL,
-                        "no CPU engine \"%s\" here (scalar, avx2, avx512; float64 has scalar only)",
-                        config->cpu_isa);
+        return dls_fail(
+            err, DLS_EPREDICTOR, NULL,
+            "no CPU engine \"%s\" here (scalar, avx2, avx512, amx and emulated for fast; "
+            "float64 has scalar only)",
+            config->cpu_isa);
     }
     cpu *c;
     DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "CPU backend", err));
     c->engine = engine;
+    c->fell_back = config->precision == DLS_PRECISION_FAST && !engine->bf16;
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_MEMORY_BYTES;
     c->threads = config->threads > 0 ? config->threads : dls_team_cores();
     c->threads = c->threads > DLS_TEAM_MAX ? DLS_TEAM_MAX : c->threads;
@@ -191,16 +221,21 @@ static dls_status cpu_forward(void *state, const dls_driple_job *job, dls_error 
 static void cpu_describe(const void *state, char *text, size_t size)
 {
     const cpu *c = state;
-    snprintf(text, size, "%s, %s, %d thread%s", c->engine->isa, c->engine->f64 ? "f64" : "f32",
+    snprintf(text, size, "%s, %s, %d thread%s", c->engine->isa,
+             c->engine->f64    ? "f64"
+             : c->engine->bf16 ? "bf16"
+                               : "f32",
              (int)c->threads, c->threads == 1 ? "" : "s");
 }
 
 static void cpu_notes(void *state, char *text, size_t size)
 {
-    (void)state;
-    if (size) {
-        text[0] = '\0';
-    }
+    cpu *c = state;
+    snprintf(text, size, "%s",
+             c->fell_back
+                 ? "float32: no matrix unit for bf16 (AMX) in this processor, system or build"
+                 : "");
+    c->fell_back = false;
 }
 
 const dls_driple_ops dls_driple_cpu = {.abi = DLS_DRIPLE_ABI,

@@ -14,7 +14,11 @@ static void conv_gcn(const conv *c, graph_ctx *x, const REAL *h, int32_t in, ptr
     } else {
         sparse_times(&x->norm, h, ld, pad16(in), x->s.agg);
     }
+#ifdef ENGINE_TILES
+    gcn_tiles(&x->s.tiles, &c->main, x->s.agg, n, ld, y);
+#else
     dense(x->s.agg, ld, n, in, c->main.w, c->main.np, c->main.np, c->main.b, ACT_LRELU, y, ld);
+#endif
 }
 
 static void conv_gin(const dls_arch *a, const conv *c, graph_ctx *x, const REAL *h, int32_t in,

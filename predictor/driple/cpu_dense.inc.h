@@ -136,16 +136,44 @@ static void row_times(const REAL *a, int32_t k, const REAL *b, ptrdiff_t ldb, in
 /* ---- GRU ------------------------------------------------------------------------------------ */
 
 typedef struct cell {
-    int32_t width;    /* H */
-    int32_t k1, k2;   /* inputs: rows of the two matrices */
-    const REAL *w1;   /* [block][k1][3 or 4][V] */
-    const REAL *w2;   /* [block][k2][3 or 4][V] */
-    const REAL *bias; /* [block][4][V] */
+    int32_t width;             /* H */
+    int32_t k1, k2;            /* inputs: rows of the two matrices */
+    const REAL *w1;            /* [block][k1][3 or 4][V] */
+    const REAL *w2;            /* [block][k2][3 or 4][V] */
+    const REAL *bias;          /* [block][4][V] */
+    uint16_t *tiles1, *tiles2; /* w1 and w2 for cpu_tiles.inc.h */
 } cell;
 
+/* From the sums of mr rows, V units, to the new state. Training keeps r, z, n and the hidden half
+ * of n, `width` apart in each row. */
+INLINE void gru_gates(const int mr, vreal *r, vreal *z, vreal *nx, vreal *ny, const REAL *y,
+                      ptrdiff_t ldy, REAL *out, ptrdiff_t ldo, REAL *keep, ptrdiff_t ldk,
+                      int32_t width)
+{
+    sigmoid_rows(mr, r);
+    UNROLL for (int i = 0; i < mr; i++)
+    {
+        nx[i] = v_fma(r[i], ny[i], nx[i]);
+    }
+    tanh_rows(mr, nx);
+    sigmoid_rows(mr, z);
+    UNROLL for (int i = 0; i < mr; i++)
+    {
+        v_store(out + i * ldo, v_fma(z[i], v_load(y + i * ldy) - nx[i], nx[i]));
+        if (keep) {
+            REAL *to = keep + i * ldk;
+            v_store(to, r[i]);
+            v_store(to + width, z[i]);
+            v_store(to + 2 * width, nx[i]);
+            v_store(to + 3 * width, ny[i]);
+        }
+    }
+}
+
+#ifndef ENGINE_TILES
 /* mr rows, V units: r, z and the two halves of n gather in 4 x mr registers; nothing but the new
  * state is written. x (k1 columns) is the old state, y (k2) the convolution's output: the published
- * argument order. Training keeps r, z, n and the hidden half of n, `width` apart in each row. */
+ * argument order. */
 INLINE void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, const REAL *w1,
                       const REAL *y, ptrdiff_t ldy, int32_t k2, const REAL *w2, const REAL *bias,
                       const REAL *y_unit, REAL *out, ptrdiff_t ldo, REAL *keep, ptrdiff_t ldk,
@@ -179,20 +207,7 @@ INLINE void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, co
             ny[i] = v_fma(v, wn, ny[i]);
         }
     }
-    UNROLL for (int i = 0; i < mr; i++)
-    {
-        const vreal reset = v_sigmoid(r[i]);
-        const vreal n = v_tanh(v_fma(reset, ny[i], nx[i]));
-        const vreal u = v_sigmoid(z[i]);
-        v_store(out + i * ldo, v_fma(u, v_load(y_unit + i * ldy) - n, n));
-        if (keep) {
-            REAL *to = keep + i * ldk;
-            v_store(to, reset);
-            v_store(to + width, u);
-            v_store(to + 2 * width, n);
-            v_store(to + 3 * width, ny[i]);
-        }
-    }
+    gru_gates(mr, r, z, nx, ny, y_unit, ldy, out, ldo, keep, ldk, width);
 }
 
 /* keep: NULL, or [rows][ldk] for the gates. */
@@ -219,10 +234,41 @@ static void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *o
         }
     }
 }
+#endif
 
 /* ---- LSTM ----------------------------------------------------------------------------------- */
 
-/* Training keeps i, f, g, o and tanh(c), `width` apart in each row. */
+/* From the sums of mr rows, V units, to state and output. Training keeps i, f, g, o and tanh(c),
+ * `width` apart in each row. */
+INLINE void lstm_gates(const int mr, vreal *in, vreal *forget, vreal *cand, vreal *open, REAL *c,
+                       REAL *out, ptrdiff_t ld, REAL *keep, ptrdiff_t ldk, int32_t width)
+{
+    vreal seen[GATE_ROWS];
+    sigmoid_rows(mr, in);
+    sigmoid_rows(mr, forget);
+    tanh_rows(mr, cand);
+    sigmoid_rows(mr, open);
+    UNROLL for (int i = 0; i < mr; i++)
+    {
+        seen[i] = v_fma(forget[i], v_load(c + i * ld), in[i] * cand[i]);
+        v_store(c + i * ld, seen[i]);
+    }
+    tanh_rows(mr, seen);
+    UNROLL for (int i = 0; i < mr; i++)
+    {
+        v_store(out + i * ld, open[i] * seen[i]);
+        if (keep) {
+            REAL *to = keep + i * ldk;
+            v_store(to, in[i]);
+            v_store(to + width, forget[i]);
+            v_store(to + 2 * width, cand[i]);
+            v_store(to + 3 * width, open[i]);
+            v_store(to + 4 * width, seen[i]);
+        }
+    }
+}
+
+#ifndef ENGINE_TILES
 INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld, int32_t k,
                        const REAL *w1, const REAL *w2, const REAL *bias, REAL *c, REAL *out,
                        REAL *keep, ptrdiff_t ldk, int32_t width)
@@ -253,23 +299,7 @@ INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld,
             go[i] = v_fma(b, v_load(w2 + 3 * V), go[i]);
         }
     }
-    UNROLL for (int i = 0; i < mr; i++)
-    {
-        const vreal in = v_sigmoid(gi[i]), forget = v_sigmoid(gf[i]);
-        const vreal cand = v_tanh(gg[i]), open = v_sigmoid(go[i]);
-        const vreal s = v_fma(forget, v_load(c + i * ld), in * cand);
-        const vreal seen = v_tanh(s);
-        v_store(c + i * ld, s);
-        v_store(out + i * ld, open * seen);
-        if (keep) {
-            REAL *to = keep + i * ldk;
-            v_store(to, in);
-            v_store(to + width, forget);
-            v_store(to + 2 * width, cand);
-            v_store(to + 3 * width, open);
-            v_store(to + 4 * width, seen);
-        }
-    }
+    lstm_gates(mr, gi, gf, gg, go, c, out, ld, keep, ldk, width);
 }
 
 /* One step for `rows` graphs: inputs h and r, state c in place, the new h to out (not h). keep:
@@ -296,6 +326,7 @@ static void lstm(const cell *g, const REAL *h, const REAL *r, REAL *c, REAL *out
         }
     }
 }
+#endif
 
 /* ---- sparse rows ---------------------------------------------------------------------------- */
 

@@ -23,8 +23,8 @@ typedef struct dls_cpu_work {
 } dls_cpu_work;
 
 typedef struct dls_cpu_engine {
-    const char *isa; /* "scalar", "avx2", "avx512" */
-    bool f64;
+    const char *isa; /* "scalar", "avx2", "avx512", "amx", "emulated" */
+    bool f64, bf16;  /* neither: float32 */
     dls_status (*pack)(const dls_inspector *insp, void **packed, dls_error *err);
     /* Take in the settings that the inspector got since: O(those), amortised. */
     dls_status (*extend)(void *packed, dls_error *err);
@@ -40,16 +40,17 @@ typedef struct dls_cpu_engine {
     void (*map_exp)(const double *x, double *y, size_t n);
 } dls_cpu_engine;
 
-extern const dls_cpu_engine dls_cpu_f64_scalar, dls_cpu_f32_scalar;
+extern const dls_cpu_engine dls_cpu_f64_scalar, dls_cpu_f32_scalar, dls_cpu_bf16_emulated;
 #if defined(__x86_64__)
-extern const dls_cpu_engine dls_cpu_f32_avx2, dls_cpu_f32_avx512;
+extern const dls_cpu_engine dls_cpu_f32_avx2, dls_cpu_f32_avx512, dls_cpu_bf16_amx;
 #endif
 
 /* Share of nonzeros from which the dense product is the faster one; measured by bench_inspector. */
 #define DLS_CPU_DENSE_ABOVE 0.6
 
-/* The engine for a precision: isa by name, or NULL for the best this machine runs. NULL: unknown
- * name, or the machine cannot. */
-const dls_cpu_engine *dls_cpu_engine_find(bool f64, const char *isa);
+/* The engine for a precision: isa by name, or NULL for the best this machine runs; fast is bf16
+ * with a matrix unit, else float32. NULL: unknown name, or the machine cannot. Asks the system for
+ * the matrix unit if it is wanted. */
+const dls_cpu_engine *dls_cpu_engine_find(dls_precision precision, const char *isa);
 
 #endif

@@ -24,6 +24,10 @@
 
 #include "predictor/driple/cpu_graph.inc.h"
 
+#ifdef ENGINE_TILES
+#include "predictor/driple/cpu_tiles.inc.h"
+#endif
+
 #include "predictor/driple/cpu_conv.inc.h"
 
 #include "predictor/driple/cpu_inbox.inc.h"
@@ -89,6 +93,14 @@ static size_t lay_out(const packed *p, char *memory, int32_t n, int64_t edges, i
         l->s.edge = bump_take(&b, 2 * m, sizeof(REAL));
         l->s.index = bump_take(&b, m, sizeof(int32_t));
     }
+#ifdef ENGINE_TILES
+    l->s.tiles.ld = tiles_of(max32(p->ld, p->dp)) * TILE_K;
+    for (int i = 0; i < 2; i++) {
+        const size_t rows = pad16z(n_pairs > nodes ? n_pairs : nodes);
+        uint16_t **at = i ? &l->s.tiles.second : &l->s.tiles.first;
+        *at = bump_take(&b, rows * (size_t)l->s.tiles.ld, sizeof **at);
+    }
+#endif
     l->s.dense = bump_take(&b, nodes * np, sizeof(REAL));
     l->s.degree = bump_take(&b, nodes, sizeof(REAL));
     l->norm_value = bump_take(&b, (size_t)edges, sizeof(REAL));
@@ -202,7 +214,11 @@ static void layer_step(run *r, const conv *c, int32_t layer, const REAL *in, int
     }
     look(r, "conv", layer, y, r->n, a->hidden, p->ld);
     if (a->gru) {
+#ifdef ENGINE_TILES
+        gru_tiles(&r->x.s.tiles, &p->gru, in, in_width, y, out, r->n, p->ld);
+#else
         gru(&p->gru, in, in_width, y, out, r->n, p->ld, NULL, 0);
+#endif
     }
     look(r, "layer", layer, out, r->n, a->hidden, p->ld);
 }
@@ -318,8 +334,12 @@ static void set2set(run *r, int32_t rows)
     memset(l->lstm_c, 0, bytes);
     const int32_t steps = p->arch.set2set_steps ? p->arch.set2set_steps : r->n;
     for (int32_t t = 0; t < steps; t++) {
-        lstm(&p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows, p->dp, NULL,
-             0);
+#ifdef ENGINE_TILES
+        lstm_tiles(&l->s.tiles, &p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows,
+                   p->dp);
+#else
+        lstm(&p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows, p->dp, NULL, 0);
+#endif
         REAL *h = l->lstm_h[1];
         l->lstm_h[1] = l->lstm_h[0];
         l->lstm_h[0] = h;
@@ -381,6 +401,9 @@ static void engine_run(const void *state, const dls_cpu_work *work, const dls_dr
     (void)lay_out(r.p, work->memory, r.n, edges, degree, last - first, &r.l);
     r.x.s = r.l.s;
     int32_t rows = 0;
+#ifdef ENGINE_TILES
+    tiles_begin();
+#endif
     for (size_t i = first; i < last;) {
         size_t end = i + 1;
         while (end < last && job->pairs[end].graph == job->pairs[i].graph) {
@@ -409,6 +432,9 @@ static void engine_run(const void *state, const dls_cpu_work *work, const dls_dr
             job->out[i * (size_t)a->n_outputs + (size_t)k] = (double)in[k];
         }
     }
+#ifdef ENGINE_TILES
+    tiles_end();
+#endif
 }
 
 #define MAP(name, call)                                                                            \
@@ -419,18 +445,23 @@ static void engine_run(const void *state, const dls_cpu_work *work, const dls_dr
             for (int k = 0; k < V; k++) {                                                          \
                 v[k] = (REAL)x[i + (size_t)k];                                                     \
             }                                                                                      \
-            v_store(v, call(v_load(v)));                                                           \
+            vreal a = v_load(v);                                                                   \
+            call(1, &a);                                                                           \
+            v_store(v, a);                                                                         \
             for (int k = 0; k < V; k++) {                                                          \
                 y[i + (size_t)k] = (double)v[k];                                                   \
             }                                                                                      \
         }                                                                                          \
     }
-MAP(engine_map_sigmoid, v_sigmoid)
-MAP(engine_map_tanh, v_tanh)
-MAP(engine_map_exp, v_exp)
+MAP(engine_map_sigmoid, sigmoid_rows)
+MAP(engine_map_tanh, tanh_rows)
+MAP(engine_map_exp, exp_rows)
 
 const dls_cpu_engine ENGINE_NAME = {.isa = ENGINE_ISA,
                                     .f64 = sizeof(REAL) == sizeof(double),
+#ifdef ENGINE_TILES
+                                    .bf16 = true,
+#endif
                                     .pack = engine_pack,
                                     .extend = engine_extend,
                                     .unpack = engine_unpack,

@@ -4,6 +4,12 @@
  * and training.
  */
 
+/* Rows in bf16, for cpu_tiles.inc.h. */
+typedef struct tile_rows {
+    uint16_t *first, *second; /* [rows padded to 16][ld] */
+    ptrdiff_t ld;
+} tile_rows;
+
 typedef struct scratch {
     REAL *agg;      /* [N][ld]: an aggregated state, or a wide intermediate */
     REAL *wide;     /* [N][wide_ld] */
@@ -14,6 +20,7 @@ typedef struct scratch {
     REAL *degree;   /* [N] row sums of A */
     int32_t *index; /* [max degree + 1] */
     int32_t wide_ld;
+    tile_rows tiles;
 } scratch;
 
 /* What a forward pass knows of its graph. */

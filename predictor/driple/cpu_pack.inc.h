@@ -8,6 +8,7 @@ typedef struct lin {
     int32_t k, n, np; /* inputs, outputs, outputs padded */
     REAL *w;          /* [k][np] */
     REAL *b;          /* [np], NULL: no bias */
+    uint16_t *tiles;  /* w for cpu_tiles.inc.h */
 } lin;
 
 typedef struct tower {
@@ -154,6 +155,52 @@ static dls_status pack_mpnn(const source *s, int32_t layer, conv *c, dls_error *
     return linear_from(s, &c->main, name, err);
 }
 
+#ifdef ENGINE_TILES
+enum { TILE = 16, TILE_K = 2 * TILE, TILE_LEN = TILE_K * TILE, SUMS = 4 };
+
+INLINE int32_t tiles_of(int32_t k)
+{
+    return (k + TILE_K - 1) / TILE_K;
+}
+
+INLINE uint16_t bf16_of(REAL v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    const uint32_t even = bits >> 16 & 1; /* to nearest, ties to even; a NaN stays one */
+    return (uint16_t)(v != v ? 0x7fc0 : (bits + 0x7fff + even) >> 16);
+}
+
+/* Tiles [block][inputs / 32][sums][16][16][2] of a matrix that has unit u of sum g of a block for
+ * input i at from[block * by_block + i * by_input + g * TILE + u]; what the last block lacks is 0.
+ */
+static dls_status pack_tiles(packed *p, const REAL *from, int32_t k, int32_t sums, int32_t units,
+                             ptrdiff_t by_block, ptrdiff_t by_input, uint16_t **out, dls_error *err)
+{
+    const int32_t blocks = (units + sums * TILE - 1) / (sums * TILE);
+    const size_t tiles = (size_t)blocks * (size_t)tiles_of(k) * (size_t)sums;
+    DLS_TRY(take(p, tiles * TILE_LEN * sizeof **out, out, err));
+    for (int32_t j = 0; j < units; j++) {
+        const int32_t block = j / (sums * TILE), g = j / TILE % sums, u = j % TILE;
+        for (int32_t i = 0; i < k; i++) {
+            const ptrdiff_t tile = ((ptrdiff_t)block * tiles_of(k) + i / TILE_K) * sums + g;
+            (*out)[tile * TILE_LEN + (i % TILE_K / 2 * TILE + u) * 2 + i % 2] =
+                bf16_of(from[block * by_block + i * by_input + g * TILE + u]);
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status pack_cell_tiles(packed *p, cell *c, int32_t gates, dls_error *err)
+{
+    const ptrdiff_t step = (ptrdiff_t)gates * TILE;
+    DLS_TRY(
+        pack_tiles(p, c->w1, c->k1, gates, gates * c->width, c->k1 * step, step, &c->tiles1, err));
+    return pack_tiles(p, c->w2, c->k2, gates, gates * c->width, c->k2 * step, step, &c->tiles2,
+                      err);
+}
+#endif
+
 static dls_status pack_conv(const source *s, int32_t layer, conv *c, dls_error *err)
 {
     const dls_arch *a = &s->p->arch;
@@ -185,6 +232,10 @@ static dls_status pack_conv(const source *s, int32_t layer, conv *c, dls_error *
         }
         c->main.b[j] = (REAL)b->data[j];
     }
+#ifdef ENGINE_TILES
+    DLS_TRY(pack_tiles(s->p, c->main.w, in, SUMS, c->main.np, SUMS * TILE, c->main.np,
+                       &c->main.tiles, err));
+#endif
     return DLS_OK;
 }
 
@@ -232,6 +283,9 @@ static dls_status pack_cells(packed *p, dls_error *err)
             b[3 * V] = (REAL)bh->data[2 * h + u]; /* stays inside the product with r */
         }
         p->gru.bias = bias;
+#ifdef ENGINE_TILES
+        DLS_TRY(pack_cell_tiles(p, &p->gru, 3, err));
+#endif
     }
     if (p->arch.pool == DLS_POOL_SET2SET) {
         /* Its input begins with h, which is also its hidden state: W_ih h + W_hh h is one product.
@@ -253,6 +307,9 @@ static dls_status pack_cells(packed *p, dls_error *err)
             }
         }
         p->lstm.bias = bias;
+#ifdef ENGINE_TILES
+        DLS_TRY(pack_cell_tiles(p, &p->lstm, 4, err));
+#endif
     } else if (p->arch.pool == DLS_POOL_ATTENTION) {
         DLS_TRY(linear_from(&s, &p->attention, "graph_read_out.attention", err));
     }
@@ -275,8 +332,8 @@ static dls_status pack_setting(packed *p, int32_t i, dls_error *err)
     return DLS_OK;
 }
 
-/* Room for n settings. The tables that it replaces stay among the blocks: all of them together are no
- * longer than the last, which is twice as long as the one before. */
+/* Room for n settings. The tables that it replaces stay among the blocks: all of them together are
+ * no longer than the last, which is twice as long as the one before. */
 static dls_status make_room(packed *p, size_t n, dls_error *err)
 {
     const size_t layers = (size_t)p->arch.mlp_layers * sizeof(lin);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Vectors of REAL for one instruction set, chosen by the flags this is compiled with, and the functions
- * that the network needs of them. Included once per engine; everything is static.
+ * Vectors of REAL for one instruction set, chosen by the flags this is compiled with, and the
+ * functions that the network needs of them. Included once per engine; everything is static.
  *
  * Error bounds of the float32 vector functions, checked by test_inspector_math:
  *   exp      2e-7 relative on [-80, 80]; arguments outside are clamped
@@ -37,7 +37,11 @@
 
 #if defined(ENGINE_AVX512)
 
+#if defined(ENGINE_TILES) /* whose sums come from memory */
+enum { V = 16, DENSE_ROWS = 12, GATE_ROWS = 8 };
+#else
 enum { V = 16, DENSE_ROWS = 12, GATE_ROWS = 6 };
+#endif
 typedef __m512 vreal;
 INLINE vreal v_set(REAL x)
 {
@@ -120,10 +124,16 @@ INLINE vreal v_round(vreal a)
     return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-#else /* any machine: 16 bytes, functions from the C library */
+#else /* any machine: 16 bytes, or a tile's row; functions from the C library */
 
-enum { V = 16 / sizeof(REAL), DENSE_ROWS = 4, GATE_ROWS = 2 };
-typedef REAL vreal __attribute__((vector_size(16)));
+#if defined(ENGINE_TILES)
+#define BYTES 64
+enum { V = 16, DENSE_ROWS = 4, GATE_ROWS = 8 };
+#else
+#define BYTES 16
+enum { V = BYTES / sizeof(REAL), DENSE_ROWS = 4, GATE_ROWS = 2 };
+#endif
+typedef REAL vreal __attribute__((vector_size(BYTES)));
 INLINE vreal v_set(REAL x)
 {
     vreal v = {0};
@@ -153,54 +163,78 @@ INLINE vreal v_max(vreal a, vreal b)
     }
     return b;
 }
-INLINE vreal v_exp(vreal x)
+INLINE void exp_rows(const int n, vreal *x)
 {
-    for (int i = 0; i < V; i++) {
-        x[i] = (REAL)exp((double)x[i]);
+    for (int i = 0; i < n; i++) {
+        vreal v = x[i];
+        for (int k = 0; k < V; k++) {
+            v[k] = (REAL)exp((double)v[k]);
+        }
+        x[i] = v;
     }
-    return x;
 }
-INLINE vreal v_sigmoid(vreal x)
+INLINE void sigmoid_rows(const int n, vreal *x)
 {
-    for (int i = 0; i < V; i++) {
-        x[i] = (REAL)(1 / (1 + exp(-(double)x[i])));
+    for (int i = 0; i < n; i++) {
+        vreal v = x[i];
+        for (int k = 0; k < V; k++) {
+            v[k] = (REAL)(1 / (1 + exp(-(double)v[k])));
+        }
+        x[i] = v;
     }
-    return x;
 }
-INLINE vreal v_tanh(vreal x)
+INLINE void tanh_rows(const int n, vreal *x)
 {
-    for (int i = 0; i < V; i++) {
-        x[i] = (REAL)tanh((double)x[i]);
+    for (int i = 0; i < n; i++) {
+        vreal v = x[i];
+        for (int k = 0; k < V; k++) {
+            v[k] = (REAL)tanh((double)v[k]);
+        }
+        x[i] = v;
     }
-    return x;
 }
 
 #endif
 
 #if defined(ENGINE_AVX512) || defined(ENGINE_AVX2)
+/* In place. All rows take a step before any takes the next: one alone would wait for itself. */
+#define EACH UNROLL for (int i = 0; i < n; i++)
+INLINE void exp_rows(const int n, vreal *x)
+{
+    vreal e[GATE_ROWS], p[GATE_ROWS];
+    /* The variable stands second, so that a NaN comes through. */
+    EACH x[i] = v_min(v_set(EXP_CLAMP), v_max(v_set(-EXP_CLAMP), x[i]));
+    EACH e[i] = v_round(x[i] * v_set(LOG2E));
+    EACH x[i] = v_fma(e[i], v_set(-LN2_HI), x[i]);
+    EACH x[i] = v_fma(e[i], v_set(-LN2_LO), x[i]);
+    EACH p[i] = v_fma(v_set(EXP_C6), x[i], v_set(EXP_C5));
+    EACH p[i] = v_fma(p[i], x[i], v_set(EXP_C4));
+    EACH p[i] = v_fma(p[i], x[i], v_set(EXP_C3));
+    EACH p[i] = v_fma(p[i], x[i], v_set(EXP_C2));
+    EACH p[i] = v_fma(p[i], x[i], v_set(1));
+    EACH p[i] = v_fma(p[i], x[i], v_set(1));
+    EACH x[i] = v_pow2(p[i], e[i]);
+}
+INLINE void sigmoid_rows(const int n, vreal *x)
+{
+    EACH x[i] = -x[i];
+    exp_rows(n, x);
+    EACH x[i] = v_rcp(v_set(1) + x[i]);
+}
+INLINE void tanh_rows(const int n, vreal *x)
+{
+    EACH x[i] = x[i] + x[i];
+    exp_rows(n, x);
+    EACH x[i] = v_fma(v_set(-2), v_rcp(v_set(1) + x[i]), v_set(1));
+}
+#undef EACH
+#endif
+
 INLINE vreal v_exp(vreal x)
 {
-    /* The variable stands second, so that a NaN comes through. */
-    x = v_min(v_set(EXP_CLAMP), v_max(v_set(-EXP_CLAMP), x));
-    const vreal n = v_round(x * v_set(LOG2E));
-    const vreal r = v_fma(n, v_set(-LN2_LO), v_fma(n, v_set(-LN2_HI), x));
-    vreal p = v_fma(v_set(EXP_C6), r, v_set(EXP_C5));
-    p = v_fma(p, r, v_set(EXP_C4));
-    p = v_fma(p, r, v_set(EXP_C3));
-    p = v_fma(p, r, v_set(EXP_C2));
-    p = v_fma(p, r, v_set(1));
-    p = v_fma(p, r, v_set(1));
-    return v_pow2(p, n);
+    exp_rows(1, &x);
+    return x;
 }
-INLINE vreal v_sigmoid(vreal x)
-{
-    return v_rcp(v_set(1) + v_exp(-x));
-}
-INLINE vreal v_tanh(vreal x)
-{
-    return v_fma(v_set(-2), v_rcp(v_set(1) + v_exp(x + x)), v_set(1));
-}
-#endif
 
 INLINE int32_t pad16(int32_t n)
 {

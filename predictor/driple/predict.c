@@ -88,7 +88,11 @@ static dls_status open_backend(dls_predictor *p, const dls_predictor_options *o,
         note(p, line);
     }
     p->ops = &dls_driple_cpu;
-    return p->ops->open(p->insp, &p->config, &p->state, err);
+    DLS_TRY(p->ops->open(p->insp, &p->config, &p->state, err));
+    char line[128];
+    p->ops->notes(p->state, line, sizeof line);
+    note(p, line);
+    return DLS_OK;
 }
 
 dls_status dls_predictor_create(const dls_inspector *insp, const dls_predictor_options *opts,

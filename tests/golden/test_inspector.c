@@ -173,11 +173,11 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
         if (!(d64 <= 1e-9)) {
             fail_msg("%s: float64 off by %.3g", name, d64);
         }
-        check_states(insp, dls_cpu_engine_find(true, NULL), file, name, graphs, 1e-9);
+        check_states(insp, dls_cpu_engine_find(DLS_PRECISION_F64, NULL), file, name, graphs, 1e-9);
         static const char *const isas[] = {"scalar", "avx2", "avx512"};
         char line[160] = "";
         for (int i = 0; i < 3; i++) {
-            if (!dls_cpu_engine_find(false, isas[i])) {
+            if (!dls_cpu_engine_find(DLS_PRECISION_F32, isas[i])) {
                 continue;
             }
             o = (dls_predictor_options){.backend = DLS_BACKEND_CPU, .cpu_isa = isas[i]};

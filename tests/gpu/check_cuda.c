@@ -4,7 +4,8 @@
  *
  * MODULE is dlsim-cuda.so, or the emulated one of the same source (tests/gpu/cuda_emu.h), for which
  * --quick keeps graphs shallow, and --scarce (with $DLS_EMU_BYTES) demands that memory runs out.
- * --table prints the error of each precision against the number of nodes and checks nothing else.
+ * --table prints the error of each precision against the number of nodes and checks nothing else;
+ * MODULE may then be "cpu".
  * Needs no HDF5, GSL or libconfig. Exit status 77: no device here.
  */
 #include "predictor/driple/arch_text.h"
@@ -159,7 +160,8 @@ static distance run(const task *t, const char *module)
         q[n - 1 - i] = (dls_query){(int32_t)(i / per_graph), (int32_t)(i % per_graph) - 1};
     }
     const dls_predictor_options cpu = {.backend = DLS_BACKEND_CPU, .precision = DLS_PRECISION_F64};
-    const dls_predictor_options cuda = {.backend = DLS_BACKEND_CUDA,
+    const bool on_cpu = strcmp(module, "cpu") == 0;
+    const dls_predictor_options cuda = {.backend = on_cpu ? DLS_BACKEND_CPU : DLS_BACKEND_CUDA,
                                         .precision = t->precision,
                                         .memory_bytes = t->memory_bytes,
                                         .module_path = module};

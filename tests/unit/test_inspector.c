@@ -38,6 +38,8 @@ static void ask(const dls_inspector *insp, const dls_predictor_options *o, const
 static const dls_predictor_options f64 = {
     .backend = DLS_BACKEND_CPU, .precision = DLS_PRECISION_F64, .threads = 1};
 static const dls_predictor_options f32 = {.backend = DLS_BACKEND_CPU, .threads = 1};
+static const dls_predictor_options fast = {
+    .backend = DLS_BACKEND_CPU, .precision = DLS_PRECISION_FAST, .threads = 1};
 
 static void equal(const dls_profile *a, const dls_profile *b, double tolerance, const char *what)
 {
@@ -130,7 +132,7 @@ TEST(test_permutation)
 TEST(test_company)
 {
     enum { GRAPHS = 30 };
-    static const dls_predictor_options *const precision[] = {&f64, &f32};
+    static const dls_predictor_options *const precision[] = {&f64, &f32, &fast};
     for (int a = 0; a < N_ARCHS; a++) {
         dls_inspector *insp = inspector(archs[a], 0);
         dls_graph g[GRAPHS];
@@ -143,7 +145,7 @@ TEST(test_company)
             q[i] = (dls_query){i, -1};
             q[GRAPHS + i] = (dls_query){GRAPHS - 1 - i, -1}; /* each asked twice */
         }
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 3; k++) {
             ask(insp, precision[k], g, GRAPHS, q, 2 * GRAPHS, together);
             for (int i = 0; i < GRAPHS; i++) {
                 const dls_query alone = {0, -1};
@@ -228,7 +230,7 @@ TEST(test_engines)
             for (int i = 0; i < 3; i++) {
                 dls_predictor_options o = f32;
                 o.cpu_isa = isas[i];
-                if (dls_cpu_engine_find(false, isas[i])) {
+                if (dls_cpu_engine_find(DLS_PRECISION_F32, isas[i])) {
                     ask(insp, &o, &g, 1, &q, 1, &got);
                     equal(&got, &want, 1e-4, archs[a]);
                 }
@@ -237,6 +239,66 @@ TEST(test_engines)
         }
         dls_inspector_destroy(insp);
     }
+}
+
+/* bf16 against float64: within the bound of CUDA's fast mode, worse than float32, and nearly what
+ * the emulation of its rounding says. */
+TEST(test_bf16)
+{
+    static const char *const arch[] = {
+        "", "hidden=24", "hidden=96 n_features=23 depth=fixed n_layers=4 set2set_steps=3",
+        "hidden=5 n_features=9 gru=0", "hidden=70 shared=0 depth=fixed n_layers=3 pool=attention"};
+    static const int32_t sizes[] = {1, 2, 7, 16, 40};
+    const bool amx = dls_cpu_engine_find(DLS_PRECISION_FAST, "amx") != NULL;
+    if (!amx) {
+        printf("no AMX for bf16 here: the emulation alone\n");
+    }
+    for (size_t a = 0; a < sizeof arch / sizeof *arch; a++) {
+        dls_inspector *insp = inspector(arch[a], 0);
+        for (int k = 0; k < 5; k++) {
+            dls_graph g;
+            random_graph(&g, sizes[k], insp->arch.n_features, (uint64_t)k,
+                         (graph_kind){.density = 0.2});
+            const dls_query q = {0, -1};
+            dls_profile want, emulated, got;
+            dls_predictor_options o = fast;
+            ask(insp, &f64, &g, 1, &q, 1, &want);
+            o.cpu_isa = "emulated";
+            ask(insp, &o, &g, 1, &q, 1, &emulated);
+            equal(&emulated, &want, 5e-3, arch[a]);
+            o.cpu_isa = "amx";
+            if (amx) {
+                ask(insp, &o, &g, 1, &q, 1, &got);
+                equal(&got, &want, 5e-3, arch[a]);
+                equal(&got, &emulated, 5e-4, arch[a]);
+            }
+            random_graph_free(&g);
+        }
+        dls_inspector_destroy(insp);
+    }
+}
+
+/* fast is bf16 where the processor has a matrix unit, and float32 that says so elsewhere. */
+TEST(test_fast_says_what_it_is)
+{
+    dls_inspector *insp = inspector("hidden=16", 0);
+    dls_predictor *p = NULL;
+    const dls_cpu_engine *best = dls_cpu_engine_find(DLS_PRECISION_FAST, NULL);
+    dls_predictor_options o = fast;
+    MUST(dls_predictor_create(insp, &o, &p, &e));
+    assert_true(best->bf16 == (strcmp(best->isa, "amx") == 0));
+    assert_true(best->bf16 == (strstr(dls_predictor_backend(p), "bf16") != NULL));
+    assert_true(best->bf16 == (dls_predictor_notes(p)[0] == '\0'));
+    dls_predictor_destroy(p);
+    o.cpu_isa = "scalar";
+    MUST(dls_predictor_create(insp, &o, &p, &e));
+    assert_non_null(strstr(dls_predictor_backend(p), "scalar, f32"));
+    assert_non_null(strstr(dls_predictor_notes(p), "float32: no matrix unit"));
+    dls_predictor_destroy(p);
+    o = f32;
+    o.cpu_isa = "emulated";
+    assert_int_equal(dls_predictor_create(insp, &o, &p, NULL), DLS_EPREDICTOR);
+    dls_inspector_destroy(insp);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -354,7 +416,8 @@ TEST(test_no_cuda)
 
 /* ---- failed allocations --------------------------------------------------------------------- */
 
-static dls_status make_and_predict(const dls_arch *a, const dls_graph *g)
+static dls_status make_and_predict(const dls_arch *a, const dls_predictor_options *o,
+                                   const dls_graph *g)
 {
     dls_inspector *insp = NULL;
     dls_predictor *p = NULL;
@@ -362,7 +425,7 @@ static dls_status make_and_predict(const dls_arch *a, const dls_graph *g)
     dls_profile out[3];
     dls_status status = dls_inspector_create(a, &insp, NULL);
     DLS_THEN(status, dls_inspector_randomise(insp, 3, 2, 1, NULL));
-    DLS_THEN(status, dls_predictor_create(insp, &f32, &p, NULL));
+    DLS_THEN(status, dls_predictor_create(insp, o, &p, NULL));
     DLS_THEN(status, dls_predict(p, g, 1, q, 3, out, NULL));
     dls_predictor_destroy(p);
     dls_inspector_destroy(insp);
@@ -375,6 +438,8 @@ TEST(test_out_of_memory)
     MUST(dls_arch_parse(&a, "conv=mpnn hidden=16", &e));
     dls_graph g;
     random_graph(&g, 9, 3, 1, (graph_kind){.density = 0.3});
-    EACH_REFUSED(21, make_and_predict(&a, &g));
+    EACH_REFUSED(21, make_and_predict(&a, &f32, &g));
+    MUST(dls_arch_parse(&a, "conv=gcn hidden=16", &e));
+    EACH_REFUSED(21, make_and_predict(&a, &fast, &g));
     random_graph_free(&g);
 }

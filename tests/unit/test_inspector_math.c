@@ -25,7 +25,7 @@ TEST(test_functions)
 {
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
     for (int k = 0; k < 3; k++) {
-        const dls_cpu_engine *e = dls_cpu_engine_find(false, isas[k]);
+        const dls_cpu_engine *e = dls_cpu_engine_find(DLS_PRECISION_F32, isas[k]);
         if (!e) {
             continue;
         }

@@ -240,7 +240,7 @@ TEST(test_engines)
             by_inference(&g, true, NULL, want);
             by_training(&g, true, NULL, want);
             for (int i = 0; i < 3; i++) {
-                if (dls_cpu_engine_find(false, isas[i])) {
+                if (dls_cpu_engine_find(DLS_PRECISION_F32, isas[i])) {
                     by_inference(&g, false, isas[i], want);
                     by_training(&g, false, isas[i], want);
                 }

@@ -14,7 +14,8 @@
  *
  *      #include <dlsim/predictor.h>
  *
- *      dls_status ask(const char *weights, const dls_graph *graph, dls_profile *out, dls_error *err)
+ *      dls_status ask(const char *weights, const dls_graph *graph, dls_profile *out, dls_error
+ * *err)
  *      {
  *          const dls_query question = {.graph_idx = 0, .setting_idx = DLS_SETTING_BASE};
  *          dls_inspector *inspector;
@@ -123,8 +124,8 @@ DLS_API int32_t dls_inspector_n_settings(const dls_inspector *insp);
 DLS_API dls_setting_info dls_inspector_setting(const dls_inspector *insp, int32_t setting_idx);
 /* Index by name; DLS_SETTING_BASE for "base"; -2 if there is none. */
 DLS_API int32_t dls_inspector_find(const dls_inspector *insp, const char *name);
-/* The feature spec that the training graphs' inputs were made with, as JSON (dls_dataset), so that a
- * new graph can be given the same input; "" if unknown. Borrowed. */
+/* The feature spec that the training graphs' inputs were made with, as JSON (dls_dataset), so that
+ * a new graph can be given the same input; "" if unknown. Borrowed. */
 DLS_API const char *dls_inspector_features(const dls_inspector *insp);
 /* One line: "gcn, 3 features, hidden 64, N/2 layers, gru, set2set, 14 settings". */
 DLS_API void dls_inspector_describe(const dls_inspector *insp, char *text, size_t size);
@@ -140,7 +141,8 @@ typedef enum dls_backend_kind {
 typedef enum dls_precision {
     DLS_PRECISION_F32 = 0,
     DLS_PRECISION_F64, /* CPU only: for checking */
-    DLS_PRECISION_FAST /* CUDA: bf16 matrix units; elsewhere float32 */
+    DLS_PRECISION_FAST /* bf16 on matrix units: CUDA's, or AMX of a CPU; elsewhere float32, and a
+                          note */
 } dls_precision;
 
 typedef struct dls_predictor_options {
@@ -149,7 +151,8 @@ typedef struct dls_predictor_options {
     int32_t threads;         /* CPU; 0: one per core this process may use */
     size_t memory_bytes;     /* bound on the working memory of a batch; 0: 256 MiB */
     const char *module_path; /* the CUDA module; NULL: DLSIM_CUDA_MODULE, then the usual places */
-    const char *cpu_isa;     /* "scalar", "avx2", "avx512"; NULL: the best this machine has */
+    const char *cpu_isa;     /* "scalar", "avx2", "avx512"; with FAST "amx", too, or
+                                "emulated", for tests; NULL: the best this machine has */
 } dls_predictor_options;
 
 typedef struct dls_predictor dls_predictor;
@@ -160,8 +163,8 @@ DLS_API dls_status dls_predictor_create(const dls_inspector *insp,
                                         const dls_predictor_options *opts, dls_predictor **out,
                                         dls_error *err) DLS_MUST_CHECK;
 DLS_API void dls_predictor_destroy(dls_predictor *p); /* NULL-safe */
-/* Take in the settings that were added to the inspector since. After a failure the predictor can only be
- * destroyed. Errors: as of dls_predictor_create. O(new settings), amortised, on the CPU. */
+/* Take in the settings that were added to the inspector since. After a failure the predictor can
+ * only be destroyed. Errors: as of dls_predictor_create. O(new settings), amortised, on the CPU. */
 DLS_API dls_status dls_predictor_extend(dls_predictor *p, dls_error *err) DLS_MUST_CHECK;
 /* "cpu (avx512, f32, 2 threads)"; valid until the next call on p. */
 DLS_API const char *dls_predictor_backend(const dls_predictor *p);
