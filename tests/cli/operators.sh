@@ -166,7 +166,7 @@ refuse 2 servers step --model=resnet50 --gpu=V100 --async
 refuse 2 fp32 step --precision=fp64
 refuse 2 batch step --batch=0
 refuse 4 resnet50 step --model=resnet5 --gpu=V100
-refuse 4 A100 step --model=resnet50 --gpu=A10
+refuse 4 A100 step --model=resnet50 --gpu=A101
 refuse 4 nobody step --model=resnet50 --gpu=V100 --host=nobody
 refuse 2 graph step --model=vgg16 --graph=vgg16.h5 --gpu=P100
 refuse 4 operator.cfg step --graph=operator.cfg --gpu=P100

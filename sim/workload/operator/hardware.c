@@ -73,20 +73,85 @@ dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_
     return DLS_OK;
 }
 
+/* A name in parts: the chip with everything that is glued to it, and what tells its forms apart. */
+typedef struct gpu_name {
+    char chip[DLS_HW_NAME];
+    char form[4][8];
+    int n_forms;
+} gpu_name;
+
+static bool is_form(const char *word)
+{
+    const size_t digits = strspn(word, "0123456789");
+    return (digits > 0 && strcasecmp(word + digits, "GB") == 0) || strcasecmp(word, "PCIE") == 0 ||
+           strcasecmp(word, "NVL") == 0 || strncasecmp(word, "SXM", 3) == 0 ||
+           strncasecmp(word, "HBM", 3) == 0;
+}
+
+/* Of the maker or of a series: they tell no two rows apart. */
+static bool says_nothing(const char *word)
+{
+    static const char *const words[] = {"NVIDIA", "Tesla", "GeForce",    "Quadro",
+                                        "GPU",    "GRID",  "Generation", "Blackwell"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcasecmp(word, words[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static gpu_name parts_of(const char *name)
+{
+    gpu_name parts = {.n_forms = 0};
+    size_t used = 0;
+    for (const char *at = name; *(at += strspn(at, " -_()")) != '\0';) {
+        char word[DLS_HW_NAME];
+        const size_t n = strcspn(at, " -_()");
+        snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), at);
+        at += n;
+        if (is_form(word) && strlen(word) < sizeof parts.form[0] && parts.n_forms < 4) {
+            snprintf(parts.form[parts.n_forms++], sizeof parts.form[0], "%.7s", word);
+        } else if (!says_nothing(word) && used + strlen(word) < sizeof parts.chip) {
+            used += (size_t)snprintf(parts.chip + used, sizeof parts.chip - used, "%s", word);
+        }
+    }
+    return parts;
+}
+
+/* How many of its forms a row has in common with what was asked for; -1: it is another GPU. */
+static int agrees(const gpu_name *row, const gpu_name *asked)
+{
+    const bool rtx = strncasecmp(asked->chip, "RTXA", 4) == 0; /* RTX A6000 */
+    if (strcasecmp(row->chip, asked->chip + (rtx ? 3 : 0)) != 0) {
+        return -1;
+    }
+    for (int i = 0; i < row->n_forms; i++) {
+        bool there = false;
+        for (int k = 0; k < asked->n_forms; k++) {
+            there = there || strcasecmp(row->form[i], asked->form[k]) == 0;
+        }
+        if (!there) {
+            return -1;
+        }
+    }
+    return row->n_forms;
+}
+
 const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name)
 {
-    char cut[DLS_HW_NAME];
-    const dls_hw_gpu *row;
-    if (dls_hardware_gpu(hw, name, &row, NULL) == DLS_OK) {
-        return row;
+    const dls_hw_gpu *best = NULL;
+    const gpu_name asked = parts_of(name);
+    int most = -1;
+    for (size_t i = 0; i < hw->n_gpus; i++) {
+        const gpu_name row = parts_of(hw->gpu[i].name);
+        const int common = agrees(&row, &asked);
+        if (common > most) {
+            most = common;
+            best = &hw->gpu[i];
+        }
     }
-    snprintf(cut, sizeof cut, "%s", name);
-    char *dash = strrchr(cut, '-');
-    if (!dash) {
-        return NULL;
-    }
-    *dash = '\0';
-    return dls_hardware_gpu(hw, cut, &row, NULL) == DLS_OK ? row : NULL;
+    return best;
 }
 
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,

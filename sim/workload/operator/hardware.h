@@ -51,8 +51,9 @@ void dls_hardware_fini(dls_hardware *hw); /* NULL-safe */
 /* By name, ignoring case. Errors: EINPUT with the nearest name. */
 dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_hw_gpu **out,
                             dls_error *err) DLS_MUST_CHECK;
-/* The row with the name, or with as much of it as stands before its last dash ("V100-32GB"); NULL if
- * there is none. */
+/* The row of a name as tools print it ("Tesla V100-SXM2-32GB", "NVIDIA GeForce RTX 3090"): makers and
+ * series are passed over, so are memory, board and socket where no row has them; NULL if there is none.
+ * O(rows). */
 const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name);
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
                              dls_error *err) DLS_MUST_CHECK;
