@@ -42,9 +42,10 @@ static dls_status build(const dls_zoo_model *model, const request *req, dls_opgr
 
 static dls_status unknown_model(const char *word, dls_error *err)
 {
-    const char *names[128];
+    enum { MOST = 1024 };
+    const char *names[MOST];
     size_t n = 0;
-    for (; n < dls_zoo_size() && n < 127; n++) {
+    for (; n < dls_zoo_size() && n < MOST - 1; n++) {
         names[n] = dls_zoo_at(n)->name;
     }
     names[n] = NULL;

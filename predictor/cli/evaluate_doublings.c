@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define LARGEST_BATCH 512
 #define MUCH 2.1 /* times as long */
@@ -46,11 +47,20 @@ static dls_status count_one(dls_whatif *w, const char *model, const dls_hw_gpu *
     return DLS_OK;
 }
 
+static bool first_of_family(size_t m)
+{
+    size_t i = 0;
+    while (strcmp(dls_zoo_at(i)->family, dls_zoo_at(m)->family) != 0) {
+        i++;
+    }
+    return i == m;
+}
+
 static dls_status count(dls_whatif *w, tally *t, dls_error *err)
 {
     const dls_hardware *hw = dls_whatif_hardware(w);
     for (size_t m = 0; m < dls_zoo_size(); m++) {
-        for (size_t g = 0; g < hw->n_gpus; g++) {
+        for (size_t g = 0; g < hw->n_gpus && first_of_family(m); g++) {
             DLS_TRY(count_one(w, dls_zoo_at(m)->name, &hw->gpu[g], t, err));
         }
     }

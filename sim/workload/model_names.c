@@ -10,7 +10,10 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Other spellings, as keys. */
 static const struct {
@@ -48,15 +51,27 @@ static const struct {
     {"lstm", "lstm_lm", NULL},
     {"recommendation", "autoencoder", NULL}, /* Gavel: autoencoder on MovieLens 20M */
     {"vit", "vit_base", NULL},
-    {"vittinypatch16224", "vit_tiny", NULL},
-    {"vitsmallpatch16224", "vit_small", NULL},
-    {"vitbasepatch16224", "vit_base", NULL},
-    {"vitlargepatch16224", "vit_large", NULL},
-    {"deittinypatch16224", "vit_tiny", NULL},
-    {"deitsmallpatch16224", "vit_small", NULL},
-    {"deitbasepatch16224", "vit_base", NULL},
+    {"vittinypatch16", "vit_tiny", NULL},
+    {"vitsmallpatch16", "vit_small", NULL},
+    {"vitbasepatch16", "vit_base", NULL},
+    {"vitlargepatch16", "vit_large", NULL},
+    {"vitb16", "vit_base", NULL}, /* torchvision */
+    {"vitb32", "vit_base_patch32", NULL},
+    {"vitl16", "vit_large", NULL},
+    {"vitl32", "vit_large_patch32", NULL},
+    {"vith14", "vit_huge_patch14", NULL},
+    {"deittinypatch16", "vit_tiny", NULL},
+    {"deitsmallpatch16", "vit_small", NULL},
+    {"deitbasepatch16", "vit_base", NULL},
+    {"swint", "swin_tiny_patch4_window7", NULL},
+    {"swins", "swin_small_patch4_window7", NULL},
+    {"swinb", "swin_base_patch4_window7", NULL},
+    {"mobilenetv3large", "mobilenetv3_large_100", NULL},
+    {"mobilenetv3small", "mobilenetv3_small_100", NULL},
+    {"mnasnet10", "mnasnet_100", NULL},
+    {"mnasneta1", "semnasnet_100", NULL},
+    {"mnasnetb1", "mnasnet_100", NULL},
     {"mobilenetv2100", "mobilenet_v2", NULL},
-    {"tvresnet34", "resnet34", NULL},
     {"tvresnet50", "resnet50", "resnet50_v15"},
     {"tvresnet101", "resnet101", "resnet101_v15"},
     {"tvresnet152", "resnet152", "resnet152_v15"},
@@ -106,7 +121,7 @@ static dls_model_names names_of(const char *zoo, const char *layers, dls_model_m
     return names;
 }
 
-dls_model_names dls_model_lookup(const char *name)
+static dls_model_names lookup_key(const char *name)
 {
     char key[DLS_MODEL_KEY];
     dls_model_key(name ? name : "", key);
@@ -123,6 +138,68 @@ dls_model_names dls_model_lookup(const char *name)
         }
     }
     return names_of(DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN);
+}
+
+/* What stands in front of or behind the name of a network and says only who trained it, and on
+ * what: timm's spellings. */
+static const char *const before[] = {"tf", "tv",     "gluon", "ssl", "swsl",
+                                     "ig", "legacy", "jx",    "ens", "adv"};
+static const char *const behind[] = {"in22ft1k", "in21ft1k", "in22k",     "in21k",   "in1k",
+                                     "22k",      "22kft1k",  "1k",        "ap",      "ns",
+                                     "miil",     "dino",     "sam",       "v1b",     "475",
+                                     "dist",     "clip",     "distilled", "laion2b", "teacher"};
+
+static bool among(const char *const *words, size_t n, const char *word, size_t length)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The name without its first or last word, if that says nothing of the network or only the edge of
+ * its images, which then is *image. false: there is no such word. */
+static bool shorten(char *name, int32_t *image)
+{
+    char *last = strrchr(name, '_'), *dot = strchr(name, '.'); /* resnet50.a1_in1k */
+    const size_t first = strcspn(name, "_");
+    if (dot) {
+        *dot = '\0';
+    } else if (!last) {
+        return false;
+    } else if (among(before, sizeof before / sizeof before[0], name, first)) {
+        memmove(name, name + first + 1, strlen(name + first + 1) + 1);
+    } else if (among(behind, sizeof behind / sizeof behind[0], last + 1, strlen(last + 1))) {
+        *last = '\0';
+    } else if (strlen(last) == 4 && strspn(last + 1, "0123456789") == 3) {
+        *image = (int32_t)strtol(last + 1, NULL, 10);
+        *last = '\0';
+    } else if (strlen(last) == 4 && strncmp(last, "_v1", 3) == 0) { /* resnet50_v1d: resnet50d */
+        memmove(last, last + 3, 2);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+dls_model_names dls_model_lookup(const char *name)
+{
+    char part[256];
+    int32_t image = 0;
+    dls_model_names names = lookup_key(name);
+    snprintf(part, sizeof part, "%s", name ? name : "");
+    while (names.match == DLS_MODEL_UNKNOWN && shorten(part, &image)) {
+        names = lookup_key(part);
+    }
+    if (names.match == DLS_MODEL_KNOWN && image > 0) {
+        if (!dls_zoo_image(names.zoo)) { /* the number was no image's */
+            return names_of(DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN);
+        }
+        dls_model_resize(&names, image, 0);
+    }
+    return names;
 }
 
 /* Cut [text, end) to a key. */
@@ -179,8 +256,8 @@ static dls_status model_of_file(const char *text, const char *end, struct dls_zo
     return DLS_OK;
 }
 
-dls_status dls_model_lookup_among(const char *name, const char *stand_ins, struct dls_zoo_file **files,
-                                  dls_model_names *out, dls_error *err)
+dls_status dls_model_lookup_among(const char *name, const char *stand_ins,
+                                  struct dls_zoo_file **files, dls_model_names *out, dls_error *err)
 {
     char wanted[DLS_MODEL_KEY], key[DLS_MODEL_KEY], other[DLS_MODEL_KEY];
     dls_model_key(name ? name : "", wanted);
@@ -195,9 +272,10 @@ dls_status dls_model_lookup_among(const char *name, const char *stand_ins, struc
             DLS_TRY(model_of_file(equals + 1, end, files, &names, &file, err));
         }
         if (!equals || !*key || names.match != DLS_MODEL_KNOWN) {
-            return dls_fail(err, DLS_ECONFIG, "trace.stand_ins",
-                            "\"%.*s\" is not NAME=MODEL with a model of 'dlsim graph zoo' or a graph's file",
-                            (int)(end - p < 80 ? end - p : 80), p);
+            return dls_fail(
+                err, DLS_ECONFIG, "trace.stand_ins",
+                "\"%.*s\" is not NAME=MODEL with a model of 'dlsim graph zoo' or a graph's file",
+                (int)(end - p < 80 ? end - p : 80), p);
         }
         if (out->match == DLS_MODEL_UNKNOWN && *wanted && strcmp(key, wanted) == 0) {
             *out = names;
@@ -213,7 +291,9 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
     if (image > 64 && strcmp(names->zoo->name, "resnet18_cifar") == 0) {
         *names = dls_model_lookup("resnet18_imagenet");
     }
-    names->image = image == dls_zoo_image(names->zoo) ? 0 : image;
+    if (image > 0) {
+        names->image = image == dls_zoo_image(names->zoo) ? 0 : image;
+    }
     names->sequence = sequence == names->zoo->sequence ? 0 : sequence;
     if (names->image || names->sequence) {
         const bool squad =

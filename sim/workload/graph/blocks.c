@@ -141,6 +141,9 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
     if (style == DLS_BLOCK_BERT || style == DLS_BLOCK_OPT) {
         a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
+    if (b.places > 0) {
+        a = dls_net_add(net, a, dls_net_numbers(net, b.places));
+    }
     if (style == DLS_BLOCK_GPT) {
         a = dls_net_pass(net, a, DLS_OP_SELECT, BACK_WHERE);
     }

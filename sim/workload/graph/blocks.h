@@ -52,6 +52,7 @@ typedef struct dls_block_heads {
     bool bias;
     bool dropout;
     bool rotary;
+    int64_t places; /* trained numbers that are added to the scores: relative positions; 0: none */
 } dls_block_heads;
 
 /* Multi-head attention of x on y; width as x's. */

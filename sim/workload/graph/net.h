@@ -64,6 +64,7 @@ typedef struct dls_conv {
     int32_t pad;    /* DLS_PAD_SAME, or zeros on every side */
     bool depthwise; /* one filter per channel */
     bool bias;
+    int32_t groups; /* of channels that do not see each other; 0: one */
 } dls_conv;
 
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv conv);
@@ -81,6 +82,8 @@ dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices);
 dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias);
 /* x plus the first rows of a table, broadcast over the batch: learned positions. */
 dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table);
+/* n trained numbers, to be added to or multiplied with the last dimension of others. */
+dls_tensor dls_net_numbers(dls_net *net, int64_t n);
 
 /* ---- layers without -------------------------------------------------------------------------- */
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind); /* RELU, GELU, TANH, ... */
@@ -107,6 +110,8 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
 dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
 dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);
 dls_tensor dls_net_flatten(dls_net *net, dls_tensor x); /* [b][...] to [b][rest] */
+/* [b][m][n].. to [b][n][m].. */
+dls_tensor dls_net_transpose(dls_net *net, dls_tensor x);
 /* [b][t][heads * d] to [b][heads][t][d], and back */
 dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads);
 dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x);

@@ -437,6 +437,11 @@ static void grad_add_rows(const ctx *c)
     give_var(c, 0, emit(net, DLS_OP_PAD, &table, bytes_of(net, &rows), 0, &reduced, 1));
 }
 
+static void grad_numbers(const ctx *c)
+{
+    give_var(c, 0, c->dy);
+}
+
 static void grad_loop_read(const ctx *c)
 {
     dls_net *net = c->net;
@@ -521,6 +526,7 @@ static const grad_fn grads[] = {
     [TAPE_NORM] = grad_norm,
     [TAPE_LOOKUP] = grad_lookup,
     [TAPE_ADD_ROWS] = grad_add_rows,
+    [TAPE_NUMBERS] = grad_numbers,
     [TAPE_UNARY] = grad_unary,
     [TAPE_ADD] = grad_binary,
     [TAPE_MUL] = grad_binary,

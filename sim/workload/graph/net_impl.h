@@ -45,6 +45,7 @@ typedef enum tape_op {
     TAPE_NORM,
     TAPE_LOOKUP,
     TAPE_ADD_ROWS,
+    TAPE_NUMBERS,
     TAPE_UNARY,
     TAPE_ADD,
     TAPE_MUL,

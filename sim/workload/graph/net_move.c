@@ -128,7 +128,7 @@ dls_tensor dls_net_flatten(dls_net *net, dls_tensor x)
     return dls_net_reshape(net, x, 2, (int64_t[]){b, size / b});
 }
 
-static dls_tensor transpose(dls_net *net, dls_tensor x)
+dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
 {
     on(net, x);
     dls_shape shape = at(net, x)->shape;
@@ -144,13 +144,13 @@ static dls_tensor transpose(dls_net *net, dls_tensor x)
 dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads)
 {
     const dls_shape s = at(net, x)->shape;
-    return transpose(
+    return dls_net_transpose(
         net, dls_net_reshape(net, x, 4, (int64_t[]){s.dim[0], s.dim[1], heads, s.dim[2] / heads}));
 }
 
 dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x)
 {
-    const dls_tensor y = transpose(net, x);
+    const dls_tensor y = dls_net_transpose(net, x);
     const dls_shape s = at(net, y)->shape;
     return dls_net_reshape(net, y, 3, (int64_t[]){s.dim[0], s.dim[1], s.dim[2] * s.dim[3]});
 }

@@ -90,14 +90,19 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
                      .kernel_w = c.kernel_w,
                      .stride_h = c.stride,
                      .stride_w = c.stride,
-                     .groups = c.depthwise ? in_c : 1};
+                     .groups = c.depthwise ? in_c : c.groups > 1 ? c.groups : 1};
     d.m = d.batch * d.out_h * d.out_w;
     d.n = d.out_c / d.groups;
     d.k = (int64_t)(d.in_c / d.groups) * d.kernel_h * d.kernel_w;
     if (in.n != 4 || d.out_h < 1 || d.out_w < 1) {
         dls_net_fail(net, "the kernel does not fit in the image");
     }
-    const dls_shape filter = {.dim = {c.kernel_h, c.kernel_w, in_c, c.depthwise ? 1 : out_c},
+    if (in_c % d.groups != 0 || out_c % d.groups != 0) {
+        dls_net_fail(net, "the channels cannot be divided into these groups");
+    }
+    const bool grouped = c.groups > 1 && !c.depthwise;
+    const dls_shape filter = {.dim = {c.kernel_h, c.kernel_w, grouped ? in_c / d.groups : in_c,
+                                      c.depthwise ? 1 : out_c},
                               .n = 4};
     const int32_t var = dls_net_var(net, &filter, true);
     if (var < 0) {

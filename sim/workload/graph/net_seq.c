@@ -75,6 +75,21 @@ dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table)
     return out;
 }
 
+dls_tensor dls_net_numbers(dls_net *net, int64_t n)
+{
+    const dls_shape shape = {.dim = {n}, .n = 1};
+    const int32_t var = dls_net_var(net, &shape, false);
+    if (var < 0) {
+        return -1;
+    }
+    const dls_tensor out = dls_net_tensor(net, &shape, net->vars[var].read, true);
+    tape_rec *rec = dls_net_record(net, TAPE_NUMBERS, NULL, 0, out, 1);
+    if (rec) {
+        rec->var[0] = var;
+    }
+    return out;
+}
+
 /* ---- loops -------------------------------------------------------------------------------------
  *
  *      Const --> Enter --> Merge --> Less --> LoopCond     the counter; every carried value has

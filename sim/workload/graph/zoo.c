@@ -9,74 +9,89 @@
 
 #define IMAGENET "imagenet", 64, 0, DLS_OPTIMISER_MOMENTUM, true
 #define CIFAR "cifar10", 128, 0, DLS_OPTIMISER_MOMENTUM, true
+/* One function for a model, or a text that says which member of a family it is. */
+#define BUILD(function, variant) function, variant, NULL, NULL, 0
+#define DESIGN(function, spec, image) NULL, 0, function, spec, image
 #define TEXT(dataset, batch, sequence) dataset, batch, sequence, DLS_OPTIMISER_ADAM, false
 
 static const dls_zoo_model models[] = {
-    {"lenet", "lenet", "mnist", 128, 0, DLS_OPTIMISER_MOMENTUM, true, dls_zoo_lenet, 0},
-    {"alexnet", "alexnet", IMAGENET, dls_zoo_alexnet, 0},
-    {"vgg11", "vgg", IMAGENET, dls_zoo_vgg, 11},
-    {"vgg16", "vgg", IMAGENET, dls_zoo_vgg, 16},
-    {"vgg19", "vgg", IMAGENET, dls_zoo_vgg, 19},
-    {"googlenet", "inception", IMAGENET, dls_zoo_googlenet, 0},
-    {"inception3", "inception", IMAGENET, dls_zoo_inception3, 0},
-    {"inception4", "inception", IMAGENET, dls_zoo_inception4, 0},
-    {"resnet50", "resnet", IMAGENET, dls_zoo_resnet, 50},
-    {"resnet101", "resnet", IMAGENET, dls_zoo_resnet, 101},
-    {"resnet152", "resnet", IMAGENET, dls_zoo_resnet, 152},
-    {"resnet20", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 20},
-    {"resnet32", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 32},
-    {"resnet44", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 44},
-    {"resnet56", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 56},
-    {"resnet110", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 110},
-    {"densenet40_k12", "densenet", CIFAR, dls_zoo_densenet_cifar, 40},
-    {"densenet100_k12", "densenet", CIFAR, dls_zoo_densenet_cifar, 100},
-    {"densenet121", "densenet", IMAGENET, dls_zoo_densenet121, 0},
-    {"mobilenet", "mobilenet", IMAGENET, dls_zoo_mobilenet, 1},
-    {"mobilenet_v2", "mobilenet", IMAGENET, dls_zoo_mobilenet, 2},
-    {"efficientnet_b0", "efficientnet", IMAGENET, dls_zoo_efficientnet, 0},
-    {"seq2seq_small", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 0},
-    {"seq2seq_medium", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 1},
-    {"seq2seq_large", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 2},
-    {"transformer_base", "transformer", TEXT("wmt14_en_de", 64, 50), dls_zoo_transformer, 0},
-    {"transformer_big", "transformer", TEXT("wmt14_en_de", 32, 50), dls_zoo_transformer, 1},
-    {"bert_base", "bert", TEXT("squad", 32, 128), dls_zoo_bert, 0},
-    {"bert_large", "bert", TEXT("squad", 16, 128), dls_zoo_bert, 1},
-    {"gpt2_small", "gpt2", TEXT("openwebtext", 8, 1024), dls_zoo_gpt, 0},
-    {"gpt2_medium", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt, 1},
-    {"llama_7b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 0},
-    {"ncf", "ncf", "ml-20m", 16384, 0, DLS_OPTIMISER_ADAM, false, dls_zoo_ncf, 0},
-    {"dlrm", "dlrm", "criteo-kaggle", 2048, 0, DLS_OPTIMISER_SGD, false, dls_zoo_dlrm, 0},
+    {"lenet", "lenet", "mnist", 128, 0, DLS_OPTIMISER_MOMENTUM, true, BUILD(dls_zoo_lenet, 0)},
+    {"alexnet", "alexnet", IMAGENET, BUILD(dls_zoo_alexnet, 0)},
+    {"vgg11", "vgg", IMAGENET, DESIGN(dls_zoo_vgg, "blocks=1,1,2,2,2", 0)},
+    {"vgg16", "vgg", IMAGENET, DESIGN(dls_zoo_vgg, "blocks=2,2,3,3,3", 0)},
+    {"vgg19", "vgg", IMAGENET, DESIGN(dls_zoo_vgg, "blocks=2,2,4,4,4", 0)},
+    {"googlenet", "inception", IMAGENET, BUILD(dls_zoo_googlenet, 0)},
+    {"inception3", "inception", IMAGENET, BUILD(dls_zoo_inception3, 0)},
+    {"inception4", "inception", IMAGENET, BUILD(dls_zoo_inception4, 0)},
+    {"resnet50", "resnet", IMAGENET, DESIGN(dls_zoo_residual, "blocks=3,4,6,3", 0)},
+    {"resnet101", "resnet", IMAGENET, DESIGN(dls_zoo_residual, "blocks=3,4,23,3", 0)},
+    {"resnet152", "resnet", IMAGENET, DESIGN(dls_zoo_residual, "blocks=3,8,36,3", 0)},
+    {"resnet20", "resnet_cifar", CIFAR, BUILD(dls_zoo_resnet_cifar, 20)},
+    {"resnet32", "resnet_cifar", CIFAR, BUILD(dls_zoo_resnet_cifar, 32)},
+    {"resnet44", "resnet_cifar", CIFAR, BUILD(dls_zoo_resnet_cifar, 44)},
+    {"resnet56", "resnet_cifar", CIFAR, BUILD(dls_zoo_resnet_cifar, 56)},
+    {"resnet110", "resnet_cifar", CIFAR, BUILD(dls_zoo_resnet_cifar, 110)},
+    {"densenet40_k12", "densenet", CIFAR, BUILD(dls_zoo_densenet_cifar, 40)},
+    {"densenet100_k12", "densenet", CIFAR, BUILD(dls_zoo_densenet_cifar, 100)},
+    {"densenet121", "densenet", IMAGENET, DESIGN(dls_zoo_densenet, "blocks=6,12,24,16", 0)},
+    {"mobilenet", "mobilenet", IMAGENET, BUILD(dls_zoo_mobilenet, 0)},
+    {"mobilenet_v2", "mobilenet", IMAGENET, DESIGN(dls_zoo_inverted, DLS_ZOO_MOBILENET2, 0)},
+    {"efficientnet_b0", "efficientnet", IMAGENET,
+     DESIGN(dls_zoo_inverted, "width=1 depth=1" DLS_ZOO_EFFICIENTNET, 0)},
+    {"seq2seq_small", "seq2seq", TEXT("europarl", 64, 50), BUILD(dls_zoo_seq2seq, 0)},
+    {"seq2seq_medium", "seq2seq", TEXT("europarl", 64, 50), BUILD(dls_zoo_seq2seq, 1)},
+    {"seq2seq_large", "seq2seq", TEXT("europarl", 64, 50), BUILD(dls_zoo_seq2seq, 2)},
+    {"transformer_base", "transformer", TEXT("wmt14_en_de", 64, 50), BUILD(dls_zoo_transformer, 0)},
+    {"transformer_big", "transformer", TEXT("wmt14_en_de", 32, 50), BUILD(dls_zoo_transformer, 1)},
+    {"bert_base", "bert", TEXT("squad", 32, 128), BUILD(dls_zoo_bert, 0)},
+    {"bert_large", "bert", TEXT("squad", 16, 128), BUILD(dls_zoo_bert, 1)},
+    {"gpt2_small", "gpt2", TEXT("openwebtext", 8, 1024), BUILD(dls_zoo_gpt, 0)},
+    {"gpt2_medium", "gpt2", TEXT("openwebtext", 4, 1024), BUILD(dls_zoo_gpt, 1)},
+    {"llama_7b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 0)},
+    {"ncf", "ncf", "ml-20m", 16384, 0, DLS_OPTIMISER_ADAM, false, BUILD(dls_zoo_ncf, 0)},
+    {"dlrm", "dlrm", "criteo-kaggle", 2048, 0, DLS_OPTIMISER_SGD, false, BUILD(dls_zoo_dlrm, 0)},
     /* From here on datasets do not draw. */
-    {"resnet18_imagenet", "resnet_basic", IMAGENET, dls_zoo_resnet_basic, 18},
-    {"resnet34", "resnet_basic", IMAGENET, dls_zoo_resnet_basic, 34},
-    {"resnet18_cifar", "resnet_basic", CIFAR, dls_zoo_resnet18_cifar, 0},
-    {"efficientnet_b1", "efficientnet", IMAGENET, dls_zoo_efficientnet, 1},
-    {"efficientnet_b2", "efficientnet", IMAGENET, dls_zoo_efficientnet, 2},
-    {"efficientnet_b3", "efficientnet", IMAGENET, dls_zoo_efficientnet, 3},
-    {"efficientnet_b4", "efficientnet", IMAGENET, dls_zoo_efficientnet, 4},
-    {"vit_tiny", "vit", IMAGENET, dls_zoo_vit, 0},
-    {"vit_small", "vit", IMAGENET, dls_zoo_vit, 1},
-    {"vit_base", "vit", IMAGENET, dls_zoo_vit, 2},
-    {"vit_large", "vit", IMAGENET, dls_zoo_vit, 3},
-    {"lstm_lm", "lstm_lm", "wikitext2", 20, 35, DLS_OPTIMISER_SGD, false, dls_zoo_lstm_lm, 0},
-    {"autoencoder", "autoencoder", "ml-20m", 512, 0, DLS_OPTIMISER_ADAM, false, dls_zoo_autoencoder,
-     0},
-    {"gpt2_large", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt, 2},
-    {"gpt2_xl", "gpt2", TEXT("openwebtext", 2, 1024), dls_zoo_gpt, 3},
-    {"gpt3_13b", "gpt3", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 4},
-    {"gpt3_xl", "gpt3", TEXT("openwebtext", 1, 2048), dls_zoo_gpt, 7},
-    {"gpt3_27b", "gpt3", TEXT("openwebtext", 1, 2048), dls_zoo_gpt, 5},
-    {"opt_13b", "opt", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 6},
-    {"llama_13b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 1},
-    {"llama_33b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 2},
-    {"llama_65b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 3},
+    {"resnet18_imagenet", "resnet_basic", IMAGENET,
+     DESIGN(dls_zoo_residual, "basic blocks=2,2,2,2", 0)},
+    {"resnet34", "resnet_basic", IMAGENET, DESIGN(dls_zoo_residual, "basic blocks=3,4,6,3", 0)},
+    {"resnet18_cifar", "resnet_basic", CIFAR, BUILD(dls_zoo_resnet18_cifar, 0)},
+    {"efficientnet_b1", "efficientnet", IMAGENET,
+     DESIGN(dls_zoo_inverted, "width=1 depth=1.1" DLS_ZOO_EFFICIENTNET, 240)},
+    {"efficientnet_b2", "efficientnet", IMAGENET,
+     DESIGN(dls_zoo_inverted, "width=1.1 depth=1.2" DLS_ZOO_EFFICIENTNET, 260)},
+    {"efficientnet_b3", "efficientnet", IMAGENET,
+     DESIGN(dls_zoo_inverted, "width=1.2 depth=1.4" DLS_ZOO_EFFICIENTNET, 300)},
+    {"efficientnet_b4", "efficientnet", IMAGENET,
+     DESIGN(dls_zoo_inverted, "width=1.4 depth=1.8" DLS_ZOO_EFFICIENTNET, 380)},
+    {"lstm_lm", "lstm_lm", "wikitext2", 20, 35, DLS_OPTIMISER_SGD, false,
+     BUILD(dls_zoo_lstm_lm, 0)},
+    {"autoencoder", "autoencoder", "ml-20m", 512, 0, DLS_OPTIMISER_ADAM, false,
+     BUILD(dls_zoo_autoencoder, 0)},
+    {"gpt2_large", "gpt2", TEXT("openwebtext", 4, 1024), BUILD(dls_zoo_gpt, 2)},
+    {"gpt2_xl", "gpt2", TEXT("openwebtext", 2, 1024), BUILD(dls_zoo_gpt, 3)},
+    {"gpt3_13b", "gpt3", TEXT("openwebtext", 2, 2048), BUILD(dls_zoo_gpt, 4)},
+    {"gpt3_xl", "gpt3", TEXT("openwebtext", 1, 2048), BUILD(dls_zoo_gpt, 7)},
+    {"gpt3_27b", "gpt3", TEXT("openwebtext", 1, 2048), BUILD(dls_zoo_gpt, 5)},
+    {"opt_13b", "opt", TEXT("openwebtext", 2, 2048), BUILD(dls_zoo_gpt, 6)},
+    {"llama_13b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 1)},
+    {"llama_33b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 2)},
+    {"llama_65b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 3)},
 };
 #define N_MODELS (sizeof models / sizeof models[0])
 #define N_DRAWN 34
 
+static const dls_zoo_table *const families[] = {&dls_zoo_resnets, &dls_zoo_regnets,
+                                                &dls_zoo_mobiles, &dls_zoo_patches,
+                                                &dls_zoo_windows, &dls_zoo_plain};
+#define N_FAMILIES (sizeof families / sizeof families[0])
+
 size_t dls_zoo_size(void)
 {
-    return N_MODELS;
+    size_t n = N_MODELS;
+    for (size_t f = 0; f < N_FAMILIES; f++) {
+        n += families[f]->n;
+    }
+    return n;
 }
 
 size_t dls_zoo_drawn(void)
@@ -86,17 +101,24 @@ size_t dls_zoo_drawn(void)
 
 const dls_zoo_model *dls_zoo_at(size_t i)
 {
-    return i < N_MODELS ? &models[i] : NULL;
+    if (i < N_MODELS) {
+        return &models[i];
+    }
+    i -= N_MODELS;
+    for (size_t f = 0; f < N_FAMILIES; i -= families[f++]->n) {
+        if (i < families[f]->n) {
+            return &families[f]->row[i];
+        }
+    }
+    return NULL;
 }
 
 const dls_zoo_model *dls_zoo_find(const char *name)
 {
-    for (size_t i = 0; i < N_MODELS; i++) {
-        if (strcmp(models[i].name, name) == 0) {
-            return &models[i];
-        }
+    const dls_zoo_model *model = models;
+    for (size_t i = 0; (model = dls_zoo_at(i)) && strcmp(model->name, name) != 0; i++) {
     }
-    return NULL;
+    return model;
 }
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
@@ -114,11 +136,11 @@ int32_t dls_zoo_image(const dls_zoo_model *model)
         const char *dataset;
         int32_t image;
     } sizes[] = {{"imagenet", 224}, {"cifar10", 32}, {"mnist", 28}};
+    if (model->image > 0) {
+        return model->image;
+    }
     if (model->build == dls_zoo_inception3 || model->build == dls_zoo_inception4) {
         return 299;
-    }
-    if (model->build == dls_zoo_efficientnet) {
-        return (const int32_t[]){224, 240, 260, 300, 380}[model->variant];
     }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (strcmp(model->dataset, sizes[i].dataset) == 0) {
@@ -138,7 +160,7 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
     }
     dls_opgraph_info info = {.batch = options->batch ? options->batch : model->batch,
                              .sequence = options->sequence ? options->sequence : model->sequence,
-                             .image = options->image,
+                             .image = options->image ? options->image : model->image,
                              .numeric = options->numeric,
                              .optimiser = options->optimiser};
     snprintf(info.model, sizeof info.model, "%s", model->name);
@@ -167,7 +189,11 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
     DLS_TRY(dls_net_create(&info, model->decay, &net, err));
     dls_net_set_runner(net, options->runner);
     dls_net_set_shards(net, options->shards > 1 ? options->shards : 1);
-    model->build(net, model->variant);
+    if (model->design) {
+        model->design(net, model->spec);
+    } else {
+        model->build(net, model->variant);
+    }
     const dls_status status = dls_net_finish(net, out, err);
     dls_net_destroy(net);
     return status;

@@ -19,6 +19,10 @@ typedef struct dls_zoo_model {
     bool decay;
     void (*build)(dls_net *net, int32_t variant);
     int32_t variant;
+    /* In the place of build, for families whose members a text describes (zoo_impl.h). */
+    void (*design)(dls_net *net, const char *spec);
+    const char *spec;
+    int32_t image; /* pixels of an edge; 0: the data set's */
 } dls_zoo_model;
 
 struct dls_zoo_file;
@@ -61,16 +65,10 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
 /* One function per family, for the table in zoo.c. */
 void dls_zoo_lenet(dls_net *net, int32_t variant);
 void dls_zoo_alexnet(dls_net *net, int32_t variant);
-void dls_zoo_vgg(dls_net *net, int32_t depth);
-void dls_zoo_resnet(dls_net *net, int32_t depth);
 void dls_zoo_resnet_cifar(dls_net *net, int32_t depth);
 void dls_zoo_densenet_cifar(dls_net *net, int32_t depth);
-void dls_zoo_densenet121(dls_net *net, int32_t variant);
-void dls_zoo_mobilenet(dls_net *net, int32_t version);
-void dls_zoo_efficientnet(dls_net *net, int32_t variant);
-void dls_zoo_resnet_basic(dls_net *net, int32_t depth);
+void dls_zoo_mobilenet(dls_net *net, int32_t variant);
 void dls_zoo_resnet18_cifar(dls_net *net, int32_t variant);
-void dls_zoo_vit(dls_net *net, int32_t size);
 void dls_zoo_googlenet(dls_net *net, int32_t variant);
 void dls_zoo_inception3(dls_net *net, int32_t variant);
 void dls_zoo_inception4(dls_net *net, int32_t variant);

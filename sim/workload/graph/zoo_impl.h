@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Inside the zoo: models that came out of files (zoo_file.c).
+ * Inside the zoo: models that came out of files (zoo_file.c), and families whose members a text
+ * describes: one file each, with the table of its members.
  */
 #ifndef DLS_GRAPH_ZOO_IMPL_H
 #define DLS_GRAPH_ZOO_IMPL_H
@@ -10,5 +11,46 @@
 /* false: the model is none of a file. Else *status is what became of it. */
 bool dls_zoo_build_file(const dls_zoo_model *model, const dls_zoo_options *options,
                         dls_opgraph **out, dls_status *status, dls_error *err);
+
+typedef struct dls_zoo_table {
+    const dls_zoo_model *row;
+    size_t n;
+} dls_zoo_table;
+
+extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dls_zoo_patches,
+    dls_zoo_windows, dls_zoo_plain;
+
+/* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
+#define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
+    {                                                                                              \
+        .name = (name_), .family = (family_), .dataset = "imagenet", .batch = 64,                  \
+        .optimiser = DLS_OPTIMISER_MOMENTUM, .decay = true, .design = (design_), .spec = (spec_),  \
+        .image = (image_)                                                                          \
+    }
+
+/* A specification is words with blanks between them, "deep 3,4,6,3 groups=32": is the word there;
+ * the number behind "key=", else `otherwise`; the numbers of "key=a,b,c", how many. */
+bool dls_spec_has(const char *spec, const char *word);
+/* The numbers that stand at `at`, a ',' or '=' before each; how many, at most max. */
+int dls_spec_list(const char *at, double *out, int max);
+double dls_spec_number(const char *spec, const char *key, double otherwise);
+int dls_spec_numbers(const char *spec, const char *key, double *out, int max);
+/* The nearest multiple of `of` that is not below it and loses no more than a tenth. */
+int32_t dls_zoo_round(double channels, int32_t of);
+/* Designs that rows of the first table share. */
+void dls_zoo_vgg(dls_net *net, const char *spec);
+void dls_zoo_densenet(dls_net *net, const char *spec);
+void dls_zoo_residual(dls_net *net, const char *spec);
+void dls_zoo_inverted(dls_net *net, const char *spec);
+#define DLS_ZOO_MOBILENET2                                                                         \
+    "relu6 @d,1,3,1,1,16 @i,2,3,2,6,24 @i,3,3,2,6,32 @i,4,3,2,6,64 @i,3,3,1,6,96 @i,3,3,2,6,160 "  \
+    "@i,1,3,1,6,320"
+#define DLS_ZOO_MBCONV(excite)                                                                     \
+    " @d,1,3,1,1,16," excite " @i,2,3,2,6,24," excite " @i,2,5,2,6,40," excite                     \
+    " @i,3,3,2,6,80," excite " @i,3,5,1,6,112," excite " @i,4,5,2,6,192," excite                   \
+    " @i,1,3,1,6,320," excite
+#define DLS_ZOO_EFFICIENTNET DLS_ZOO_MBCONV("4")
+/* Mean over the image, one product to 1000 classes, loss. */
+void dls_zoo_classify(dls_net *net, dls_tensor x);
 
 #endif

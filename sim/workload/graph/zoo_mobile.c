@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Networks of inverted residuals: MobileNet V2 and V3 (Sandler et al., 2018; Howard et al., 2019),
+ * MnasNet (Tan et al., 2019), EfficientNet and its second version (Tan and Le, 2019, 2021), FBNet
+ * (Wu et al., 2019; Dai et al., 2021), HardCoRe-NAS (Nayman et al., 2021), TinyNet (Han et al.,
+ * 2020), LCNet (Cui et al., 2021), names as timm spells them.
+ *
+ * A word @TYPE,n,kernel,stride,expansion,channels,excite is n equal blocks: d depthwise and then
+ * 1 x 1, i expanded before, e expanded by the kernel itself, c one convolution. excite: what the
+ * block reads over the channels between; below 0 what is expanded, in multiples of 8.
+ *
+ *      width=1.2 depth=1.4   channels and blocks times as many; ends: not the first and last block
+ *      nearest               blocks are rounded, else up
+ *      below                 channels are rounded to the nearest multiple of 8, however far below
+ *      stem=32 head=1280     channels; stem: and head: do not grow with the width
+ *      late                  the head's channels come behind the mean
+ *      least                 the head has 1280 channels at least
+ *      alone                 a d block has no shortcut
+ *      edge                  the first block expands what it gives, not what it gets
+ *      relu relu6            in the place of swish
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct mobile {
+    double width, depth;
+    dls_op_kind kind; /* of activations */
+    bool ends, nearest, below, alone, edge;
+} mobile;
+
+typedef struct stage {
+    char type;
+    int32_t n, kernel, stride, out;
+    double expansion, excite;
+} stage;
+
+static dls_tensor act(dls_net *net, dls_tensor x, const mobile *m)
+{
+    return dls_net_unary(net, x, m->kind);
+}
+
+static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s)
+{
+    const double mid = (double)dls_net_dim(net, x, 3);
+    if (!(fabs(s->excite) > 0)) {
+        return x;
+    }
+    return dls_block_squeeze_excite(
+        net, x, s->excite > 0 ? (int32_t)(in / s->excite) : dls_zoo_round(mid / -s->excite, 8));
+}
+
+static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stride, const mobile *m)
+{
+    const int32_t in = (int32_t)dls_net_dim(net, x, 3);
+    const int32_t from = s->type == 'e' && m->edge && s->out < in ? s->out : in;
+    const int32_t mid = dls_zoo_round(s->expansion * from, 8);
+    const bool kept = stride == 1 && in == s->out && !(s->type == 'd' && m->alone);
+    const dls_tensor shortcut = x;
+    if (s->type == 'c') {
+        x = act(net, dls_block_conv_bn(net, x, s->out, s->kernel, stride), m);
+        return kept && s->kernel > 1 ? dls_net_add(net, x, shortcut) : x;
+    }
+    if (s->type == 'e') {
+        x = act(net, dls_block_conv_bn(net, x, mid, s->kernel, stride), m);
+    } else {
+        if (s->type == 'i') {
+            x = act(net, dls_block_conv_bn(net, x, mid, 1, 1), m);
+        }
+        x = act(net, dls_block_depthwise_bn(net, x, s->kernel, stride), m);
+    }
+    x = dls_block_conv_bn(net, excite(net, x, in, s), s->out, 1, 1);
+    return kept ? dls_net_add(net, x, shortcut) : x;
+}
+
+/* The stage that stands at `at`, past its '@'. */
+static stage stage_at(const char *at, bool inner, const mobile *m)
+{
+    double v[6] = {0};
+    dls_spec_list(at + 1, v, 6);
+    const double n = inner || !m->ends ? m->depth * v[0] : v[0];
+    return (stage){.type = *at,
+                   .n = (int32_t)(m->nearest ? fmax(1, rint(n)) : ceil(n - 1e-9)),
+                   .kernel = (int32_t)v[1],
+                   .stride = (int32_t)v[2],
+                   .expansion = v[3],
+                   .out = *at == 'c' && v[1] < 2 && m->width < 0.75 ? (int32_t)v[4]
+                          : m->below ? (int32_t)(v[4] * m->width + 4) / 8 * 8
+                                     : dls_zoo_round(v[4] * m->width, 8),
+                   .excite = v[5]};
+}
+
+static dls_tensor head(dls_net *net, dls_tensor x, const char *spec, const mobile *m)
+{
+    const double grown = 1280 * m->width;
+    const int32_t fixed = (int32_t)dls_spec_number(spec, "head", 0);
+    const int32_t out =
+        fixed ? fixed : dls_zoo_round(fmax(grown, dls_spec_has(spec, "least") ? 1280 : 0), 8);
+    if (!dls_spec_has(spec, "late")) {
+        return dls_net_global_mean(net, act(net, dls_block_conv_bn(net, x, out, 1, 1), m));
+    }
+    return act(net, dls_net_dense(net, dls_net_global_mean(net, x), out, true), m);
+}
+
+void dls_zoo_inverted(dls_net *net, const char *spec)
+{
+    const mobile m = {.width = dls_spec_number(spec, "width", 1),
+                      .depth = dls_spec_number(spec, "depth", 1),
+                      .kind = dls_spec_has(spec, "relu6")  ? DLS_OP_RELU6
+                              : dls_spec_has(spec, "relu") ? DLS_OP_RELU
+                                                           : DLS_OP_SWISH,
+                      .ends = dls_spec_has(spec, "ends"),
+                      .nearest = dls_spec_has(spec, "nearest"),
+                      .below = dls_spec_has(spec, "below"),
+                      .alone = dls_spec_has(spec, "alone"),
+                      .edge = dls_spec_has(spec, "edge")};
+    const int32_t fixed = (int32_t)dls_spec_number(spec, "stem", 0);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    x = act(net,
+            dls_block_conv_bn(
+                net, x,
+                fixed ? fixed : dls_zoo_round(dls_spec_number(spec, "grows", 32) * m.width, 8), 3,
+                2),
+            &m);
+    const char *first = strchr(spec, '@'), *last = strrchr(spec, '@');
+    for (const char *at = first; at; at = strchr(at + 1, '@')) {
+        const stage s = stage_at(at + 1, at != first && at != last, &m);
+        for (int32_t i = 0; i < s.n; i++) {
+            x = block(net, x, &s, i == 0 ? s.stride : 1, &m);
+        }
+    }
+    dls_net_loss(net, dls_net_dense(net, head(net, x, spec, &m), 1000, true));
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define B DLS_ZOO_MBCONV
+#define EDGE                                                                                       \
+    "relu edge @e,1,3,1,4,24 @e,2,3,2,8,32 @e,4,3,2,8,48 @i,5,5,2,8,96 @i,4,5,1,8,144 "            \
+    "@i,2,5,2,8,192"
+#define V2B                                                                                        \
+    " below @c,1,3,1,1,16 @e,2,3,2,4,32 @e,2,3,2,4,48 @i,3,3,2,4,96,4 @i,5,3,1,6,112,4 "           \
+    "@i,8,3,2,6,192,4"
+#define V2S                                                                                        \
+    " @c,2,3,1,1,24 @e,4,3,2,4,48 @e,4,3,2,4,64 @i,6,3,2,4,128,4 @i,9,3,1,6,160,4 "                \
+    "@i,15,3,2,6,256,4"
+#define M2 " " DLS_ZOO_MOBILENET2
+#define M3                                                                                         \
+    " late stem=16 head=1280 @d,1,3,1,1,16 @i,1,3,2,4,24 @i,1,3,1,3,24 @i,3,5,2,3,40,-4 "          \
+    "@i,1,3,2,6,80 @i,1,3,1,2.5,80 @i,2,3,1,2.3,80 @i,2,3,1,6,112,-4 @i,3,5,2,6,160,-4 "           \
+    "@c,1,1,1,1,960"
+#define M3_PLAIN                                                                                   \
+    " relu late stem=16 head=1280 @d,1,3,1,1,16 @i,1,3,2,4,24 @i,1,3,1,3,24 @i,3,3,2,3,40 "        \
+    "@i,1,3,2,6,80 @i,1,3,1,2.5,80 @i,2,3,1,2.3,80 @i,2,3,1,6,112 @i,3,3,2,6,160 @c,1,1,1,1,960"
+#define M3_SMALL                                                                                   \
+    " late stem=16 head=1024 @d,1,3,2,1,16,-4 @i,1,3,2,4.5,24 @i,1,3,1,3.67,24 @i,1,5,2,4,40,-4 "  \
+    "@i,2,5,1,6,40,-4 @i,2,5,1,3,48,-4 @i,3,5,2,6,96,-4 @c,1,1,1,1,576"
+#define M3_SMALL_PLAIN                                                                             \
+    " relu late stem=16 head=1024 @d,1,3,2,1,16 @i,1,3,2,4.5,24 @i,1,3,1,3.67,24 @i,1,3,2,4,40 "   \
+    "@i,2,3,1,6,40 @i,2,3,1,3,48 @i,3,3,2,6,96 @c,1,1,1,1,576"
+#define MNAS_A                                                                                     \
+    " relu head=1280 @d,1,3,1,1,16 @i,2,3,2,6,24 @i,3,5,2,3,40,4 @i,4,3,2,6,80 @i,2,3,1,6,112,4 "  \
+    "@i,3,5,2,6,160,4 @i,1,3,1,6,320"
+#define MNAS_B                                                                                     \
+    " relu head=1280 @d,1,3,1,1,16 @i,3,3,2,3,24 @i,3,5,2,3,40 @i,3,5,2,6,80 @i,2,3,1,6,96 "       \
+    "@i,4,5,2,6,192 @i,1,3,1,6,320"
+#define MNAS_SMALL                                                                                 \
+    " relu stem=8 head=1280 @d,1,3,1,1,8 @i,1,3,2,3,16 @i,2,3,2,6,16 @i,4,5,2,6,32,4 "             \
+    "@i,3,3,1,6,32,4 @i,3,5,2,6,88,4 @i,1,3,1,6,144"
+#define FBNET_C                                                                                    \
+    "relu stem=16 head=1984 @i,1,3,1,1,16 @i,1,3,2,6,24 @i,2,3,1,1,24 @i,1,5,2,6,32 "              \
+    "@i,1,5,1,3,32 "                                                                               \
+    "@i,1,5,1,6,32 @i,1,3,1,6,32 @i,1,5,2,6,64 @i,1,5,1,3,64 @i,2,5,1,6,64 @i,3,5,1,6,112 "        \
+    "@i,1,5,1,3,112 @i,4,5,2,6,184 @i,1,3,1,6,352"
+#define SPNAS                                                                                      \
+    "relu head=1280 @d,1,3,1,1,16 @i,3,3,2,3,24 @i,1,5,2,6,40 @i,3,3,1,3,40 @i,1,5,2,6,80 "        \
+    "@i,3,3,1,3,80 @i,1,5,1,6,96 @i,3,5,1,3,96 @i,4,5,2,6,192 @i,1,3,1,6,320"
+#define FBNET_B                                                                                    \
+    "late stem=16 head=1984 @d,2,3,1,1,16 @i,1,5,2,4,24 @i,3,5,1,2,24 @i,1,5,2,5,40,4 "            \
+    "@i,4,5,1,3,40,4 @i,1,5,2,5,72 @i,4,3,1,3,72 @i,1,3,1,5,120,4 @i,5,5,1,3,120,4 "               \
+    "@i,1,3,2,6,184,4 @i,5,5,1,4,184,4 @i,1,5,1,6,224,4 @c,1,1,1,1,1344"
+#define FBNET_D                                                                                    \
+    "late stem=24 head=1984 @d,2,3,1,1,16 @i,1,3,2,5,24 @i,5,3,1,2,24 @i,1,5,2,4,40,4 "            \
+    "@i,4,3,1,3,40,4 @i,1,3,2,5,72 @i,4,3,1,3,72 @i,1,3,1,5,128,4 @i,6,5,1,3,128,4 "               \
+    "@i,1,3,2,6,208,4 @i,5,5,1,5,208,4 @i,1,5,1,6,240,4 @c,1,1,1,1,1440"
+#define FBNET_G                                                                                    \
+    "late stem=32 head=1984 @d,3,3,1,1,24 @i,1,5,2,4,40 @i,4,5,1,2,40 @i,1,5,2,4,56,4 "            \
+    "@i,4,5,1,3,56,4 @i,1,5,2,5,104 @i,4,3,1,3,104 @i,1,3,1,5,160,4 @i,8,5,1,3,160,4 "             \
+    "@i,1,3,2,6,264,4 @i,6,5,1,5,264,4 @i,2,5,1,6,288,4 @c,1,1,1,1,1728"
+#define LC                                                                                         \
+    " late grows=16 head=1280 @d,1,3,1,1,32 @d,2,3,2,1,64 @d,2,3,2,1,128 @d,1,3,2,1,256 "          \
+    "@d,5,5,1,1,256 @d,2,5,2,1,512,-4"
+#define TINY " nearest stem=32 least" B("4")
+#define HARD "late stem=32 head=1280 @d,1,3,1,1,16 "
+#define ROW(name, family, image, spec) DLS_ZOO_IMAGES(name, family, image, dls_zoo_inverted, spec)
+#define EN(name, image, spec) ROW("efficientnet" name, "efficientnet", image, spec)
+#define MN(name, spec) ROW(name, "mobilenet", 224, spec)
+
+static const dls_zoo_model rows[] = {
+    EN("_b5", 456, "width=1.6 depth=2.2" B("4")),
+    EN("_b6", 528, "width=1.8 depth=2.6" B("4")),
+    EN("_b7", 600, "width=2 depth=3.1" B("4")),
+    EN("_b8", 672, "width=2.2 depth=3.6" B("4")),
+    EN("_l2", 800, "width=4.3 depth=5.3" B("4")),
+    EN("_lite0", 224, "relu6 stem=32 head=1280 ends" B("0")),
+    EN("_lite1", 240, "relu6 stem=32 head=1280 ends depth=1.1" B("0")),
+    EN("_lite2", 260, "relu6 stem=32 head=1280 ends width=1.1 depth=1.2" B("0")),
+    EN("_lite3", 300, "relu6 stem=32 head=1280 ends width=1.2 depth=1.4" B("0")),
+    EN("_lite4", 380, "relu6 stem=32 head=1280 ends width=1.4 depth=1.8" B("0")),
+    EN("_es", 224, EDGE),
+    EN("_em", 240, "depth=1.1 " EDGE),
+    EN("_el", 300, "width=1.2 depth=1.4 " EDGE),
+    EN("v2_b0", 192, V2B),
+    EN("v2_b1", 192, "depth=1.1" V2B),
+    EN("v2_b2", 208, "width=1.1 depth=1.2" V2B),
+    EN("v2_b3", 240, "width=1.2 depth=1.4" V2B),
+    EN("v2_s", 288, "stem=24 head=1280" V2S),
+    EN("v2_rw_t", 224, "grows=24 width=0.8 depth=0.9 head=1024" V2S),
+    EN("v2_rw_s", 288,
+       "stem=24 head=1792 @e,2,3,1,1,24 @e,4,3,2,4,48 @e,4,3,2,4,64 @i,6,3,2,4,128,4 "
+       "@i,9,3,1,6,160,4 @i,15,3,2,6,272,4"),
+    EN("v2_rw_m", 320,
+       "stem=32 head=2152 @e,3,3,1,1,32 @e,5,3,2,4,56 @e,5,3,2,4,80 @i,8,3,2,4,152,4 "
+       "@i,15,3,1,6,192,4 @i,24,3,2,6,328,4"),
+    EN("v2_m", 320,
+       "stem=24 head=1280 @c,3,3,1,1,24 @e,5,3,2,4,48 @e,5,3,2,4,80 @i,7,3,2,4,160,4 "
+       "@i,14,3,1,6,176,4 @i,18,3,2,6,304,4 @i,5,3,1,6,512,4"),
+    EN("v2_l", 384,
+       "stem=32 head=1280 @c,4,3,1,1,32 @e,7,3,2,4,64 @e,7,3,2,4,96 @i,10,3,2,4,192,4 "
+       "@i,19,3,1,6,224,4 @i,25,3,2,6,384,4 @i,7,3,1,6,640,4"),
+    EN("v2_xl", 384,
+       "stem=32 head=1280 @c,4,3,1,1,32 @e,8,3,2,4,64 @e,8,3,2,4,96 @i,16,3,2,4,192,4 "
+       "@i,24,3,1,6,256,4 @i,32,3,2,6,512,4 @i,8,3,1,6,640,4"),
+    ROW("tinynet_a", "efficientnet", 192, "width=1 depth=1.2" TINY),
+    ROW("tinynet_b", "efficientnet", 188, "width=0.75 depth=1.1" TINY),
+    ROW("tinynet_c", "efficientnet", 184, "width=0.54 depth=0.85" TINY),
+    ROW("tinynet_d", "efficientnet", 152, "width=0.54 depth=0.695" TINY),
+    ROW("tinynet_e", "efficientnet", 106, "width=0.51 depth=0.6" TINY),
+    MN("mobilenetv2_035", "width=0.35 least" M2),
+    MN("mobilenetv2_050", "width=0.5 least" M2),
+    MN("mobilenetv2_075", "width=0.75 least" M2),
+    MN("mobilenetv2_140", "width=1.4" M2),
+    MN("mobilenetv2_110d", "width=1.1 depth=1.2 ends stem=32 head=1280" M2),
+    MN("mobilenetv2_120d", "width=1.2 depth=1.4 ends stem=32 head=1280" M2),
+    MN("mobilenetv3_large_075", "width=0.75" M3),
+    MN("mobilenetv3_large_100", "width=1" M3),
+    MN("mobilenetv3_rw", "width=1 alone" M3),
+    MN("mobilenetv3_large_minimal_100", M3_PLAIN),
+    MN("mobilenetv3_small_050", "width=0.5" M3_SMALL),
+    MN("mobilenetv3_small_075", "width=0.75" M3_SMALL),
+    MN("mobilenetv3_small_100", "width=1" M3_SMALL),
+    MN("mobilenetv3_small_minimal_100", M3_SMALL_PLAIN),
+    MN("semnasnet_050", "width=0.5" MNAS_A),
+    MN("semnasnet_075", "width=0.75" MNAS_A),
+    MN("semnasnet_100", "width=1" MNAS_A),
+    MN("semnasnet_140", "width=1.4" MNAS_A),
+    MN("mnasnet_050", "width=0.5" MNAS_B),
+    MN("mnasnet_075", "width=0.75" MNAS_B),
+    MN("mnasnet_100", "width=1" MNAS_B),
+    MN("mnasnet_140", "width=1.4" MNAS_B),
+    MN("mnasnet_small", MNAS_SMALL),
+    MN("fbnetc_100", FBNET_C),
+    MN("spnasnet_100", SPNAS),
+    MN("fbnetv3_b", FBNET_B),
+    MN("fbnetv3_d", FBNET_D),
+    MN("fbnetv3_g", FBNET_G),
+    MN("lcnet_035", "width=0.35" LC),
+    MN("lcnet_050", "width=0.5" LC),
+    MN("lcnet_075", "width=0.75" LC),
+    MN("lcnet_100", "width=1" LC),
+    MN("lcnet_150", "width=1.5" LC),
+    MN("hardcorenas_a", HARD
+       "@i,1,5,2,3,24 @i,1,5,1,3,24,-4 @i,1,5,2,3,40 @i,1,5,1,6,40,-4 @i,1,5,2,6,80,-4 "
+       "@i,1,5,1,6,80,-4 @i,2,5,1,6,112,-4 @i,1,5,2,6,192,-4 @i,1,5,1,6,192,-4 @c,1,1,1,1,960"),
+    MN("hardcorenas_b", HARD
+       "@i,1,5,2,3,24 @i,1,5,1,3,24,-4 @i,1,3,1,3,24 @i,1,5,2,3,40 @i,2,5,1,3,40 @i,1,5,2,3,80 "
+       "@i,1,5,1,3,80 @i,2,3,1,3,80 @i,1,5,1,3,112 @i,3,3,1,3,112 @i,1,5,2,6,192,-4 "
+       "@i,1,5,1,6,192,-4 @i,1,3,1,3,192,-4 @c,1,1,1,1,960"),
+    MN("hardcorenas_c",
+       HARD "@i,1,5,2,3,24 @i,1,5,1,3,24,-4 @i,1,5,2,3,40 @i,3,5,1,3,40 @i,1,5,2,4,80 "
+            "@i,1,5,1,6,80,-4 @i,2,3,1,3,80 @i,1,5,1,6,112,-4 @i,3,3,1,3,112 @i,1,5,2,6,192,-4 "
+            "@i,1,5,1,6,192,-4 @i,1,3,1,3,192,-4 @c,1,1,1,1,960"),
+    MN("hardcorenas_d", HARD
+       "@i,1,5,2,3,24,-4 @i,1,5,1,3,24,-4 @i,1,5,2,3,40,-4 @i,1,5,1,4,40,-4 @i,1,3,1,3,40,-4 "
+       "@i,1,5,2,4,80,-4 @i,3,3,1,3,80,-4 @i,1,3,1,4,112,-4 @i,1,5,1,4,112,-4 @i,1,3,1,3,112,-4 "
+       "@i,1,5,1,3,112,-4 @i,1,5,2,6,192,-4 @i,2,5,1,6,192,-4 @i,1,3,1,6,192,-4 @c,1,1,1,1,960"),
+    MN("hardcorenas_e", HARD
+       "@i,1,5,2,3,24,-4 @i,1,5,1,3,24,-4 @i,1,5,2,6,40,-4 @i,2,5,1,4,40,-4 @i,1,3,1,3,40,-4 "
+       "@i,1,5,2,4,80,-4 @i,1,3,1,6,80,-4 @i,3,5,1,6,112,-4 @i,1,5,1,3,112,-4 @i,1,5,2,6,192,-4 "
+       "@i,2,5,1,6,192,-4 @i,1,3,1,6,192,-4 @c,1,1,1,1,960"),
+    MN("hardcorenas_f", HARD
+       "@i,1,5,2,3,24,-4 @i,1,5,1,3,24,-4 @i,1,5,2,6,40,-4 @i,1,5,1,6,40,-4 @i,1,5,2,6,80,-4 "
+       "@i,1,5,1,6,80,-4 @i,2,3,1,3,80,-4 @i,1,3,1,6,112,-4 @i,2,5,1,6,112,-4 @i,1,3,1,3,112,-4 "
+       "@i,1,5,2,6,192,-4 @i,1,5,1,6,192,-4 @i,2,3,1,6,192,-4 @c,1,1,1,1,960"),
+};
+
+const dls_zoo_table dls_zoo_mobiles = {rows, sizeof rows / sizeof rows[0]};

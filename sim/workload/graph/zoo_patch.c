@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Networks that see an image as a sequence of patches. Attention: ViT (Dosovitskiy et al., 2021;
+ * Ti and S: Touvron et al., 2021), DeiT III (Touvron et al., 2022), BEiT (Bao et al., 2021).
+ * Products over the patches in its place: Mixer (Tolstikhin et al., 2021), ResMLP (Touvron et al.,
+ * 2021), gMLP (Liu et al., 2021), names as timm spells them.
+ *
+ *      width=768 depth=12 heads=12 patch=16     wide=4: inside of the feed-forward part
+ *      scaled        every branch is multiplied with trained numbers
+ *      relative      positions are numbers added to the scores, and no others
+ *      unbiased      queries, keys and values have no bias
+ *      mean          all patches are averaged, and there is no token for the class
+ *      two           two tokens, and two products to the classes
+ *      parallel      two branches of each kind beside each other
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+#include <string.h>
+
+typedef struct patches {
+    int32_t width, depth, heads, patch;
+    double wide;
+    bool scaled, relative, unbiased, mean, two;
+    int32_t branches;
+} patches;
+
+static patches read_spec(const char *spec)
+{
+    return (patches){.width = (int32_t)dls_spec_number(spec, "width", 768),
+                     .depth = (int32_t)dls_spec_number(spec, "depth", 12),
+                     .heads = (int32_t)dls_spec_number(spec, "heads", 12),
+                     .patch = (int32_t)dls_spec_number(spec, "patch", 16),
+                     .wide = dls_spec_number(spec, "wide", 4),
+                     .scaled = dls_spec_has(spec, "scaled"),
+                     .relative = dls_spec_has(spec, "relative"),
+                     .unbiased = dls_spec_has(spec, "unbiased"),
+                     .mean = dls_spec_has(spec, "mean"),
+                     .two = dls_spec_has(spec, "two"),
+                     .branches = dls_spec_has(spec, "parallel") ? 2 : 1};
+}
+
+/* [b][tokens][width] */
+static dls_tensor patches_of(dls_net *net, const patches *p)
+{
+    dls_tensor x = dls_net_conv(net, dls_net_image(net, 224, 224, 3),
+                                (dls_conv){.out = p->width,
+                                           .kernel_h = p->patch,
+                                           .kernel_w = p->patch,
+                                           .stride = p->patch,
+                                           .bias = true});
+    const int64_t tokens = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
+    return dls_net_reshape(net, x, 3, (const int64_t[]){dls_net_batch(net), tokens, p->width});
+}
+
+/* A trained token more. */
+static dls_tensor with_token(dls_net *net, dls_tensor x)
+{
+    const int64_t b = dls_net_batch(net), n = dls_net_dim(net, x, 1), w = dls_net_dim(net, x, 2);
+    const dls_tensor flat = dls_net_reshape(net, x, 2, (const int64_t[]){b, n * w});
+    x = dls_net_concat(net, (dls_tensor[]){flat, dls_net_numbers(net, w)}, 2);
+    return dls_net_reshape(net, x, 3, (const int64_t[]){b, n + 1, w});
+}
+
+static dls_tensor join(dls_net *net, dls_tensor x, dls_tensor y, bool scaled)
+{
+    if (scaled) {
+        y = dls_net_mul(net, y, dls_net_numbers(net, dls_net_dim(net, y, -1)));
+    }
+    return dls_net_add(net, x, y);
+}
+
+/* Pairs of places that differ, of every head, and three with the class token. */
+static int64_t places_of(const patches *p, int64_t tokens)
+{
+    int64_t edge = 1;
+    while ((edge + 1) * (edge + 1) <= tokens) {
+        edge++;
+    }
+    return p->relative ? ((2 * edge - 1) * (2 * edge - 1) + 3) * p->heads : 0;
+}
+
+static void vit(dls_net *net, const char *spec)
+{
+    const patches p = read_spec(spec);
+    dls_tensor x = patches_of(net, &p);
+    for (int i = 0; i < !p.mean + p.two; i++) {
+        x = with_token(net, x);
+    }
+    const int64_t tokens = dls_net_dim(net, x, 1);
+    const dls_block_heads b = {
+        .heads = p.heads, .bias = !p.unbiased, .places = places_of(&p, tokens)};
+    if (!p.relative) {
+        x = dls_net_add_rows(net, x, dls_net_table(net, tokens, p.width));
+    }
+    for (int32_t i = 0; i < p.depth; i++) {
+        for (int32_t k = 0; k < p.branches; k++) {
+            const dls_tensor y = dls_net_layer_norm(net, x);
+            x = join(net, x, dls_block_attention(net, y, y, b), p.scaled);
+        }
+        for (int32_t k = 0; k < p.branches; k++) {
+            const dls_tensor z = dls_net_layer_norm(net, x);
+            const int64_t inner = (int64_t)(p.wide * p.width + 0.5);
+            x = join(net, x, dls_block_feed_forward(net, z, inner, DLS_OP_GELU, b), p.scaled);
+        }
+    }
+    x = dls_net_layer_norm(net, x);
+    for (int i = 0; i < 1 + p.two; i++) {
+        dls_net_loss(net, dls_net_dense(net, dls_net_first_token(net, x), 1000, true));
+    }
+}
+
+/* ---- products over the patches --------------------------------------------------------------- */
+
+/* Width to inner and back; gated: half of inner weighs the other. */
+static dls_tensor two_products(dls_net *net, dls_tensor x, int64_t inner, bool gated)
+{
+    dls_tensor half[2];
+    const int64_t width = dls_net_dim(net, x, -1);
+    x = dls_net_dense(net, x, inner, true);
+    if (gated) {
+        dls_net_split(net, x, 2, half);
+        x = dls_net_mul(net, half[0], dls_net_unary(net, half[1], DLS_OP_SIGMOID));
+    } else {
+        x = dls_net_unary(net, x, DLS_OP_GELU);
+    }
+    return dls_net_dense(net, x, width, true);
+}
+
+/* Scale and offset of each channel: ResMLP's norm. */
+static dls_tensor affine(dls_net *net, dls_tensor x)
+{
+    const int64_t width = dls_net_dim(net, x, -1);
+    x = dls_net_mul(net, x, dls_net_numbers(net, width));
+    return dls_net_add(net, x, dls_net_numbers(net, width));
+}
+
+static dls_tensor mixer_block(dls_net *net, dls_tensor x, const patches *p, bool gated)
+{
+    dls_tensor y = dls_net_transpose(net, dls_net_layer_norm(net, x));
+    y = two_products(net, y, gated ? p->width : p->width / 2, gated);
+    x = dls_net_add(net, x, dls_net_transpose(net, y));
+    return dls_net_add(net, x, two_products(net, dls_net_layer_norm(net, x), 4 * p->width, gated));
+}
+
+static dls_tensor resmlp_block(dls_net *net, dls_tensor x, const patches *p)
+{
+    dls_tensor y = dls_net_transpose(net, affine(net, x));
+    y = dls_net_transpose(net, dls_net_dense(net, y, dls_net_dim(net, y, -1), true));
+    x = join(net, x, y, true);
+    return join(net, x, two_products(net, affine(net, x), 4 * p->width, false), true);
+}
+
+static dls_tensor gmlp_block(dls_net *net, dls_tensor x, const patches *p)
+{
+    dls_tensor half[2];
+    dls_tensor y = dls_net_dense(net, dls_net_layer_norm(net, x), 6 * p->width, true);
+    dls_net_split(net, dls_net_unary(net, y, DLS_OP_GELU), 2, half);
+    dls_tensor v = dls_net_transpose(net, dls_net_layer_norm(net, half[1]));
+    v = dls_net_transpose(net, dls_net_dense(net, v, dls_net_dim(net, v, -1), true));
+    return dls_net_add(net, x, dls_net_dense(net, dls_net_mul(net, half[0], v), p->width, true));
+}
+
+static void mixer(dls_net *net, const char *spec)
+{
+    const patches p = read_spec(spec);
+    const bool res = dls_spec_has(spec, "affine"), gmlp = dls_spec_has(spec, "gmlp");
+    dls_tensor x = patches_of(net, &p);
+    for (int32_t i = 0; i < p.depth; i++) {
+        x = res    ? resmlp_block(net, x, &p)
+            : gmlp ? gmlp_block(net, x, &p)
+                   : mixer_block(net, x, &p, dls_spec_has(spec, "gated"));
+    }
+    x = res ? affine(net, x) : dls_net_layer_norm(net, x);
+    x = dls_net_reshape(net, x, 4,
+                        (int64_t[]){dls_net_batch(net), 1, dls_net_dim(net, x, 1), p.width});
+    dls_zoo_classify(net, x);
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define TINY "width=192 heads=3"
+#define SMALL "width=384 heads=6"
+#define MEDIUM "width=512 heads=8"
+#define BASE "width=768 heads=12"
+#define LARGE "width=1024 depth=24 heads=16"
+#define HUGE "width=1280 depth=32 heads=16 patch=14"
+#define VIT(name, image, spec) DLS_ZOO_IMAGES(name, "vit", image, vit, spec)
+#define MLP(name, image, spec) DLS_ZOO_IMAGES(name, "mixer", image, mixer, spec)
+
+static const dls_zoo_model rows[] = {
+    VIT("vit_tiny", 224, TINY),
+    VIT("vit_small", 224, SMALL),
+    VIT("vit_base", 224, BASE),
+    VIT("vit_large", 224, LARGE),
+    VIT("vit_small_patch32", 224, SMALL " patch=32"),
+    VIT("vit_small_patch8", 224, SMALL " patch=8"),
+    VIT("vit_base_patch32", 224, BASE " patch=32"),
+    VIT("vit_base_patch8", 224, BASE " patch=8"),
+    VIT("vit_large_patch32", 224, LARGE " patch=32"),
+    VIT("vit_large_patch14", 224, LARGE " patch=14"),
+    VIT("vit_huge_patch14", 224, HUGE),
+    VIT("vit_giant_patch14", 224, "width=1408 depth=40 heads=16 patch=14 wide=4.363637"),
+    VIT("vit_gigantic_patch14", 224, "width=1664 depth=48 heads=16 patch=14 wide=4.923077"),
+    VIT("vit_base_patch16_miil", 224, BASE " unbiased"),
+    VIT("vit_base_patch16_plus", 240, "width=896 heads=14 scaled"),
+    VIT("vit_base_patch32_plus", 256, "width=896 heads=14 patch=32 scaled"),
+    VIT("vit_base_patch16_rpn", 224, BASE " unbiased scaled mean"),
+    VIT("vit_small_patch16_36x1", 224, SMALL " depth=36 scaled"),
+    VIT("vit_small_patch16_18x2", 224, SMALL " depth=18 scaled parallel"),
+    VIT("vit_base_patch16_18x2", 224, BASE " depth=18 scaled parallel"),
+    VIT("vit_relpos_small_patch16", 224, SMALL " relative scaled mean"),
+    VIT("vit_relpos_medium_patch16", 224, MEDIUM " relative scaled mean"),
+    VIT("vit_relpos_medium_patch16_cls", 224, MEDIUM " relative scaled"),
+    VIT("vit_relpos_medium_patch16_rpn", 224, MEDIUM " relative scaled mean"),
+    VIT("vit_relpos_base_patch16", 224, BASE " relative scaled mean"),
+    VIT("vit_srelpos_small_patch16", 224, SMALL " relative scaled mean"),
+    VIT("vit_srelpos_medium_patch16", 224, MEDIUM " relative scaled mean"),
+    VIT("vit_relpos_base_patch16_plus", 240, "width=896 heads=14 relative scaled mean"),
+    VIT("vit_relpos_base_patch32_plus_rpn", 256,
+        "width=896 heads=14 patch=32 relative scaled mean"),
+    VIT("deit_tiny_distilled_patch16", 224, TINY " two"),
+    VIT("deit_small_distilled_patch16", 224, SMALL " two"),
+    VIT("deit_base_distilled_patch16", 224, BASE " two"),
+    VIT("deit3_small_patch16", 224, SMALL " scaled"),
+    VIT("deit3_medium_patch16", 224, MEDIUM " scaled"),
+    VIT("deit3_base_patch16", 224, BASE " scaled"),
+    VIT("deit3_large_patch16", 224, LARGE " scaled"),
+    VIT("deit3_huge_patch14", 224, HUGE " scaled"),
+    VIT("beit_base_patch16", 224, BASE " relative scaled"),
+    VIT("beit_large_patch16", 224, LARGE " relative scaled"),
+    MLP("mixer_s32", 224, "width=512 depth=8 patch=32"),
+    MLP("mixer_s16", 224, "width=512 depth=8"),
+    MLP("mixer_b32", 224, "width=768 patch=32"),
+    MLP("mixer_b16", 224, "width=768"),
+    MLP("mixer_l32", 224, "width=1024 depth=24 patch=32"),
+    MLP("mixer_l16", 224, "width=1024 depth=24"),
+    MLP("gmixer_12", 224, "width=384 gated"),
+    MLP("gmixer_24", 224, "width=384 depth=24 gated"),
+    MLP("resmlp_12", 224, "width=384 affine"),
+    MLP("resmlp_24", 224, "width=384 depth=24 affine"),
+    MLP("resmlp_36", 224, "width=384 depth=36 affine"),
+    MLP("resmlp_big_24", 224, "width=768 depth=24 patch=8 affine"),
+    MLP("gmlp_ti16", 224, "width=128 depth=30 gmlp"),
+    MLP("gmlp_s16", 224, "width=256 depth=30 gmlp"),
+    MLP("gmlp_b16", 224, "width=512 depth=30 gmlp"),
+};
+
+const dls_zoo_table dls_zoo_patches = {rows, sizeof rows / sizeof rows[0]};

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Convolutions one behind the other: VGG (Simonyan and Zisserman, 2015), and DenseNet (Huang et
+ * al., 2017), where each sees the results of all before it.
+ *
+ *      blocks=2,2,3,3,3              VGG: convolutions of a stage; norm: each with batch norm
+ *      blocks=6,12,24,16 growth=32   DenseNet: layers of a stage, channels that each adds
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+void dls_zoo_vgg(dls_net *net, const char *spec)
+{
+    static const int32_t width[5] = {64, 128, 256, 512, 512};
+    const bool norm = dls_spec_has(spec, "norm");
+    double blocks[5] = {0};
+    dls_spec_numbers(spec, "blocks", blocks, 5);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    for (int stage = 0; stage < 5; stage++) {
+        for (int i = 0; i < (int)blocks[stage]; i++) {
+            x = norm ? dls_block_conv_bn_relu(net, x, width[stage], 3, 1)
+                     : dls_block_conv_bias_relu(net, x, width[stage], 3, 1, DLS_PAD_SAME);
+        }
+        x = dls_net_pool(net, x, DLS_OP_MAX_POOL, 2, 2, 0);
+    }
+    x = dls_net_flatten(net, x);
+    for (int i = 0; i < 2; i++) {
+        x = dls_net_dropout(net, dls_net_relu(net, dls_net_dense(net, x, 4096, true)));
+    }
+    dls_net_loss(net, dls_net_dense(net, x, 1000, true));
+}
+
+/* Norm, activation, convolution without a bias. */
+static dls_tensor layer(dls_net *net, dls_tensor x, int32_t out, int32_t kernel)
+{
+    x = dls_net_relu(net, dls_net_batch_norm(net, x));
+    return dls_net_conv(
+        net, x,
+        (dls_conv){
+            .out = out, .kernel_h = kernel, .kernel_w = kernel, .stride = 1, .pad = DLS_PAD_SAME});
+}
+
+/* Bottlenecks, compression by 2. */
+void dls_zoo_densenet(dls_net *net, const char *spec)
+{
+    double blocks[4] = {0};
+    const int32_t growth = (int32_t)dls_spec_number(spec, "growth", 32);
+    dls_spec_numbers(spec, "blocks", blocks, 4);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    x = dls_block_conv_bn_relu(net, x, 2 * growth, 7, 2);
+    x = dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
+    for (int block = 0; block < 4; block++) {
+        for (int i = 0; i < (int)blocks[block]; i++) {
+            const dls_tensor y = layer(net, layer(net, x, 4 * growth, 1), growth, 3);
+            x = dls_net_concat(net, (dls_tensor[]){x, y}, 2);
+        }
+        if (block < 3) {
+            x = layer(net, x, (int32_t)dls_net_dim(net, x, 3) / 2, 1);
+            x = dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, 0);
+        }
+    }
+    dls_zoo_classify(net, dls_net_relu(net, dls_net_batch_norm(net, x)));
+}
+
+#define VGG(name, spec) DLS_ZOO_IMAGES(name, "vgg", 224, dls_zoo_vgg, spec)
+#define DENSE(name, spec) DLS_ZOO_IMAGES(name, "densenet", 224, dls_zoo_densenet, spec)
+
+static const dls_zoo_model rows[] = {
+    VGG("vgg13", "blocks=2,2,2,2,2"),
+    VGG("vgg11_bn", "norm blocks=1,1,2,2,2"),
+    VGG("vgg13_bn", "norm blocks=2,2,2,2,2"),
+    VGG("vgg16_bn", "norm blocks=2,2,3,3,3"),
+    VGG("vgg19_bn", "norm blocks=2,2,4,4,4"),
+    DENSE("densenet161", "blocks=6,12,36,24 growth=48"),
+    DENSE("densenet169", "blocks=6,12,32,32"),
+    DENSE("densenet201", "blocks=6,12,48,32"),
+    DENSE("densenet264", "blocks=6,12,64,48 growth=48"),
+};
+
+const dls_zoo_table dls_zoo_plain = {rows, sizeof rows / sizeof rows[0]};

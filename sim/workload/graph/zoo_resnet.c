@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Residual networks (He et al., 2016) and what grew out of them: ResNeXt (Xie et al., 2017), wide
+ * ones (Zagoruyko and Komodakis, 2016), squeeze and excite (Hu et al., 2018), the stems and
+ * shortcuts of He et al., 2019, ResNet-RS (Bello et al., 2021), names as timm spells them.
+ *
+ *      blocks=3,4,6,3      of each stage; two 3 x 3 convolutions with the word basic
+ *      groups=32 width=4   of the 3 x 3 convolution; channels of a group at 64
+ *      stem=32,32,64       three 3 x 3 convolutions in place of 7 x 7; conv: no pooling behind
+ *      average             shortcuts pool before they convolve
+ *      smooth              the 3 x 3 convolution keeps its stride, pooling follows
+ *      excite=16           channels over those between; eca: no product at all
+ *      early               the stride is that of the first 1 x 1 convolution
+ *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+typedef struct residual {
+    int32_t groups, per_group, excite;
+    bool basic, average, smooth, eca, half, wide3, early;
+} residual;
+
+static dls_tensor conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t stride, int32_t groups)
+{
+    const dls_conv c = {.out = out,
+                        .kernel_h = 3,
+                        .kernel_w = 3,
+                        .stride = stride,
+                        .pad = DLS_PAD_SAME,
+                        .groups = groups};
+    return dls_net_batch_norm(net, dls_net_conv(net, x, c));
+}
+
+static dls_tensor attend(dls_net *net, dls_tensor x, const residual *r)
+{
+    const int32_t c = (int32_t)dls_net_dim(net, x, 3);
+    if (r->eca) { /* one row of weights slides over the channels' means */
+        dls_tensor s = dls_net_unary(net, dls_net_global_mean(net, x), DLS_OP_SIGMOID);
+        s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
+        return dls_net_mul(net, x, s);
+    }
+    const int32_t inner = r->excite ? c / r->excite : 0;
+    return inner ? dls_block_squeeze_excite(net, x, (inner + 4) / 8 * 8) : x;
+}
+
+/* Where the size changes. */
+static dls_tensor shortcut_of(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
+                              const residual *r)
+{
+    if (r->average && stride > 1) {
+        x = dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
+        stride = 1;
+    }
+    return dls_block_conv_bn(net, x, out, r->wide3 && stride > 1 ? 3 : 1, stride);
+}
+
+static dls_tensor strided(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
+                          const residual *r)
+{
+    const bool apart = r->smooth && stride > 1;
+    x = dls_net_relu(net, conv_bn(net, x, out, apart ? 1 : stride, r->basic ? 1 : r->groups));
+    return apart ? dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : x;
+}
+
+static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stride,
+                        const residual *r)
+{
+    const int32_t out = r->basic ? planes : 4 * planes;
+    const int32_t inner = planes * r->per_group / 64 * r->groups;
+    const bool same = stride == 1 && dls_net_dim(net, x, 3) == out;
+    const dls_tensor shortcut = same ? x : shortcut_of(net, x, out, stride, r);
+    if (r->basic) {
+        x = conv_bn(net, strided(net, x, planes, stride, r), planes, 1, 1);
+    } else {
+        x = dls_block_conv_bn_relu(net, x, r->half ? inner / 2 : inner, 1, r->early ? stride : 1);
+        x = dls_block_conv_bn(net, strided(net, x, inner, r->early ? 1 : stride, r), out, 1, 1);
+    }
+    return dls_net_relu(net, dls_net_add(net, attend(net, x, r), shortcut));
+}
+
+static dls_tensor stem(dls_net *net, const char *spec)
+{
+    double widths[3];
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    if (dls_spec_numbers(spec, "stem", widths, 3) != 3) {
+        x = dls_block_conv_bn_relu(net, x, 64, 7, 2);
+    } else {
+        for (int i = 0; i < 3; i++) {
+            x = dls_block_conv_bn_relu(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1);
+        }
+    }
+    return dls_spec_has(spec, "conv")
+               ? dls_block_conv_bn_relu(net, x, (int32_t)dls_net_dim(net, x, 3), 3, 2)
+               : dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
+}
+
+void dls_zoo_residual(dls_net *net, const char *spec)
+{
+    double blocks[4] = {0};
+    const residual r = {.groups = (int32_t)dls_spec_number(spec, "groups", 1),
+                        .per_group = (int32_t)dls_spec_number(spec, "width", 64),
+                        .excite = (int32_t)dls_spec_number(spec, "excite", 0),
+                        .basic = dls_spec_has(spec, "basic"),
+                        .average = dls_spec_has(spec, "average"),
+                        .smooth = dls_spec_has(spec, "smooth"),
+                        .eca = dls_spec_has(spec, "eca"),
+                        .half = dls_spec_has(spec, "half"),
+                        .wide3 = dls_spec_has(spec, "wide3"),
+                        .early = dls_spec_has(spec, "early")};
+    dls_spec_numbers(spec, "blocks", blocks, 4);
+    dls_tensor x = stem(net, spec);
+    for (int stage = 0; stage < 4; stage++) {
+        for (int i = 0; i < (int)blocks[stage]; i++) {
+            x = block(net, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1, &r);
+        }
+    }
+    dls_zoo_classify(net, x);
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define B18 "blocks=2,2,2,2"
+#define B50 "blocks=3,4,6,3"
+#define B101 "blocks=3,4,23,3"
+#define B152 "blocks=3,8,36,3"
+#define B200 "blocks=3,24,36,3"
+#define B269 "blocks=3,30,48,8"
+#define C " stem=32,32,64"
+#define D " stem=32,32,64 average"
+#define S " stem=64,64,128"
+#define T " stem=24,32,64 average"
+#define SE " excite=16"
+#define RS " stem=32,32,64 average conv excite=4"
+#define X32x4 " groups=32 width=4"
+#define X32x8 " groups=32 width=8"
+#define X64x4 " groups=64 width=4"
+#define ROW(name, image, spec) DLS_ZOO_IMAGES(name, "resnet", image, dls_zoo_residual, spec)
+
+static const dls_zoo_model rows[] = {
+    ROW("resnet10t", 176, "basic blocks=1,1,1,1" T),
+    ROW("resnet14t", 176, "blocks=1,1,1,1" T),
+    ROW("resnet18d", 224, "basic " B18 D),
+    ROW("resnet26", 224, B18),
+    ROW("resnet26d", 224, B18 D),
+    ROW("resnet26t", 256, B18 T),
+    ROW("resnet34d", 224, "basic " B50 D),
+    ROW("resnet50c", 224, B50 C),
+    ROW("resnet50d", 224, B50 D),
+    ROW("resnet50s", 224, B50 S),
+    ROW("resnet50t", 224, B50 T),
+    ROW("resnet101c", 224, B101 C),
+    ROW("resnet101d", 256, B101 D),
+    ROW("resnet101s", 224, B101 S),
+    ROW("resnet152c", 224, B152 C),
+    ROW("resnet152d", 256, B152 D),
+    ROW("resnet152s", 224, B152 S),
+    ROW("resnet200", 224, B200),
+    ROW("resnet200d", 256, B200 D),
+    ROW("wide_resnet50_2", 224, B50 " width=128"),
+    ROW("wide_resnet101_2", 224, B101 " width=128"),
+    ROW("resnext50_32x4d", 224, B50 X32x4),
+    ROW("resnext50d_32x4d", 224, B50 D X32x4),
+    ROW("resnext101_32x4d", 224, B101 X32x4),
+    ROW("resnext101_32x8d", 224, B101 X32x8),
+    ROW("resnext101_64x4d", 224, B101 X64x4),
+    ROW("resnext101_32x16d", 224, B101 " groups=32 width=16"),
+    ROW("resnext101_32x32d", 224, B101 " groups=32 width=32"),
+    ROW("resnext101_32x48d", 224, B101 " groups=32 width=48"),
+    ROW("seresnet18", 224, "basic " B18 SE),
+    ROW("seresnet34", 224, "basic " B50 SE),
+    ROW("seresnet50", 224, B50 SE),
+    ROW("legacy_seresnet50", 224, B50 SE " early"),
+    ROW("legacy_seresnet101", 224, B101 SE " early"),
+    ROW("legacy_seresnet152", 224, B152 SE " early"),
+    ROW("seresnet50t", 224, B50 T SE),
+    ROW("seresnet101", 224, B101 SE),
+    ROW("seresnet152", 224, B152 SE),
+    ROW("seresnet152d", 256, B152 D SE),
+    ROW("seresnet200d", 256, B200 D SE),
+    ROW("seresnet269d", 256, B269 D SE),
+    ROW("seresnext26_32x4d", 224, B18 SE X32x4),
+    ROW("seresnext26d_32x4d", 224, B18 D SE X32x4),
+    ROW("seresnext26t_32x4d", 224, B18 T SE X32x4),
+    ROW("seresnext50_32x4d", 224, B50 SE X32x4),
+    ROW("seresnext101_32x4d", 224, B101 SE X32x4),
+    ROW("seresnext101_64x4d", 224, B101 SE X64x4),
+    ROW("seresnext101_32x8d", 224, B101 SE X32x8),
+    ROW("seresnext101d_32x8d", 224, B101 D SE X32x8),
+    ROW("seresnextaa101d_32x8d", 224, B101 D SE X32x8 " smooth"),
+    ROW("senet154", 224, B152 S SE X64x4 " half wide3"),
+    ROW("ecaresnet26t", 256, B18 T " eca"),
+    ROW("ecaresnet50d", 224, B50 D " eca"),
+    ROW("ecaresnet50t", 256, B50 T " eca"),
+    ROW("ecaresnetlight", 224, "blocks=1,1,11,3 average eca"),
+    ROW("ecaresnet101d", 224, B101 D " eca"),
+    ROW("ecaresnet200d", 256, B200 D " eca"),
+    ROW("ecaresnet269d", 320, B269 D " eca"),
+    ROW("ecaresnext26t_32x4d", 224, B18 T X32x4 " eca"),
+    ROW("ecaresnext50t_32x4d", 224, B18 T X32x4 " eca"),
+    ROW("resnetblur18", 224, "basic " B18 " smooth"),
+    ROW("resnetblur50", 224, B50 " smooth"),
+    ROW("resnetblur50d", 224, B50 D " smooth"),
+    ROW("resnetblur101d", 224, B101 D " smooth"),
+    ROW("resnetaa50", 224, B50 " smooth"),
+    ROW("resnetaa50d", 224, B50 D " smooth"),
+    ROW("resnetaa101d", 224, B101 D " smooth"),
+    ROW("seresnetaa50d", 224, B50 D SE " smooth"),
+    ROW("resnetrs50", 160, B50 RS),
+    ROW("resnetrs101", 192, B101 RS),
+    ROW("resnetrs152", 256, B152 RS),
+    ROW("resnetrs200", 256, B200 RS),
+    ROW("resnetrs270", 256, "blocks=4,29,53,4" RS),
+    ROW("resnetrs350", 288, "blocks=4,36,72,4" RS),
+    ROW("resnetrs420", 320, "blocks=4,44,87,4" RS),
+};
+
+const dls_zoo_table dls_zoo_resnets = {rows, sizeof rows / sizeof rows[0]};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Four stages of blocks at falling resolution: attention within windows, Swin (Liu et al., 2021),
+ * and large depthwise convolutions in its place, ConvNeXt (Liu et al., 2022), names as timm spells
+ * them.
+ *
+ *      blocks=2,2,6,2 width=96       blocks of each stage; channels of the first, doubled after
+ * each heads=3 window=7,7,7,7        of the first stage, doubled; tokens of a window's edge
+ *      overlap=3                     a stem of 7 x 7, or (tiered) of two 3 x 3, in place of 4 x 4
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+/* Copies that put windows together, or apart again, or turn an image. */
+static dls_tensor copied(dls_net *net, dls_tensor x)
+{
+    return dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
+}
+
+/* x [b][edge * edge][width]; every second block has its windows shifted by half of one. */
+static dls_tensor windows(dls_net *net, dls_tensor x, int64_t edge, int64_t window, int64_t heads,
+                          bool shifted)
+{
+    const int64_t b = dls_net_batch(net), width = dls_net_dim(net, x, 2);
+    const int64_t in = window < edge ? window : edge, n = in * in;
+    const dls_block_heads attention = {.heads = heads,
+                                       .bias = true,
+                                       .style =
+                                           shifted && in < edge ? DLS_BLOCK_BERT : DLS_BLOCK_PLAIN,
+                                       .places = (2 * in - 1) * (2 * in - 1) * heads};
+    const bool rolls = shifted && in < edge;
+    dls_tensor y = dls_net_layer_norm(net, x);
+    y = copied(net, rolls ? copied(net, y) : y);
+    y = dls_net_reshape(net, y, 3, (int64_t[]){b * edge * edge / n, n, width});
+    y = copied(net, dls_block_attention(net, y, y, attention));
+    y = dls_net_reshape(net, y, 3, (int64_t[]){b, edge * edge, width});
+    x = dls_net_add(net, x, rolls ? copied(net, y) : y);
+    const dls_tensor z = dls_net_layer_norm(net, x);
+    return dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, DLS_OP_GELU, attention));
+}
+
+/* Four neighbours side by side, normed, to twice the channels. */
+static dls_tensor merged(dls_net *net, dls_tensor x, int64_t edge)
+{
+    const int64_t b = dls_net_batch(net), width = dls_net_dim(net, x, 2);
+    x = dls_net_reshape(net, copied(net, x), 3, (int64_t[]){b, edge * edge / 4, 4 * width});
+    return dls_net_dense(net, dls_net_layer_norm(net, x), 2 * width, false);
+}
+
+static void swin(dls_net *net, const char *spec)
+{
+    double blocks[4] = {0}, window[4] = {7, 7, 7, 7};
+    const int64_t b = dls_net_batch(net);
+    int64_t width = (int64_t)dls_spec_number(spec, "width", 96);
+    int64_t heads = (int64_t)dls_spec_number(spec, "heads", 3);
+    dls_spec_numbers(spec, "blocks", blocks, 4);
+    if (dls_spec_numbers(spec, "window", window, 4) == 1) {
+        window[1] = window[2] = window[3] = window[0];
+    }
+    dls_tensor x = dls_net_conv(
+        net, dls_net_image(net, 224, 224, 3),
+        (dls_conv){.out = (int32_t)width, .kernel_h = 4, .kernel_w = 4, .stride = 4, .bias = true});
+    int64_t edge = dls_net_dim(net, x, 1);
+    x = dls_net_layer_norm(net, dls_net_reshape(net, x, 3, (int64_t[]){b, edge * edge, width}));
+    for (int stage = 0; stage < 4; stage++) {
+        for (int i = 0; i < (int)blocks[stage]; i++) {
+            x = windows(net, x, edge, (int64_t)window[stage], heads, i % 2 == 1);
+        }
+        if (stage < 3) {
+            x = merged(net, x, edge);
+            edge /= 2;
+            heads *= 2;
+        }
+    }
+    x = dls_net_layer_norm(net, x);
+    dls_zoo_classify(
+        net, dls_net_reshape(net, x, 4, (int64_t[]){b, edge, edge, dls_net_dim(net, x, 2)}));
+}
+
+/* ---- ConvNeXt -------------------------------------------------------------------------------- */
+
+static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
+{
+    return dls_net_conv(net, x,
+                        (dls_conv){.out = out,
+                                   .kernel_h = kernel,
+                                   .kernel_w = kernel,
+                                   .stride = stride,
+                                   .pad = kernel > stride ? DLS_PAD_SAME : 0,
+                                   .bias = true});
+}
+
+static dls_tensor next_block(dls_net *net, dls_tensor x)
+{
+    const int64_t width = dls_net_dim(net, x, 3);
+    dls_tensor y = dls_net_conv(net, x,
+                                (dls_conv){.kernel_h = 7,
+                                           .kernel_w = 7,
+                                           .stride = 1,
+                                           .pad = DLS_PAD_SAME,
+                                           .depthwise = true,
+                                           .bias = true});
+    y = dls_block_feed_forward(net, dls_net_layer_norm(net, y), 4 * width, DLS_OP_GELU,
+                               (dls_block_heads){.heads = 1});
+    return dls_net_add(net, x, dls_net_mul(net, y, dls_net_numbers(net, width)));
+}
+
+static void convnext(dls_net *net, const char *spec)
+{
+    double blocks[4] = {0};
+    const int32_t width = (int32_t)dls_spec_number(spec, "width", 96);
+    dls_spec_numbers(spec, "blocks", blocks, 4);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    if (dls_spec_has(spec, "overlap")) {
+        const int32_t first = dls_spec_has(spec, "tiered") ? (width / 2 + 4) / 8 * 8 : width;
+        x = conv(net, conv(net, x, first, 3, 2), width, 3, 2);
+    } else {
+        x = conv(net, x, width, 4, 4);
+    }
+    x = dls_net_layer_norm(net, x);
+    for (int stage = 0; stage < 4; stage++) {
+        if (stage > 0) {
+            x = conv(net, dls_net_layer_norm(net, x), width << stage, 2, 2);
+        }
+        for (int i = 0; i < (int)blocks[stage]; i++) {
+            x = next_block(net, x);
+        }
+    }
+    x = dls_net_layer_norm(net, dls_net_global_mean(net, x));
+    dls_net_loss(net, dls_net_dense(net, x, 1000, true));
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define SWIN(name, image, spec) DLS_ZOO_IMAGES(name, "swin", image, swin, spec)
+#define NEXT(name, image, spec) DLS_ZOO_IMAGES(name, "convnext", image, convnext, spec)
+
+static const dls_zoo_model rows[] = {
+    SWIN("swin_tiny_patch4_window7", 224, "blocks=2,2,6,2"),
+    SWIN("swin_small_patch4_window7", 224, "blocks=2,2,18,2"),
+    SWIN("swin_base_patch4_window7", 224, "blocks=2,2,18,2 width=128 heads=4"),
+    SWIN("swin_base_patch4_window12", 384, "blocks=2,2,18,2 width=128 heads=4 window=12"),
+    SWIN("swin_large_patch4_window7", 224, "blocks=2,2,18,2 width=192 heads=6"),
+    SWIN("swin_large_patch4_window12", 384, "blocks=2,2,18,2 width=192 heads=6 window=12"),
+    SWIN("swin_s3_tiny", 224, "blocks=2,2,6,2 window=7,7,14,7"),
+    SWIN("swin_s3_small", 224, "blocks=2,2,18,2 window=14,14,14,7"),
+    SWIN("swin_s3_base", 224, "blocks=2,2,30,2 window=7,7,14,7"),
+    NEXT("convnext_atto", 224, "blocks=2,2,6,2 width=40"),
+    NEXT("convnext_atto_ols", 224, "blocks=2,2,6,2 width=40 overlap tiered"),
+    NEXT("convnext_femto", 224, "blocks=2,2,6,2 width=48"),
+    NEXT("convnext_femto_ols", 224, "blocks=2,2,6,2 width=48 overlap tiered"),
+    NEXT("convnext_pico", 224, "blocks=2,2,6,2 width=64"),
+    NEXT("convnext_pico_ols", 224, "blocks=2,2,6,2 width=64 overlap tiered"),
+    NEXT("convnext_nano", 224, "blocks=2,2,8,2 width=80"),
+    NEXT("convnext_nano_ols", 224, "blocks=2,2,8,2 width=80 overlap"),
+    NEXT("convnext_tiny", 224, "blocks=3,3,9,3"),
+    NEXT("convnext_tiny_hnf", 224, "blocks=3,3,9,3"),
+    NEXT("convnext_small", 224, "blocks=3,3,27,3"),
+    NEXT("convnext_base", 224, "blocks=3,3,27,3 width=128"),
+    NEXT("convnext_large", 224, "blocks=3,3,27,3 width=192"),
+    NEXT("convnext_xlarge", 224, "blocks=3,3,27,3 width=256"),
+};
+
+const dls_zoo_table dls_zoo_windows = {rows, sizeof rows / sizeof rows[0]};
