@@ -70,8 +70,8 @@ static dls_trace *make_trace(int32_t n)
         rec.submit_us = i;
         rec.gpus_milli = 8000;
         rec.duration_us = 1000000;
-        rec.model = dls_zoo_at((size_t)i % dls_zoo_size())->name;
-        rec.batch = 8 * (1 + i / (int64_t)dls_zoo_size());
+        rec.model = dls_zoo_at((size_t)i % dls_zoo_drawn())->name;
+        rec.batch = 8 * (1 + i / (int64_t)dls_zoo_drawn());
         TINY(dls_trace_builder_add(b, &rec, "bench", err));
     }
     TINY(dls_trace_builder_finish(b, &trace, err));
@@ -107,7 +107,7 @@ static double inspector_us(const char *weights, const char *hardware, const char
     TINY(dls_inspector_session_init(&a, &p, err));
     for (int32_t i = 0; i < GRAPHS; i++) {
         const dls_zoo_input *input;
-        TINY(dls_zoo_input_of(&a.inputs, dls_zoo_at((size_t)i % dls_zoo_size()), &input, err));
+        TINY(dls_zoo_input_of(&a.inputs, dls_zoo_at((size_t)i % dls_zoo_drawn()), &input, err));
         x[i] = malloc((size_t)input->graph.n_nodes * (size_t)input->graph.n_features * sizeof **x);
         graph[i] = dls_zoo_input_at(&a.inputs, input, 1 + i, x[i]);
         for (int32_t s = 0; s < N_SETTINGS; s++) {
