@@ -247,6 +247,11 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
 }
 
 #define W(kind, member, units, text) FIELD(dls_world_summary, kind, member, units, text)
+#define F(kind, member, units, text)                                                               \
+    {                                                                                              \
+#member, DLS_FIELD_##kind, offsetof(dls_world_summary, facts.member),                      \
+            sizeof(((dls_run_facts *)0)->member), 1, units, text                                   \
+    }
 const dls_field dls_world_fields[] = {
     W(F64, best_slowdown_mean, "", "completion time / run time on the best placement, mean"),
     W(F64, placement_slowdown_mean, "", "time running / run time on the best placement, mean"),
@@ -265,23 +270,24 @@ const dls_field dls_world_fields[] = {
     W(U64, job_failures, "", "jobs that failed by themselves"),
     W(F64, effective_training_ratio, "",
       "GPU time of work that was not lost / from first start to end"),
-    W(U64, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),
-    W(U64, stand_in_jobs, "jobs", "jobs whose model is taken for one of similar size"),
-    W(U64, unmeasured_shapes, "", "placements asked for that the table has not measured"),
-    W(U64, extrapolated_shapes, "", "placements taken from another GPU count of the table"),
-    W(U64, split_batch_shapes, "", "placements that need smaller micro-batches to fit"),
-    W(U64, batches, "", "calls of the predictor"),
-    W(U64, questions, "", "candidates looked up"),
-    W(U64, answers, "", "answers of the predictor"),
-    W(U64, cache_hits, "", "known from an earlier job of the run"),
-    W(U64, disk_hits, "", "known from the cache on disk, or replayed"),
-    W(U64, fallbacks, "", "answers that were no times, replaced by the reference"),
-    W(U64, nearest, "", "answered by a setting that is not quite the placement"),
-    W(U64, kinds, "", "kinds of job that were asked for"),
-    W(U64, unknown_kinds, "", "of them, of an unknown model"),
-    W(F64, predictor_s, "s", "wall time in the predictor"),
+    F(U64, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),
+    F(U64, stand_in_jobs, "jobs", "jobs whose model is taken for one of similar size"),
+    F(U64, unmeasured_shapes, "", "placements asked for that the table has not measured"),
+    F(U64, extrapolated_shapes, "", "placements taken from another GPU count of the table"),
+    F(U64, split_batch_shapes, "", "placements that need smaller micro-batches to fit"),
+    F(U64, batches, "", "calls of the predictor"),
+    F(U64, questions, "", "candidates looked up"),
+    F(U64, answers, "", "answers of the predictor"),
+    F(U64, cache_hits, "", "known from an earlier job of the run"),
+    F(U64, disk_hits, "", "known from the cache on disk, or replayed"),
+    F(U64, fallbacks, "", "answers that were no times, replaced by the reference"),
+    F(U64, nearest, "", "answered by a setting that is not quite the placement"),
+    F(U64, kinds, "", "kinds of job that were asked for"),
+    F(U64, unknown_kinds, "", "of them, of an unknown model"),
+    F(F64, predictor_s, "s", "wall time in the predictor"),
 };
 const size_t dls_world_n_fields = sizeof dls_world_fields / sizeof dls_world_fields[0];
+#undef F
 #undef W
 
 #define E(member, units, text) FIELD(dls_energy_summary, F64, member, units, text)

@@ -83,27 +83,12 @@ static void judge_links(const dls_record *rec, dls_world_summary *out)
 
 void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
 {
-    const dls_run_facts *f = &rec->facts;
     *out = (dls_world_summary){.guest_starts = rec->guest_starts,
                                .node_failures = rec->node_failures,
                                .gpu_failures = rec->gpu_failures,
                                .rack_failures = rec->rack_failures,
                                .job_failures = rec->job_failures,
-                               .unknown_model_jobs = f->unknown_model_jobs,
-                               .stand_in_jobs = f->stand_in_jobs,
-                               .unmeasured_shapes = f->unmeasured_shapes,
-                               .extrapolated_shapes = f->extrapolated_shapes,
-                               .split_batch_shapes = f->split_batch_shapes,
-                               .batches = f->batches,
-                               .questions = f->questions,
-                               .answers = f->answers,
-                               .cache_hits = f->cache_hits,
-                               .disk_hits = f->disk_hits,
-                               .fallbacks = f->fallbacks,
-                               .nearest = f->nearest,
-                               .kinds = f->kinds,
-                               .unknown_kinds = f->unknown_kinds,
-                               .predictor_s = f->predictor_s};
+                               .facts = rec->facts};
     judge_jobs(trace, rec, out);
     judge_starts(rec, out);
     judge_links(rec, out);
@@ -127,12 +112,13 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 " starts\n",
                 100 * s->prediction_error, 100 * expm1(s->prediction_bias), s->predicted_starts);
     }
-    if (s->questions > 0) {
+    const dls_run_facts *f = &s->facts;
+    if (f->questions > 0) {
         fprintf(out,
                 "predictor               %" PRIu64 " answers in %" PRIu64
                 " batches, %.3g s; %" PRIu64 " from disk; %.1f %% not quite the placement\n",
-                s->answers, s->batches, s->predictor_s, s->disk_hits,
-                100 * (double)s->nearest / (double)(s->answers + s->disk_hits + (s->answers == 0)));
+                f->answers, f->batches, f->predictor_s, f->disk_hits,
+                100 * (double)f->nearest / (double)(f->answers + f->disk_hits + (f->answers == 0)));
     }
     if (s->guest_starts > 0) {
         fprintf(out, "shared GPUs             %" PRIu64 " jobs, %.4g GPU-hours\n", s->guest_starts,
@@ -150,8 +136,8 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 "to end\n",
                 s->lost_gpu_s / 3600, 100 * s->effective_training_ratio);
     }
-    if (s->unknown_model_jobs > 0) {
+    if (f->unknown_model_jobs > 0) {
         fprintf(out, "unknown models          %" PRIu64 " jobs, taken for another\n",
-                s->unknown_model_jobs);
+                f->unknown_model_jobs);
     }
 }

@@ -25,11 +25,7 @@ typedef struct dls_world_summary {
     double lost_gpu_s;
     double effective_training_ratio; /* GPU time of work that was not lost / GPU time from first
                                         start to end; NaN: nothing fails */
-    uint64_t unknown_model_jobs, stand_in_jobs;
-    uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes;
-    uint64_t batches, questions, answers, cache_hits, disk_hits, fallbacks, nearest;
-    uint64_t kinds, unknown_kinds;
-    double predictor_s;
+    dls_run_facts facts;
 } dls_world_summary;
 
 /* O(jobs + starts + series). A start counts for the error when the job then did work for a second

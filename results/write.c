@@ -256,7 +256,7 @@ static dls_status write_world(hid_t run, const dls_world_summary *measured, cons
     char date[32];
     hid_t at;
     if (source_date(date)) {
-        summary.predictor_s = 0;
+        summary.facts.predictor_s = 0;
     }
     DLS_TRY(dls_h5_put_group(run, "world", &at, err));
     DLS_TRY(dls_put_fields(at, dls_world_fields, dls_world_n_fields, &summary, err));
