@@ -40,7 +40,8 @@ mkdir -p "$build" "$out" || exit 1
 
 # ---- build ---------------------------------------------------------------------------------------
 include=(-I"$root" -I"$root/sim" -I"$root/sim/include" -I"$root/tests")
-flags=(-std=gnu17 -O3 -fPIC -D_GNU_SOURCE -ffp-contract=off "${include[@]}")
+optimise=${emulate:+-O1} # its times mean nothing
+flags=(-std=gnu17 "${optimise:--O3}" -fPIC -D_GNU_SOURCE -ffp-contract=off "${include[@]}")
 avx512=(-mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512
   -ffp-contract=fast)
 objects=() jobs=()
@@ -64,7 +65,7 @@ device_code=($d/cuda_backend.cu $t/cuda_learner.cu)
 for source in "${device_code[@]}"; do
   object=$build/$(basename "$source" .cu).o
   if [ -n "$emulate" ]; then
-    g++ -std=c++17 -O2 -fPIC -fvisibility=hidden -D_GNU_SOURCE -DDLS_CUDA_EMU "${include[@]}" -x c++ \
+    g++ -std=c++17 -O1 -fPIC -fvisibility=hidden -D_GNU_SOURCE -DDLS_CUDA_EMU "${include[@]}" -x c++ \
       -c "$root/$source" -o "$object" &
   else
     "$nvcc" -std=c++17 -O3 -gencode "arch=compute_$arch,code=sm_$arch" "${include[@]}" \
