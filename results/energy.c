@@ -289,7 +289,7 @@ static dls_status account(accounting *a, const dls_trace *trace, dls_energy_summ
     DLS_TRY(curve_read(&a->carbon, p->carbon_path, p->carbon_g, err));
     DLS_TRY(find_powers(a, err));
     DLS_TRY(read_profiles(a, trace, err));
-    DLS_TRY(dls_record_want_energy(a->rec, err));
+    DLS_TRY(dls_record_want(a->rec, DLS_WANT_ENERGY, err));
     const size_t rows = a->rec->series.n + 1;
     DLS_TRY(dls_alloc_array(&a->step_w, rows, sizeof *a->step_w, "power", err));
     DLS_TRY(dls_alloc_array(&a->part_j, rows, sizeof *a->part_j, "power", err));

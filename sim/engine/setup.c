@@ -286,15 +286,15 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     r->want_world =
         p->pace || p->predictions || p->history || p->placement->share || e->failures.on;
     if (e->guests.on) {
-        DLS_TRY(dls_record_want_guests(r, err));
+        DLS_TRY(dls_record_want(r, DLS_WANT_GUESTS, err));
     }
     if (e->failures.undo) {
-        DLS_TRY(dls_record_want_failures(r, err));
+        DLS_TRY(dls_record_want(r, DLS_WANT_FAILURES, err));
     }
     if ((p->elastic && e->walk.on) || e->index->parts) {
-        DLS_TRY(dls_record_want_elastic(r, err));
+        DLS_TRY(dls_record_want(r, DLS_WANT_ELASTIC, err));
     }
-    return p->pace && p->pace->solo ? dls_record_want_fastest(r, err) : DLS_OK;
+    return p->pace && p->pace->solo ? dls_record_want(r, DLS_WANT_FASTEST, err) : DLS_OK;
 }
 
 static dls_status make_arrays(dls_engine *e, dls_error *err)

@@ -31,22 +31,22 @@ static const dls_record_column jobs[] = {
     {"promotes", DLS_FIELD_I32, AT(promotes), "",
      .what = "times it was promoted for having starved"},
     {"gpu_us", DLS_FIELD_I64, AT(gpu_us), "gpu us",
-     "GPUs x time held, restoring included; those of another job not counted", .optional = true},
+     "GPUs x time held, restoring included; those of another job not counted", .optional = DLS_WANT_ELASTIC},
     {"gpu_restore_us", DLS_FIELD_I64, AT(gpu_restore_us), "gpu us", "of gpu_us, restoring",
-     .optional = true},
+     .optional = DLS_WANT_ELASTIC},
     {"guest_us", DLS_FIELD_I64, AT(guest_us), "us",
-     "time on the GPUs of another job, part of executed and overhead", .optional = true},
+     "time on the GPUs of another job, part of executed and overhead", .optional = DLS_WANT_GUESTS},
     {"failures", DLS_FIELD_I32, AT(failures), "", "times its GPUs failed, part of preempts",
-     .optional = true},
+     .optional = DLS_WANT_FAILURES},
     {"lost_us", DLS_FIELD_I64, AT(lost_us), "us",
-     "work lost to failures, run time at the reference rate", .optional = true},
+     "work lost to failures, run time at the reference rate", .optional = DLS_WANT_FAILURES},
     {"fastest_us", DLS_FIELD_I64, AT(fastest_us), "us",
      "run time alone on the placement that suits it best; -1: never submitted", .unset = true,
-     .optional = true},
-    {"energy_j", DLS_FIELD_F64, AT(energy_j), "J", "of its GPUs, at the meter", .optional = true},
-    {"cost", DLS_FIELD_F64, AT(cost), "", "of that energy", .optional = true},
+     .optional = DLS_WANT_FASTEST},
+    {"energy_j", DLS_FIELD_F64, AT(energy_j), "J", "of its GPUs, at the meter", .optional = DLS_WANT_ENERGY},
+    {"cost", DLS_FIELD_F64, AT(cost), "", "of that energy", .optional = DLS_WANT_ENERGY},
     {"carbon_g", DLS_FIELD_F64, AT(carbon_g), "g", "CO2 equivalents of that energy",
-     .optional = true},
+     .optional = DLS_WANT_ENERGY},
 };
 #undef AT
 TABLE(dls_job_table, jobs, 0);
@@ -65,7 +65,7 @@ static const dls_record_column allocs[] = {
      .what = "GPUs held on the node, or in all with node -1"},
     {"rate", DLS_FIELD_F32, AT(rate), "", .what = "seconds of work per second; 0 while restoring"},
     {"guest", DLS_FIELD_BOOL, AT(guest), "",
-     "1: the GPUs are another job's, which has rows of its own", .optional = true},
+     "1: the GPUs are another job's, which has rows of its own", .optional = DLS_WANT_GUESTS},
 };
 #undef AT
 TABLE(dls_alloc_table, allocs, offsetof(dls_alloc_rows, file));
@@ -81,7 +81,7 @@ static const dls_record_column series[] = {
      .what = "nodes with a GPU taken; 0 if GPUs are only counted"},
     {"full_nodes", DLS_FIELD_I32, AT(full_nodes), "nodes", .what = "nodes with every GPU taken"},
     {"power_w", DLS_FIELD_F32, AT(power_w), "W", "of the cluster at the meter, mean over the row",
-     .optional = true, .late = true},
+     .optional = DLS_WANT_ENERGY, .late = true},
 };
 #undef AT
 TABLE(dls_series_table, series, offsetof(dls_series_rows, file));

@@ -25,6 +25,16 @@ typedef enum dls_field_type {
 /* Bytes of one value in memory (TEXT: 0). */
 size_t dls_field_width(dls_field_type type);
 
+/* Columns that only some runs have. */
+typedef enum dls_wanted {
+    DLS_WANT_ALWAYS, /* every run has it */
+    DLS_WANT_ELASTIC,
+    DLS_WANT_GUESTS,
+    DLS_WANT_FAILURES,
+    DLS_WANT_FASTEST,
+    DLS_WANT_ENERGY
+} dls_wanted;
+
 typedef struct dls_record_column {
     const char *name; /* in files */
     dls_field_type type;
@@ -32,7 +42,7 @@ typedef struct dls_record_column {
     const char *units; /* "" for pure numbers */
     const char *what;  /* it is */
     bool unset;        /* cells start as -1 and not as 0 */
-    bool optional;     /* a column that only some runs have */
+    dls_wanted optional; /* a column that only runs have that want it */
     bool late;         /* filled when the run is over: rows that are added have no cell of it */
 } dls_record_column;
 

@@ -23,60 +23,29 @@ static dls_status add_column(dls_record *rec, const dls_record_column *column, d
     return DLS_OK;
 }
 
+dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err)
+{
+    for (size_t i = 0; i < dls_job_table.n; i++) {
+        if (dls_job_table.columns[i].optional == what) {
+            DLS_TRY(add_column(rec, &dls_job_table.columns[i], err));
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
 {
     dls_record *rec;
     DLS_TRY(dls_alloc_array(&rec, 1, sizeof *rec, "run record", err));
     rec->n_jobs = n_jobs;
     rec->want_allocs = rec->want_series = true;
-    for (size_t i = 0; i < dls_job_table.n; i++) {
-        const dls_record_column *column = &dls_job_table.columns[i];
-        const dls_status status = column->optional ? DLS_OK : add_column(rec, column, err);
-        if (status != DLS_OK) {
-            dls_record_destroy(rec);
-            return status;
-        }
+    const dls_status status = dls_record_want(rec, DLS_WANT_ALWAYS, err);
+    if (status != DLS_OK) {
+        dls_record_destroy(rec);
+        return status;
     }
     *out = rec;
     return DLS_OK;
-}
-
-static dls_status want(dls_record *rec, size_t offset, dls_error *err)
-{
-    size_t i = 0;
-    while (dls_job_table.columns[i].offset != offset) {
-        i++;
-    }
-    return add_column(rec, &dls_job_table.columns[i], err);
-}
-
-dls_status dls_record_want_elastic(dls_record *rec, dls_error *err)
-{
-    DLS_TRY(want(rec, offsetof(dls_record, gpu_us), err));
-    return want(rec, offsetof(dls_record, gpu_restore_us), err);
-}
-
-dls_status dls_record_want_guests(dls_record *rec, dls_error *err)
-{
-    return want(rec, offsetof(dls_record, guest_us), err);
-}
-
-dls_status dls_record_want_fastest(dls_record *rec, dls_error *err)
-{
-    return want(rec, offsetof(dls_record, fastest_us), err);
-}
-
-dls_status dls_record_want_failures(dls_record *rec, dls_error *err)
-{
-    DLS_TRY(want(rec, offsetof(dls_record, failures), err));
-    return want(rec, offsetof(dls_record, lost_us), err);
-}
-
-dls_status dls_record_want_energy(dls_record *rec, dls_error *err)
-{
-    DLS_TRY(want(rec, offsetof(dls_record, energy_j), err));
-    DLS_TRY(want(rec, offsetof(dls_record, cost), err));
-    return want(rec, offsetof(dls_record, carbon_g), err);
 }
 
 void dls_record_destroy(dls_record *rec)

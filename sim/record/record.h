@@ -9,6 +9,7 @@
 #define DLS_RECORD_RECORD_H
 
 #include "dlsim/error.h"
+#include "record/columns.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -162,11 +163,7 @@ typedef struct dls_record {
 
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 /* Columns that only some runs have. */
-dls_status dls_record_want_elastic(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_record_want_energy(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_record_want_fastest(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
 /* Tables with an end that only the events know keep their first DLS_ROWS_IN_MEMORY rows in memory; once
  * there are more, their columns lie in files without a name on the disk of `path`, of which that many rows

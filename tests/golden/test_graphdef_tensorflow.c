@@ -4,8 +4,8 @@
  * for each operation (tests/golden/graphdef/make.py). Driple's tensor_size comes from these shapes.
  */
 #include "support/must.h"
-#include "workload/graph/graphdef.h"
 #include "workload/graph/grouping.h"
+#include "workload/graph/import.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static dls_opgraph *load(const char *name, dls_import_report *report)
 {
     dls_opgraph *g = NULL;
     names_of(name);
-    MUST(dls_graphdef_load(path[0], NULL, &g, report, &e));
+    MUST(dls_graph_import(path[0], NULL, &g, report, &e));
     return g;
 }
 

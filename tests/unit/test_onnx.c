@@ -428,7 +428,7 @@ TEST(malformed)
     dls_opgraph *g = NULL;
     dls_error err;
     assert_int_equal(dls_onnx_parse("t", "\x08\xff", 2, NULL, &g, NULL, &err), DLS_EINPUT);
-    assert_int_equal(dls_onnx_load("no such file", NULL, &g, NULL, &err), DLS_EINPUT);
+    assert_int_equal(dls_graph_import("no such file", NULL, &g, NULL, &err), DLS_EINPUT);
 }
 
 TEST(no_memory)

@@ -21,8 +21,7 @@ static int near(double a, double b, double part)
 /* A GPU of 1 Tflop/s and 1 GB/s whose constants are 1; two layers of one second a kernel. */
 static const dls_hw_gpu unit_gpu = {
     .name = "unit", .fp32_flops = 1e12, .mem_bps = 1e9, .mem_bytes = 1e12};
-static const dls_hw_gpu slow_gpu = {
-    .name = "slow", .fp32_flops = 5e11, .mem_bps = 5e8, .mem_bytes = 1e12};
+
 static dls_opmodel unit_model(void)
 {
     dls_opmodel m = {0};
@@ -282,14 +281,6 @@ TEST(servers_and_hosts)
     dls_step_in_setting step;
     assert_int_equal(dls_setting_step(&m, &unit_net, &s, &step, NULL), DLS_OK);
     assert_true(near(step.step_s, 4.48 + 2, 1e-9));
-
-    const dls_hw_gpu *const kinds[] = {&unit_gpu, &slow_gpu};
-    double mixed_s = 0;
-    assert_int_equal(dls_setting_step_mixed(&m, &unit_net, &s, kinds, &mixed_s, NULL), DLS_OK);
-    assert_true(near(mixed_s, 2 / (1 / 6.48 + 1 / (8.96 + 2)), 1e-9));
-    s.async = false;
-    assert_int_equal(dls_setting_step_mixed(&m, &unit_net, &s, kinds, &mixed_s, NULL), DLS_OK);
-    assert_true(near(mixed_s, 8.96 + 1, 1e-9));
 }
 
 static void load_model(dls_hardware *hw, dls_opmodel *m)

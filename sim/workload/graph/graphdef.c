@@ -288,15 +288,3 @@ dls_status dls_graphdef_parse(const char *name, const void *data, size_t size,
     dls_imp_fini(&g);
     return status;
 }
-
-dls_status dls_graphdef_load(const char *path, const dls_import_options *options, dls_opgraph **out,
-                             dls_import_report *report, dls_error *err)
-{
-    char *data;
-    size_t size;
-    *out = NULL;
-    DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &data, &size, err));
-    const dls_status status = dls_graphdef_parse(path, data, size, options, out, report, err);
-    dls_free(data);
-    return status;
-}

@@ -11,13 +11,10 @@
 
 #include <stddef.h>
 
-/* A file, text or binary by its content; the graph is owned by the caller. options and report may
- * be NULL. O(size of the file), and O((nodes + edges) log nodes) for the order.
- * EINPUT names the line or the node: not a GraphDef, truncated, a name twice, an input that is no
- * node, a cycle that no NextIteration closes. ENOMEM. */
-dls_status dls_graphdef_load(const char *path, const dls_import_options *options, dls_opgraph **out,
-                             dls_import_report *report, dls_error *err) DLS_MUST_CHECK;
-/* The same from memory; `name` stands for the file in messages. */
+/* A file's bytes, text or binary by their content; `name` stands for it in messages. The graph is
+ * owned by the caller. options and report may be NULL. O(size of the file), and O((nodes + edges)
+ * log nodes) for the order. EINPUT names the line or the node: not a GraphDef, truncated, a name
+ * twice, an input that is no node, a cycle that no NextIteration closes. ENOMEM. */
 dls_status dls_graphdef_parse(const char *name, const void *data, size_t size,
                               const dls_import_options *options, dls_opgraph **out,
                               dls_import_report *report, dls_error *err) DLS_MUST_CHECK;

@@ -10,10 +10,8 @@
 
 #include <stddef.h>
 
-/* As dls_graphdef_load. A value that nobody gives, a name twice and a cycle are EINPUT. Weights may
- * lie outside of the file: only their shapes are needed. */
-dls_status dls_onnx_load(const char *path, const dls_import_options *options, dls_opgraph **out,
-                         dls_import_report *report, dls_error *err) DLS_MUST_CHECK;
+/* As dls_graphdef_parse. A value that nobody gives, a name twice and a cycle are EINPUT. Weights
+ * may lie outside of the file: only their shapes are needed. */
 dls_status dls_onnx_parse(const char *name, const void *data, size_t size,
                           const dls_import_options *options, dls_opgraph **out,
                           dls_import_report *report, dls_error *err) DLS_MUST_CHECK;

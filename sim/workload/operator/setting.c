@@ -83,21 +83,3 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
     out->step_s = dls_fabric_step_s(s->fabric, s->n_workers, out->one_s, out->exchange_s);
     return DLS_OK;
 }
-
-dls_status dls_setting_step_mixed(const dls_opmodel *model, const dls_workload *w,
-                                  const dls_work_setting *s, const dls_hw_gpu *const *gpus,
-                                  double *step_s, dls_error *err)
-{
-    double slowest_s = 0, rate = 0;
-    DLS_TRY(check(s, err));
-    for (int i = 0; i < s->n_workers; i++) {
-        dls_work_setting one = *s;
-        dls_step_in_setting step;
-        one.gpu = gpus[i];
-        DLS_TRY(dls_setting_step(model, w, &one, &step, err));
-        slowest_s = fmax(slowest_s, step.step_s);
-        rate += 1 / step.step_s;
-    }
-    *step_s = s->async ? s->n_workers / rate : slowest_s;
-    return DLS_OK;
-}

@@ -64,13 +64,6 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
                             const dls_work_setting *s, dls_step_in_setting *out,
                             dls_error *err) DLS_MUST_CHECK;
 
-/* A job on GPUs of several kinds: synchronous workers all take the slowest one's time, asynchronous
- * ones their own, whose harmonic mean is *step_s. s->gpu is ignored; gpus: one per worker.
- * Errors: as above. */
-dls_status dls_setting_step_mixed(const dls_opmodel *model, const dls_workload *w,
-                                  const dls_work_setting *s, const dls_hw_gpu *const *gpus,
-                                  double *step_s, dls_error *err) DLS_MUST_CHECK;
-
 /* When the messages of a scheduled exchange begin and all have come, and the backward pass ends;
  * step: of one GPU. Errors: ENOMEM. */
 dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w,
