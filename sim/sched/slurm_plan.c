@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_US INT64_C(30000000)
 #define SIZES (DLS_GPUS_PER_NODE_MAX + 2)
-#define WINDOW_JOBS 200 /* ends taken together at most */
 
 void dls_slurm_plan_fini(dls_slurm_plan *p)
 {
@@ -28,6 +26,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     dls_free(p->with);
     dls_free(p->having);
     dls_free(p->held);
+    dls_slurm_when_fini(&p->when);
     *p = (dls_slurm_plan){0};
 }
 
@@ -40,20 +39,6 @@ static int by_end(const void *a, const void *b)
         return x->end_us < y->end_us ? -1 : 1;
     }
     return x->job < y->job ? -1 : 1;
-}
-
-/* Processors of a part: numbers of whole ones, divided by GPUs and cut to thousandths before. */
-static int64_t cpus_of(int64_t per_gpu, int64_t gpus)
-{
-    return (per_gpu * gpus + gpus) / 10 * 10;
-}
-
-/* A part gives back what it holds. */
-static void give_back(dls_slurm_room *room, const dls_slurm_run *r, const dls_place_part *part)
-{
-    room->gpus += part->gpus;
-    room->cpus += part->gpus > 0 ? cpus_of(r->cpus_per_gpu, part->gpus) : r->cpus;
-    room->mem += part->gpus > 0 ? r->mem_per_gpu * part->gpus : r->mem;
 }
 
 /* p->having as the node's free GPUs are. */
@@ -75,9 +60,11 @@ static void look(dls_slurm_plan *p, const dls_place_index *index, int32_t node)
         .gpus = dls_place_free(index, node),
         .cpus = p->unaccounted.cpus + dls_place_free_cpu(index, node) / 10 * 10 - p->held[node].cpus,
         .mem = p->unaccounted.mem + dls_place_free_mem(index, node) - p->held[node].mem};
-    p->later[node] = p->room[node];
     list(p, node, had + 1, p->room[node].gpus + 1, true);
     list(p, node, p->room[node].gpus + 1, had + 1, false);
+    if (p->room[node].gpus != had) {
+        dls_slurm_when_stale(p, node);
+    }
 }
 
 /* Unsorted, at the end of the list. */
@@ -136,7 +123,7 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     p->may = p->chosen + p->words;
     p->closed = p->may + p->words;
     p->usable = p->closed + p->words;
-    return DLS_OK;
+    return dls_slurm_when_init(p, index, err);
 }
 
 dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, const dls_view *view,
@@ -158,7 +145,7 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
                           err));
     p->n_parts = from->n_parts;
     p->parts_cap = from->parts_cap;
-    return DLS_OK;
+    return dls_slurm_when_grow(p, err);
 }
 
 static void count_sizes(dls_slurm_plan *p, const dls_place_index *index)
@@ -206,9 +193,10 @@ static dls_status drop_ended(dls_slurm_plan *p, const dls_view *view, dls_error 
             continue;
         }
         for (int32_t k = 0; k < r->n_parts; k++) {
-            dls_slurm_room *held = &p->held[p->parts[r->first_part + k].node];
-            held->cpus -= r->cpus;
-            held->mem -= r->mem;
+            const int32_t node = p->parts[r->first_part + k].node;
+            p->held[node].cpus -= r->cpus;
+            p->held[node].mem -= r->mem;
+            dls_slurm_when_stale(p, node);
         }
     }
     p->n_run = n;
@@ -241,6 +229,7 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
                                   const dls_slurm_ask *ask, int64_t until_us, dls_error *err)
 {
     DLS_TRY(add_run(p, view, job, ask, err));
+    DLS_TRY(dls_slurm_when_grow(p, err));
     dls_slurm_run made = p->run[p->n_run - 1];
     made.until_us = until_us;
     for (int32_t k = 0; k < made.n_parts; k++) {
@@ -248,6 +237,7 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
         p->held[node].cpus += made.cpus;
         p->held[node].mem += made.mem;
         look(p, dls_view_index(view), node);
+        dls_slurm_when_stale(p, node);
     }
     size_t at = p->n_run - 1;
     for (; at > 0 && by_end(&p->run[at - 1], &made) > 0; at--) {
@@ -314,34 +304,19 @@ bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)
     return ask->type < 0 || p->with[ask->type * SIZES + ask->gpus] >= ask->nodes;
 }
 
-/* Does a running job hold something on these nodes? */
-static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r, const uint64_t *nodes)
+/* A job gives back what it has in p->later; nodes where it then fits are usable. */
+static void release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slurm_ask *ask)
 {
-    for (int32_t k = 0; k < r->n_parts; k++) {
-        const int32_t node = p->parts[r->first_part + k].node;
-        if (nodes[node / 64] >> node % 64 & 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A job gives back what it has in p->later; how many nodes more that makes usable. */
-static int32_t release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slurm_ask *ask)
-{
-    int32_t more = 0;
     for (int32_t k = 0; k < r->n_parts; k++) {
         const dls_place_part *part = &p->parts[r->first_part + k];
         dls_slurm_room *room = &p->later[part->node];
         uint64_t *usable = &p->usable[part->node / 64];
         const uint64_t bit = UINT64_C(1) << part->node % 64;
-        give_back(room, r, part);
+        dls_slurm_give_back(room, r, part);
         if (p->avail[part->node / 64] & bit & ~*usable && dls_slurm_holds(room, ask)) {
             *usable |= bit;
-            more++;
         }
     }
-    return more;
 }
 
 /* p->avail: the nodes that a job may have now. */
@@ -399,17 +374,17 @@ int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int3
         return -1;
     }
     (void)fitting(p, ask);
+    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
     for (; tried < n && !fits; tried++) {
         const dls_slurm_run *r = run_of(p, victim[tried]);
         if (r) {
-            (void)release(p, r, ask);
-            fits = touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
+            release(p, r, ask);
+            fits = dls_slurm_touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
         }
     }
-    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
     for (int32_t i = 0; fits && i < tried; i++) {
         const dls_slurm_run *r = run_of(p, victim[i]);
-        if (r && touches(p, r, p->chosen)) {
+        if (r && dls_slurm_touches(p, r, p->chosen)) {
             victim[needed++] = victim[i];
         }
     }
@@ -431,47 +406,6 @@ int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
     return n;
 }
 
-/* When enough of the running jobs have ended, by their limits, for the job to fit on p->avail. Ends
- * are taken together that lie within a window behind the first, which is cut to half a minute of
- * the clock; it doubles until it holds the next end each time that those before do not suffice. The
- * start is the last end taken. DLS_NEVER, too, if it is after `until`. *seen: those that were
- * looked at. */
-static int64_t when_ended(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
-                          const dls_slurm_ask *ask, int32_t fits, size_t *seen)
-{
-    int64_t from_us = DLS_NEVER, window_us = WINDOW_US;
-    size_t i = 0;
-    while (i < p->n_run) {
-        int64_t last_us = DLS_NEVER;
-        bool more = true;
-        for (int n = 0; n < WINDOW_JOBS && more && i < p->n_run; i++) {
-            const dls_slurm_run *r = &p->run[i];
-            if (!touches(p, r, p->avail)) {
-                continue;
-            }
-            if (r->end_us > until_us) {
-                return DLS_NEVER;
-            }
-            if (from_us == DLS_NEVER) {
-                from_us = r->end_us + WINDOW_US - (r->end_us + p->clock_us) % WINDOW_US;
-            }
-            last_us = r->end_us;
-            fits += release(p, r, ask);
-            *seen = i + 1;
-            more = i + 1 < p->n_run && r[1].end_us <= from_us + window_us;
-            n++;
-        }
-        do {
-            window_us *= 2;
-        } while (i < p->n_run && window_us < INT64_MAX / 4 && from_us != DLS_NEVER &&
-                 p->run[i].end_us > from_us + window_us);
-        if (last_us != DLS_NEVER && fits >= ask->nodes && dls_slurm_choose(p, p->later, ask)) {
-            return last_us > now_us ? last_us : now_us + 1000000;
-        }
-    }
-    return DLS_NEVER;
-}
-
 /* When it can start on p->avail; DLS_NEVER: not until then. */
 static int64_t will_run(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
                         const dls_slurm_ask *ask)
@@ -480,15 +414,7 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
     if (fits >= ask->nodes && dls_slurm_choose(p, p->room, ask)) {
         return now_us;
     }
-    size_t seen = 0;
-    const int64_t start_us = when_ended(p, now_us, until_us, ask, fits, &seen);
-    for (size_t i = 0; i < seen; i++) {
-        for (int32_t k = 0; k < p->run[i].n_parts; k++) {
-            const int32_t node = p->parts[p->run[i].first_part + k].node;
-            p->later[node] = p->room[node];
-        }
-    }
-    return start_us;
+    return dls_slurm_when_ended(p, ask, now_us, until_us);
 }
 
 /* Are there nodes to gain where span i ends: some that the next has, and that a job from within
@@ -505,24 +431,29 @@ static bool gains(const dls_slurm_plan *p, const uint64_t *all, size_t i)
 }
 
 /* p->avail: the nodes that nobody reserves between start and end. *later_us: when some that are
- * reserved become free. */
-static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t start_us,
+ * reserved become free. *first: a span, none before which lasts beyond start; moved on. */
+static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t start_us, size_t *first,
                        int64_t *later_us)
 {
     const int64_t end_us = start_us + ask->limit_us;
     const uint64_t *all = nodes_for(p, ask, start_us, later_us);
+    const int32_t words = p->words;
+    uint64_t *avail = p->avail;
     int64_t found_us = DLS_NEVER;
-    memcpy(p->avail, all, (size_t)p->words * sizeof *p->avail);
-    for (size_t i = 0; i < p->n_span; i++) {
-        const int64_t end = p->span[i].end_us;
-        if (end > start_us && found_us == DLS_NEVER && i + 1 < p->n_span && gains(p, all, i)) {
-            found_us = end;
+    memcpy(avail, all, (size_t)words * sizeof *avail);
+    while (*first < p->n_span && p->span[*first].end_us <= start_us) {
+        ++*first;
+    }
+    for (size_t i = *first; i < p->n_span; i++) {
+        if (found_us == DLS_NEVER && i + 1 < p->n_span && gains(p, all, i)) {
+            found_us = p->span[i].end_us;
         }
-        if (p->span[i].begin_us > end_us && end > start_us) {
+        if (p->span[i].begin_us > end_us) {
             break;
         }
-        for (int32_t w = 0; end > start_us && w < p->words; w++) {
-            p->avail[w] &= p->sets[p->span[i].nodes + (size_t)w];
+        const uint64_t *set = p->sets + p->span[i].nodes;
+        for (int32_t w = 0; w < words; w++) {
+            avail[w] &= set[w];
         }
     }
     *later_us = found_us < *later_us ? found_us : *later_us;
@@ -532,31 +463,31 @@ bool dls_slurm_plan_unreserved(dls_slurm_plan *p, const dls_view *view, const dl
 {
     const int64_t now_us = dls_slurm_whole_s(view->now_us);
     int64_t later_us;
+    size_t first = 0;
     if (allowed(p, ask, now_us) > now_us) {
         return false;
     }
-    unreserved(p, ask, now_us, &later_us);
+    unreserved(p, ask, now_us, &first, &later_us);
     return fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
 }
 
 int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)
 {
     const int64_t now_us = dls_slurm_whole_s(view->now_us);
+    const int64_t last_us = now_us + p->window_us;
     int64_t from_us = allowed(p, ask, now_us);
-    while (from_us != DLS_NEVER) {
+    size_t first = 0;
+    while (from_us <= last_us) {
         int64_t later_us;
-        unreserved(p, ask, from_us, &later_us);
-        int64_t start_us = will_run(p, now_us, later_us, ask);
+        unreserved(p, ask, from_us, &first, &later_us);
+        int64_t start_us = will_run(p, now_us, later_us < last_us ? later_us : last_us, ask);
         start_us = start_us > from_us ? start_us : from_us;
         if (start_us <= now_us) {
             return view->now_us;
         }
-        if (start_us > later_us || start_us == DLS_NEVER) { /* reserved nodes may be free by then */
+        if (start_us > later_us || start_us > last_us) { /* reserved nodes may be free by then */
             from_us = later_us;
             continue;
-        }
-        if (start_us > now_us + p->window_us) {
-            return DLS_NEVER;
         }
         if (!overlaps(p, dls_slurm_plan_cut(p, start_us),
                       dls_slurm_plan_cut(p, start_us + ask->limit_us))) {

@@ -35,6 +35,23 @@ typedef struct dls_slurm_room {
     int64_t cpus, mem; /* 1/1000, MiB */
 } dls_slurm_room;
 
+/* A part of a run, in p->parts[]. */
+typedef struct dls_slurm_on {
+    int32_t run, part;
+} dls_slurm_on;
+
+/* What is known of each node's future by the limits of what runs (slurm_when.c). */
+typedef struct dls_slurm_when {
+    int32_t most_gpus; /* of a node */
+    int64_t *ready_us; /* [most_gpus + 1][nodes] from then on so many are free; INT64_MIN: now */
+    int32_t *order;    /* [most_gpus + 1][nodes] nodes by that */
+    dls_slurm_on *on;  /* by node, then by end */
+    int32_t *begin;    /* [nodes + 2] in on[] */
+    uint64_t *stale;   /* nodes of which that is no longer so; any_stale: there are some */
+    bool any_stale;
+    size_t on_cap;
+} dls_slurm_when;
+
 typedef struct dls_slurm_plan {
     int32_t n_nodes, n_types, words; /* words: of a set of nodes */
     dls_slurm_run *run;              /* by end; as of the last turn */
@@ -44,7 +61,7 @@ typedef struct dls_slurm_plan {
         *span; /* in order of time, from the resolution's last multiple to the window's end */
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
-    dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future, in a search, else as now */
+    dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future, scratch */
     dls_slurm_room *held; /* [n_nodes] by jobs without GPUs */
     dls_slurm_room unaccounted; /* what a node counts for where nothing is accounted; else 0 */
     const dls_slurm_outages *outages; /* borrowed */
@@ -59,6 +76,7 @@ typedef struct dls_slurm_plan {
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
                       plan begins */
     dls_place_part *want; /* [n_nodes] */
+    dls_slurm_when when;
 } dls_slurm_plan;
 
 /* What a job asks for: GPUs on each of some nodes of one type, for a time. */
@@ -124,6 +142,46 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
 int64_t dls_slurm_plan_cut(const dls_slurm_plan *p, int64_t us);
 /* A set of nodes behind the others; *at is its offset. Errors: ENOMEM. */
 dls_status dls_slurm_plan_new_set(dls_slurm_plan *p, size_t *at, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- slurm_when.c, for slurm_plan.c ---- */
+
+/* Room for the nodes of a plan that has its own. Errors: ENOMEM. */
+dls_status dls_slurm_when_init(dls_slurm_plan *p, const dls_place_index *index,
+                               dls_error *err) DLS_MUST_CHECK;
+void dls_slurm_when_fini(dls_slurm_when *w);
+/* Room for the parts of all that runs: to be called when there are more. Errors: ENOMEM. */
+dls_status dls_slurm_when_grow(dls_slurm_plan *p, dls_error *err) DLS_MUST_CHECK;
+/* What is free on a node, or what runs there, is not what it was. */
+void dls_slurm_when_stale(dls_slurm_plan *p, int32_t node);
+/* When enough of the running jobs have ended, by their limits, for the job to fit on p->avail. Ends
+ * are taken together that lie within a window behind the first, which is cut to half a minute of
+ * the clock; it doubles until it holds the next end each time that those before do not suffice. The
+ * start is the last end taken; the nodes stand in p->chosen. DLS_NEVER, too, if it is after `until`.
+ * O(nodes) where it can be seen that it is, else O(running + windows x nodes); O(running) more
+ * where something has changed since. */
+int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us,
+                             int64_t until_us);
+/* A part gives back what it holds: of processors whole ones, divided by GPUs and cut to thousandths
+ * before. */
+static inline void dls_slurm_give_back(dls_slurm_room *room, const dls_slurm_run *r,
+                                       const dls_place_part *part)
+{
+    room->gpus += part->gpus;
+    room->cpus += part->gpus > 0 ? (r->cpus_per_gpu * part->gpus + part->gpus) / 10 * 10 : r->cpus;
+    room->mem += part->gpus > 0 ? r->mem_per_gpu * part->gpus : r->mem;
+}
+/* Does a running job hold something on these nodes? */
+static inline bool dls_slurm_touches(const dls_slurm_plan *p, const dls_slurm_run *r,
+                                     const uint64_t *nodes)
+{
+    for (int32_t k = 0; k < r->n_parts; k++) {
+        const int32_t node = p->parts[r->first_part + k].node;
+        if (nodes[node / 64] >> node % 64 & 1) {
+            return true;
+        }
+    }
+    return false;
+}
 
 /* ---- slurm_choose.c, for slurm_plan.c ---- */
 

@@ -61,9 +61,10 @@ static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t
     ask.only =
         dls_slurm_partition_nodes(&s->partitions, dls_slurm_partition_of(&s->partitions, job));
     ask.nodes = named >= least && named <= gang ? (int32_t)named : least;
-    ask.gpus = s->exclusive ? most : (gang + ask.nodes - 1) / ask.nodes;
-    ask.cpus = dls_view_cpu_per_gpu(view, job) * gang / ask.nodes;
-    ask.mem = dls_view_mem_per_gpu(view, job) * gang / ask.nodes;
+    const int32_t each = (gang + ask.nodes - 1) / ask.nodes; /* some nodes get one less */
+    ask.gpus = s->exclusive ? most : each;
+    ask.cpus = dls_view_cpu_per_gpu(view, job) * each;
+    ask.mem = dls_view_mem_per_gpu(view, job) * each;
     if (nodes_with(index, type, ask.gpus) < ask.nodes) {
         ask.nodes = 0; /* nodes of several sizes, or fewer than it names: any that there are */
     }

@@ -63,6 +63,14 @@ starts jobs=after.csv -- first=0..4 second=40..47 third=45..56
 trace a,1,0,50,60,61440 b,1,0,50,60,61440 c,1,0,50,60,61440
 starts -- a=0..4 b=0..4 c=50..57
 
+# A gang that does not divide evenly: the node with the larger part has processors for that, not for the mean of both.
+cat >trace.csv <<'END'
+job_id,num_gpu,submit_time,duration,limit,nodes,num_cpu
+a,1,0,50,60,1,6
+uneven,5,10,50,60,2,50
+END
+starts -- a=0..4 uneven=50..62
+
 # QoS: priority, and running jobs that give way and then wait for a while.
 trace low1,4,0,100,120, low2,4,0,100,120, high,4,20,30,60,
 printf 'qos,priority,preempts\nlow,0,\nhigh,10,low\n' >qos.csv
