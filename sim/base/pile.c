@@ -173,12 +173,17 @@ static void join(dls_piles *t, dls_pile *p, int32_t a, int32_t b)
     p->parts--;
 }
 
-/* Half as many parts, all but one. */
-static void join_pairs(dls_piles *t, dls_pile *p, int32_t but)
+/* Fewer parts: neighbours become one where they are small, which most pairs are, but for one part. */
+static void join_small(dls_piles *t, dls_pile *p, int32_t but)
 {
+    int32_t all = 0;
+    for (int32_t at = p->near; at != DLS_NONE; at = t->part[at].next) {
+        all += t->part[at].n;
+    }
     for (int32_t at = p->near; at != DLS_NONE; at = t->part[at].next) {
         const int32_t next = t->part[at].next;
-        if (next != DLS_NONE && at != but && next != but) {
+        if (next != DLS_NONE && at != but && next != but &&
+            t->part[at].n + t->part[next].n <= all / (DLS_PILE_PARTS / 4)) {
             join(t, p, at, next);
         }
     }
@@ -223,7 +228,7 @@ static void sample(const dls_piles *t, const dls_pile *p, const dls_pile_part *q
 static void split(dls_piles *t, dls_pile *p, int32_t part)
 {
     if (p->parts > DLS_PILE_PARTS - WAYS) {
-        join_pairs(t, p, part);
+        join_small(t, p, part);
     }
     dls_pile_entry drawn[SAMPLES * WAYS], bound[WAYS];
     int32_t into[WAYS] = {part}, chunk = t->part[part].chunk;
@@ -243,11 +248,15 @@ static void split(dls_piles *t, dls_pile *p, int32_t part)
         const dls_pile_chunk from = t->chunk[chunk];
         chunk = free_chunk(t, chunk); /* first: then there are always enough */
         for (int32_t i = 0; i < from.n; i++) {
+            const dls_pile_entry *e = &from.entry[i];
             int32_t k = 0;
             for (int32_t half = ways / 2; half > 0; half /= 2) {
-                k += entry_before(t, p, &from.entry[i], &bound[k + half]) ? 0 : half;
+                k += bound[k + half].lead <= e->lead ? half : 0;
             }
-            append(t, into[k], from.entry[i]);
+            while (k > 0 && e->lead == bound[k].lead && entry_before(t, p, e, &bound[k])) {
+                k--;
+            }
+            append(t, into[k], *e);
         }
     }
 }
