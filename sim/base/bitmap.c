@@ -48,35 +48,6 @@ void dls_bitmap_assign(dls_bitmap *b, const dls_bitmap *from)
     b->count = from->count;
 }
 
-void dls_bitmap_set(dls_bitmap *b, int32_t i)
-{
-    DLS_DEBUG_ASSERT(i >= 0 && i < b->n && !dls_bitmap_has(b, i));
-    b->count++;
-    for (int32_t k = 0; k < b->n_levels; k++) {
-        uint64_t *word = &b->level[k][i >> 6];
-        const uint64_t old = *word;
-        *word = old | UINT64_C(1) << (i & 63);
-        if (old) {
-            break;
-        }
-        i >>= 6;
-    }
-}
-
-void dls_bitmap_clear(dls_bitmap *b, int32_t i)
-{
-    DLS_DEBUG_ASSERT(i >= 0 && i < b->n && dls_bitmap_has(b, i));
-    b->count--;
-    for (int32_t k = 0; k < b->n_levels; k++) {
-        uint64_t *word = &b->level[k][i >> 6];
-        *word &= ~(UINT64_C(1) << (i & 63));
-        if (*word) {
-            break;
-        }
-        i >>= 6;
-    }
-}
-
 int32_t dls_bitmap_next(const dls_bitmap *b, int32_t from)
 {
     int32_t k = 0, i = from < 0 ? 0 : from;

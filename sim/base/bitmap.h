@@ -6,6 +6,7 @@
 #ifndef DLS_BASE_BITMAP_H
 #define DLS_BASE_BITMAP_H
 
+#include "base/assert.h"
 #include "dlsim/error.h"
 
 #include <stdbool.h>
@@ -29,8 +30,36 @@ static inline bool dls_bitmap_has(const dls_bitmap *b, int32_t i)
 {
     return b->level[0][i >> 6] >> (i & 63) & 1;
 }
-void dls_bitmap_set(dls_bitmap *b, int32_t i);   /* i must not be in */
-void dls_bitmap_clear(dls_bitmap *b, int32_t i); /* i must be in */
+/* i must not be in. */
+static inline void dls_bitmap_set(dls_bitmap *b, int32_t i)
+{
+    DLS_DEBUG_ASSERT(i >= 0 && i < b->n && !dls_bitmap_has(b, i));
+    b->count++;
+    for (int32_t k = 0; k < b->n_levels; k++) {
+        uint64_t *word = &b->level[k][i >> 6];
+        const uint64_t old = *word;
+        *word = old | UINT64_C(1) << (i & 63);
+        if (old) {
+            break;
+        }
+        i >>= 6;
+    }
+}
+
+/* i must be in. */
+static inline void dls_bitmap_clear(dls_bitmap *b, int32_t i)
+{
+    DLS_DEBUG_ASSERT(i >= 0 && i < b->n && dls_bitmap_has(b, i));
+    b->count--;
+    for (int32_t k = 0; k < b->n_levels; k++) {
+        uint64_t *word = &b->level[k][i >> 6];
+        *word &= ~(UINT64_C(1) << (i & 63));
+        if (*word) {
+            break;
+        }
+        i >>= 6;
+    }
+}
 /* The least member >= from, or -1. */
 int32_t dls_bitmap_next(const dls_bitmap *b, int32_t from);
 

@@ -121,6 +121,9 @@ static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, 
     if (most >= c[p->n_classes - 1].weight || first[1] == DLS_NONE) {
         return first[1];
     }
+    if (most < c[0].weight) {
+        return DLS_NONE;
+    }
     int32_t lo = 0, hi = p->n_classes - 1; /* classes below lo are small enough, hi is not */
     while (lo < hi) {
         const int32_t middle = (lo + hi) / 2;
@@ -171,6 +174,26 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
     }
 }
 
+/* The last of a running set has left. */
+static void find_last(dls_select *s, dls_pool *p, int32_t set)
+{
+    p->last[set] = dls_pile_first(&s->piles, &p->running[set].pile);
+    if (p->last[set] != DLS_NONE) {
+        s->fetch(s->user, p->last[set]); /* may be the next to stop */
+    }
+}
+
+/* A job into a running set, with its rank there. */
+static void put_running(dls_select *s, dls_pool *p, int32_t set, int32_t job, dls_rank rank,
+                        int32_t weight)
+{
+    dls_line_insert(s, &p->running[set], job, rank, weight, 0);
+    if (s->preempts && (p->last[set] == DLS_NONE ||
+                        dls_rank_cmp(&rank, &s->order.member[p->last[set]].rank) > 0)) {
+        p->last[set] = job;
+    }
+}
+
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
 {
     DLS_DEBUG_ASSERT(s->job[job].type < 0 && type >= 0 && type < s->n_types);
@@ -181,14 +204,7 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         rank.key += dls_select_slope(s, c->gpus) * now_us;
-        dls_line_insert(s, &p->running[set], job, rank, c->weight, 0);
-        if (!s->preempts) {
-            return;
-        }
-        if (p->last[set] == DLS_NONE ||
-            dls_rank_cmp(&rank, &s->order.member[p->last[set]].rank) > 0) {
-            p->last[set] = job;
-        }
+        put_running(s, p, set, job, rank, c->weight);
     }
 }
 
@@ -204,10 +220,7 @@ void dls_select_remove_running(dls_select *s, int32_t job)
         const int32_t set = running_set(p, c, type);
         dls_line_remove(s, &p->running[set], job);
         if (p->last[set] == job) {
-            p->last[set] = dls_pile_first(&s->piles, &p->running[set].pile);
-            if (p->last[set] != DLS_NONE) {
-                s->fetch(s->user, p->last[set]); /* may be the next to stop */
-            }
+            find_last(s, p, set);
         }
     }
 }
@@ -239,8 +252,16 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
     if (s->guest && s->guest[job]) {
         dls_select_set_guest_rank(s, job, rank, now_us);
     } else if (type >= 0) {
-        dls_select_remove_running(s, job);
-        dls_select_add_running(s, job, type, rank, now_us);
+        const dls_class *c = &s->cls[s->job[job].cls];
+        dls_pool *p = &s->pool[c->pool];
+        const int32_t set = running_set(p, c, type);
+        rank.key += dls_select_slope(s, c->gpus) * now_us;
+        const bool was_last = p->last[set] == job;
+        dls_line_remove(s, &p->running[set], job);
+        put_running(s, p, set, job, rank, c->weight);
+        if (was_last) {
+            find_last(s, p, set);
+        }
     } else if (s->refusal && s->refusal[job].parked) {
         dls_select_refile_parked(s, job, rank);
     } else {
@@ -457,7 +478,7 @@ static int32_t first_fitting(dls_select *s, const dls_pool *p, int32_t type, int
         if (job == DLS_NONE || earlier(s, best, job) == best) {
             return best;
         }
-        const int32_t gpus = s->cls[s->job[job].cls].weight;
+        const int32_t gpus = s->order.member[job].weight; /* its rank lies beside it, its class does not */
         s->heads_examined++;
         room = room_behind(s, p, type, &s->order.member[job].rank, gpus, now_us);
         if (room >= gpus) {
