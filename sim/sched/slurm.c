@@ -192,6 +192,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                                  .bf_cycle_us = us_of(&v[BF_CYCLE])};
     s->preempt = v[PREEMPT].b;
     s->requeue_us = us_of(&v[REQUEUE_DELAY]);
+    DLS_TRY(dls_slurm_plan_init(&s->plan, view, err));
     DLS_TRY(read_tables(s, view, v, err));
     DLS_TRY(
         dls_alloc_array(&s->limit_us, (size_t)view->n_jobs, sizeof *s->limit_us, "limits", err));
@@ -302,13 +303,14 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     return DLS_OK;
 }
 
-/* A job that asks for more time than its partition allows is refused, or waits for ever. */
+/* A job that asks for what no nodes have, or for more time than its partition allows, is refused, or
+ * waits for ever. */
 static bool admit(void *state, const dls_view *view, int32_t job)
 {
     const struct slurm *s = state;
     const int32_t which = dls_slurm_partition_of(&s->partitions, job);
     const int64_t most_us = which < 0 ? -1 : s->partitions.at[which].most_us;
-    return dls_admit_gang(state, view, job) &&
+    return dls_admit_gang(state, view, job) && dls_slurm_can_run(s, view, job) &&
            (most_us < 0 || !view->limit_us || view->limit_us[job] <= most_us);
 }
 

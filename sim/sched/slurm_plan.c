@@ -51,15 +51,20 @@ static void list(dls_slurm_plan *p, int32_t node, int32_t from, int32_t to, bool
     }
 }
 
-/* What a node has free now. Processors as cpus_of has them: the index is short of less than ten
+/* What a node has free now. Processors are cut as a part's are: the index is short of less than ten
  * thousandths of one, by what is cut off. */
-static void look(dls_slurm_plan *p, const dls_place_index *index, int32_t node)
+static dls_slurm_room room_of(const dls_slurm_plan *p, const dls_place_index *index, int32_t node)
 {
-    const int32_t had = p->room[node].gpus;
-    p->room[node] = (dls_slurm_room){
+    return (dls_slurm_room){
         .gpus = dls_place_free(index, node),
         .cpus = p->unaccounted.cpus + dls_place_free_cpu(index, node) / 10 * 10 - p->held[node].cpus,
         .mem = p->unaccounted.mem + dls_place_free_mem(index, node) - p->held[node].mem};
+}
+
+static void look(dls_slurm_plan *p, const dls_place_index *index, int32_t node)
+{
+    const int32_t had = p->room[node].gpus;
+    p->room[node] = room_of(p, index, node);
     list(p, node, had + 1, p->room[node].gpus + 1, true);
     list(p, node, p->room[node].gpus + 1, had + 1, false);
     if (p->room[node].gpus != had) {
@@ -95,15 +100,13 @@ static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job,
     return DLS_OK;
 }
 
-static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls_error *err)
+dls_status dls_slurm_plan_init(dls_slurm_plan *p, const dls_view *view, dls_error *err)
 {
+    const dls_place_index *index = dls_view_index(view);
     const int32_t n_nodes = dls_place_nodes(index), n_types = dls_place_types(index);
-    if (p->n_nodes == n_nodes) {
-        return DLS_OK;
-    }
     p->n_nodes = n_nodes;
     p->words = (n_nodes + 63) / 64;
-    DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 2, sizeof *p->room, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 3, sizeof *p->room, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->held, (size_t)n_nodes, sizeof *p->held, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 5, sizeof *p->avail, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->having, (size_t)p->words * SIZES, sizeof *p->having, "nodes", err));
@@ -119,10 +122,14 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     }
     DLS_TRY(dls_alloc_array(&p->with, (size_t)(n_types * SIZES), sizeof *p->with, "nodes", err));
     p->later = p->room + n_nodes;
+    p->idle = p->later + n_nodes;
     p->chosen = p->avail + p->words;
     p->may = p->chosen + p->words;
     p->closed = p->may + p->words;
     p->usable = p->closed + p->words;
+    for (int32_t n = 0; n < n_nodes; n++) {
+        p->idle[n] = room_of(p, index, n);
+    }
     return dls_slurm_when_init(p, index, err);
 }
 
@@ -133,10 +140,8 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
                           .clock_us = from->clock_us,
                           .resolution_us = from->resolution_us,
                           .window_us = from->window_us};
-    if (from->n_nodes == 0) {
-        return DLS_OK;
-    }
-    DLS_TRY(make_room(p, dls_view_index(view), err));
+    DLS_TRY(dls_slurm_plan_init(p, view, err));
+    memcpy(p->idle, from->idle, (size_t)p->n_nodes * sizeof *p->idle);
     memcpy(p->held, from->held, (size_t)p->n_nodes * sizeof *p->held);
     DLS_TRY(dls_duplicate(&p->run, from->run, from->n_run, from->run_cap, sizeof *p->run, err));
     p->n_run = from->n_run;
@@ -207,7 +212,6 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, dls_err
 {
     const dls_place_index *index = dls_view_index(view);
     size_t all;
-    DLS_TRY(make_room(p, index, err));
     DLS_TRY(drop_ended(p, view, err));
     p->n_span = p->n_sets = 0;
     p->now_us = view->now_us;
@@ -297,6 +301,17 @@ void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes)
     for (int32_t w = 0; w < p->words; w++) {
         p->closed[w] |= nodes[w];
     }
+}
+
+bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    const uint64_t *all = p->of_type + (ask->type < 0 ? p->n_types : ask->type) * p->words;
+    int32_t left = ask->nodes;
+    for (int32_t n = 0; n < p->n_nodes && left > 0; n++) {
+        const uint64_t may = all[n / 64] & (ask->only ? ask->only[n / 64] : UINT64_MAX);
+        left -= may >> n % 64 & 1 && dls_slurm_holds(&p->idle[n], ask);
+    }
+    return left <= 0;
 }
 
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)

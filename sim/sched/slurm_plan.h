@@ -62,6 +62,7 @@ typedef struct dls_slurm_plan {
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future, scratch */
+    dls_slurm_room *idle; /* [n_nodes] as the run began */
     dls_slurm_room *held; /* [n_nodes] by jobs without GPUs */
     dls_slurm_room unaccounted; /* what a node counts for where nothing is accounted; else 0 */
     const dls_slurm_outages *outages; /* borrowed */
@@ -96,6 +97,12 @@ typedef struct dls_slurm_ask {
  * that with the fewest free processors in it); if none does, the one with the most, and so on for
  * the rest. */
 
+/* Room for the cluster, of which nobody holds anything yet; resolution_us and the like are set. Errors:
+ * ENOMEM. */
+dls_status dls_slurm_plan_init(dls_slurm_plan *p, const dls_view *view,
+                               dls_error *err) DLS_MUST_CHECK;
+/* Has the idle cluster the nodes that a job asks for? O(nodes). */
+bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* A plan without reservations of the cluster as it is. The plan keeps what runs from turn to turn:
  * what was started goes when it runs no more. O(running + nodes). Errors: ENOMEM. */
 dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view,

@@ -85,6 +85,17 @@ static bool may_have(const dls_view *view, int32_t job, int32_t type, bool now)
             view->gpus[job] > dls_view_free_gpus(view, type));
 }
 
+bool dls_slurm_can_run(const struct slurm *s, const dls_view *view, int32_t job)
+{
+    for (int32_t t = 0; t < view->n_types; t++) {
+        const dls_slurm_ask ask = ask_of(s, view, job, t);
+        if (dls_view_types(view, job) >> t & 1 && dls_slurm_plan_holds(&s->plan, &ask)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Start a job on the nodes that the plan has chosen; false: the engine refused (processors,
  * memory). */
 static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job,

@@ -39,6 +39,8 @@ static inline int64_t dls_slurm_limit(const struct slurm *s, int64_t limit_us)
     return given_us < MAX_LIMIT_US ? given_us : MAX_LIMIT_US;
 }
 
+/* Could a job of the view run on the idle cluster, as it asks for nodes? */
+bool dls_slurm_can_run(const struct slurm *s, const dls_view *view, int32_t job);
 /* What is due now by the clock: the main scheduler, backfill, both or nothing. Errors: ENOMEM. */
 dls_status dls_slurm_run_due(struct slurm *s, const dls_view *view, dls_actions *out,
                              dls_error *err) DLS_MUST_CHECK;

@@ -71,6 +71,15 @@ uneven,5,10,50,60,2,50
 END
 starts -- a=0..4 uneven=50..62
 
+# What no node has is turned away, and blocks nobody.
+cat >trace.csv <<'END'
+job_id,num_gpu,submit_time,duration,limit,nodes,num_cpu
+wide,4,0,50,60,1,40
+a,4,1,50,60,1,32
+wider,8,2,50,60,2,66
+END
+starts -- a=1..5 wide=-1..0 wider=-1..0
+
 # QoS: priority, and running jobs that give way and then wait for a while.
 trace low1,4,0,100,120, low2,4,0,100,120, high,4,20,30,60,
 printf 'qos,priority,preempts\nlow,0,\nhigh,10,low\n' >qos.csv
