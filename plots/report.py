@@ -338,10 +338,8 @@ def page(paths, output, wanted, answer=None):
         fill["SCRIPT"] = f.read()
     for key, value in fill.items():
         out = out.replace(f"@{key}@", value)
-    part = output + ".part"
-    with open(part, "w", encoding="utf-8") as f:
+    with results.whole(output) as part, open(part, "w", encoding="utf-8") as f:
         f.write(out)
-    os.replace(part, output)
 
 
 def parser(description):

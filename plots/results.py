@@ -2,8 +2,10 @@
 """Reading of results files (docs/results.md), for figures and reports."""
 
 import argparse
+import contextlib
 import os
 import sys
+import tempfile
 
 import h5py
 import numpy as np
@@ -92,6 +94,26 @@ def markdown(path):
     return tables
 
 
+@contextlib.contextmanager
+def whole(path):
+    """The name of a file that takes the place of `path` when all of it is on the disk, and else goes away."""
+    handle, part = tempfile.mkstemp(prefix=f".{os.path.basename(path)}.", dir=os.path.dirname(path) or ".")
+    os.close(handle)
+    try:
+        yield part
+        with open(part, "rb") as f:
+            os.fsync(f.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(part, 0o666 & ~mask)
+        os.replace(part, path)
+    except BaseException as e:
+        os.unlink(part)
+        if isinstance(e, OSError) and not e.filename:
+            raise OSError(e.errno, e.strerror, path) from None
+        raise
+
+
 def attempt(who, work):
     """Exit code of work(), which is told in one line if it goes wrong."""
     try:
@@ -106,6 +128,9 @@ def attempt(who, work):
     except OSError as e:
         print(f"{who}: {e}", file=sys.stderr)
         return 5
+    except MemoryError:
+        print(f"{who}: out of memory", file=sys.stderr)
+        return 1
 
 
 def command(work, parser):

@@ -56,7 +56,8 @@ def save(fig, folder, name):
     fig.draw_without_rendering()
     fig.set_layout_engine("none")
     for ending in ENDINGS:
-        fig.savefig(os.path.join(folder, f"{name}.{ending}"), bbox_inches="tight", metadata=metadata[ending])
+        with results.whole(os.path.join(folder, f"{name}.{ending}")) as part:
+            fig.savefig(part, format=ending, bbox_inches="tight", metadata=metadata[ending])
     plt.close(fig)
 
 

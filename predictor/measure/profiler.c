@@ -225,12 +225,17 @@ static dls_status columns(const profile *p, dls_recording *out, dls_error *err)
                     : DLS_OK;
 }
 
-static dls_status sweep(profile *p, dls_recording *out, dls_error *err)
+/* path: for errors. */
+static dls_status sweep(const char *path, profile *p, dls_recording *out, dls_error *err)
 {
     int64_t active[TRACKS] = {0};
     double seconds[TRACKS] = {0}, bytes = 0, rate = 0;
     qsort(p->edge, p->n, sizeof *p->edge, earlier);
     const double begin_us = p->edge[0].time_us;
+    if (p->edge[p->n - 1].time_us - begin_us > 2 * MAX_US) {
+        return dls_fail(err, DLS_EINPUT, path, "events that are more than %g s apart",
+                        2e-6 * MAX_US);
+    }
     double before_us = begin_us;
     for (size_t i = 0; i < p->n;) {
         const double now_us = p->edge[i].time_us, span_us = now_us - before_us;
@@ -269,7 +274,7 @@ static dls_status record(const char *path, profile *p, dls_recording *out, dls_e
         return dls_fail(err, DLS_EINPUT, path, "no work of a GPU in it");
     }
     DLS_TRY(columns(p, out, err));
-    DLS_TRY(sweep(p, out, err));
+    DLS_TRY(sweep(path, p, out, err));
     if (p->n_steps > 0) {
         gsl_sort(p->step_us, 1, p->n_steps);
         dls_recording_note(out, "the profiler's steps: %zu, median %.6g s", p->n_steps,

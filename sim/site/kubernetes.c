@@ -3,8 +3,8 @@
  * Reads what kubectl prints:
  *
  *      Node                      --> cluster.cfg   GPUs (nvidia.com/gpu), their product, processors
- *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
- *      Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
+ *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one
+ * gang Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
  *      ClusterQueue, LocalQueue  --> cluster.cfg   quotas of the scheduler `fair-share`
  *
  * What may be changed here: which members are read. tests/cli/site_kubernetes.sh guards it.
@@ -21,6 +21,7 @@
 #include "traces/trace_impl.h"
 #include "traces/walk.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +49,7 @@ typedef struct reading {
     quota *quota;
     int32_t *cluster_of; /* [names]: the cluster queue of a local one; 0: none, else its code + 1 */
     size_t gang_cap, n_quotas, quota_cap, names_cap;
+    double quota_gpus;           /* of all quotas, which may be more than there are */
     size_t pods, other, without; /* other: objects of other kinds; without: pods without GPUs */
 } reading;
 
@@ -284,7 +286,11 @@ static dls_status read_cluster_queue(reading *r, json_object *queue, dls_error *
     size_t n_groups, n_flavors, n;
     json_object *groups = list_of(get(queue, "spec"), "resourceGroups", &n_groups);
     quota q = {.gpus = 0};
-    DLS_TRY(name_of(r, "", text(get(queue, "metadata"), "name"), &q.queue, err));
+    const char *name = text(get(queue, "metadata"), "name");
+    if (!*name || strpbrk(name, ",:\"\\\n\r\t")) {
+        return dls_walk_fail(&r->w, err, "'%.100s' is not a name of a ClusterQueue", name);
+    }
+    DLS_TRY(name_of(r, "", name, &q.queue, err));
     for (size_t i = 0; i < n_groups; i++) {
         json_object *flavors = list_of(json_object_array_get_idx(groups, i), "flavors", &n_flavors);
         for (size_t k = 0; k < n_flavors; k++) {
@@ -297,6 +303,8 @@ static dls_status read_cluster_queue(reading *r, json_object *queue, dls_error *
             }
         }
     }
+    q.gpus = q.gpus > 0 ? q.gpus : 0;
+    r->quota_gpus += (double)q.gpus;
     DLS_TRY(dls_grow(&r->quota, &r->quota_cap, r->n_quotas + 1, sizeof *r->quota, err));
     r->quota[r->n_quotas++] = q;
     return DLS_OK;
@@ -425,9 +433,10 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
         return DLS_OK;
     }
     fputs("scheduler: { name = \"fair-share\"; quotas = \"", cfg);
+    const double there = fmin(1, (double)r->nodes.total_gpus / fmax(r->quota_gpus, 1));
     for (size_t i = 0; i < r->n_quotas; i++) {
-        fprintf(cfg, "%s%s:%lld", i ? "," : "", dls_strdict_get(&r->names, r->quota[i].queue),
-                (long long)r->quota[i].gpus);
+        fprintf(cfg, "%s%s:%.0f", i ? "," : "", dls_strdict_get(&r->names, r->quota[i].queue),
+                floor(there * (double)r->quota[i].gpus));
     }
     fputs("\"; };\n", cfg);
     return DLS_OK;
@@ -455,6 +464,10 @@ static void report(const reading *r, const char *objects, const dls_trace *trace
     if (r->without > 0 || r->other > 0 || r->nodes.without > 0) {
         fprintf(to, "  left out: %zu pods and %d nodes without GPUs, %zu objects of other kinds\n",
                 r->without, (int)r->nodes.without, r->other);
+    }
+    if (r->quota_gpus > (double)r->nodes.total_gpus) {
+        fprintf(to, "  quotas of %.0f GPUs, more than there are: cut in proportion\n",
+                r->quota_gpus);
     }
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
         fprintf(to, "  %.*s\n", (int)strcspn(line, "\n"), line);

@@ -101,7 +101,8 @@ static double cpus_in(const char *tres)
 {
     for (const char *p = tres; *p; p += strcspn(p, ","), p += *p == ',') {
         if (strncmp(p, "cpu=", 4) == 0) {
-            return strtod(p + 4, NULL);
+            const double cpus = strtod(p + 4, NULL);
+            return cpus <= 1e9 ? cpus : -1; /* what option `jobs` takes */
         }
     }
     return -1;
@@ -312,26 +313,62 @@ void dls_site_jobs_report(const dls_site_jobs *jobs, FILE *to)
     }
 }
 
+/* The QoS of a cell, several joined by `,`; those that a table can hold. */
+static dls_status add_qos(dls_strdict *names, const dls_csv *csv, int col, dls_error *err)
+{
+    enum { QOS_MAX = 64, NAME_BYTES = 63 }; /* of option `qos` */
+    int32_t code;
+    const char *p = csv->cell[col].s, *end = p + csv->cell[col].len;
+    for (size_t len; p < end; p += len + 1) {
+        const char *comma = memchr(p, ',', (size_t)(end - p));
+        len = (size_t)((comma ? comma : end) - p);
+        if (len == 0 || len > NAME_BYTES) {
+            return dls_csv_fail(csv, col, err, "a name of %zu bytes, not 1 to %d", len, NAME_BYTES);
+        }
+        DLS_TRY(dls_strdict_put(names, p, len, &code, err));
+    }
+    return names->n <= QOS_MAX ? DLS_OK : dls_csv_fail(csv, col, err, "more than %d QoS", QOS_MAX);
+}
+
+static dls_status put_qos_row(dls_csv *csv, const int col[3], dls_strdict *names, FILE *out,
+                              dls_error *err)
+{
+    char others[4200];
+    int64_t priority;
+    if (csv->cell[col[0]].len == 0 || memchr(csv->cell[col[0]].s, ',', csv->cell[col[0]].len)) {
+        return dls_csv_fail(csv, col[0], err, "expected a name");
+    }
+    DLS_TRY(add_qos(names, csv, col[0], err));
+    DLS_TRY(dls_csv_i64(csv, col[1], "a priority", 0, 0, INT64_C(10000000000), &priority, err));
+    if (col[2] >= 0) {
+        DLS_TRY(add_qos(names, csv, col[2], err));
+    }
+    snprintf(others, sizeof others, "%s", dls_csv_text(csv, col[2]));
+    for (char *p = others; (p = strchr(p, ','));) {
+        *p = '+';
+    }
+    fprintf(out, "%s,%lld,%s\n", dls_csv_text(csv, col[0]), (long long)priority, others);
+    return DLS_OK;
+}
+
 dls_status dls_site_qos_put(const char *path, FILE *out, dls_error *err)
 {
-    int name, priority, preempts;
+    int col[3];
+    dls_strdict names;
     bool more = true;
     dls_csv csv;
     const dls_csv_bind binds[] = {
-        {"Name", &name, true}, {"Priority", &priority, true}, {"Preempt", &preempts, false}};
+        {"Name", &col[0], true}, {"Priority", &col[1], true}, {"Preempt", &col[2], false}};
     DLS_TRY(dls_csv_open(&csv, path, err));
     csv.sep = '|';
+    dls_strdict_init(&names);
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
     fputs("qos,priority,preempts\n", out);
     while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        char names[1024];
-        snprintf(names, sizeof names, "%s", dls_csv_text(&csv, preempts));
-        for (char *p = names; (p = strchr(p, ','));) {
-            *p = '+';
-        }
-        fprintf(out, "%s,%s,%s\n", dls_csv_text(&csv, name), dls_csv_text(&csv, priority), names);
+        status = put_qos_row(&csv, col, &names, out, err);
     }
+    dls_strdict_fini(&names);
     dls_csv_fini(&csv);
     return status;
 }

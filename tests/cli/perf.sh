@@ -136,6 +136,7 @@ gzip.open("kernels.json.gz", "wt").write(json.dumps({"schemaVersion": 1, "traceE
 for name, bad in (("early", head + "0,5,compute,\n7"), ("sign", head + "0,-5,compute,\n"),
                   ("kind", head + "0,5,thinking,\n"), ("none", head), ("cut", '{"traceEvents": [{'),
                   ("time", '{"traceEvents": [{"ph": "X", "cat": "kernel", "dur": 5}]}'),
+                  ("far", '{"traceEvents": [%s]}' % ", ".join('{"ph": "X", "cat": "kernel", "ts": %s, "dur": 5}' % t for t in ("0", "1e130"))),
                   ("other", '{"a": 1}')):
     open(f"bad_{name}", "w").write(bad)
 END
@@ -164,7 +165,7 @@ python3 kernels.py || fail "kernels of a profiler: $(cat out.txt)"
 checks=$((checks + 1))
 expect 0 perf analyze table.h5
 says out.txt "step      0.05"
-for bad in early sign kind none cut time other; do
+for bad in early sign kind none cut time other far; do
     expect 4 perf import bad_$bad -o never.h5
     says err.txt "bad_$bad"
 done

@@ -32,6 +32,34 @@ says page.html "$jct"
 name = h5py.File("fifo.h5")["runs/0/cluster/groups"]["name"][0]
 sys.exit(name != b"v100")' || fail "the name of the nodes"
 
+# With less memory than it needs it says so, and leaves nothing. (Of its Python before: no Python that has what it needs.)
+out_of_memory=0
+if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then
+    mkdir less
+    code=1
+    for ((kib = 60000; code != 0 && kib < 1000000; kib += 8000)); do
+        code=0
+        (ulimit -v "$kib" && exec "$dlsim" report fifo.h5 -o less/page.html) >out.txt 2>err.txt || code=$?
+        test $code -eq 0 || test ! -e less/page.html || fail "a page without the memory for it"
+        test "$(ls -A less)" = "" || test "$(ls -A less)" = page.html || fail "left: $(ls -A less)"
+        test $code -ne 1 || out_of_memory=$((out_of_memory + 1))
+        case $code in
+        0) grep -q '</html>' less/page.html || fail "a part of a page" ;;
+        1) says err.txt "out of memory" ;;
+        esac
+        rm -f less/page.html
+    done
+    test $code -eq 0 && test $out_of_memory -gt 0 || fail "exit code $code with $kib KiB"
+    echo "$out_of_memory limits were too low for the page"
+fi
+
+# Two at once write one page, whole, and nothing else.
+mkdir two
+"$dlsim" report fifo.h5 -o two/page.html --force &
+expect 0 report fifo.h5 -o two/page.html --force
+wait $! || fail "the other of two reports failed"
+test "$(ls -A two)" = page.html || fail "left: $(ls -A two)"
+
 # What it cannot show it says.
 expect 4 report missing.h5 -o x.html
 says err.txt "missing.h5: no such file"

@@ -315,6 +315,12 @@ expect 0 config --check long/cluster.cfg
 sed 's/Gres=gpu:8/Gres=gpu:a"b:8/' "$source/tests/slurm/partitions/nodes.txt" >long.txt
 expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes=long.txt -o none
 says err.txt "expected at most 47 bytes, no quotes"
+for row in '|5' "$(printf 'q%.0s' {1..64})|5" 'a|-1' 'a|@' 'a,b|5' "a|5|$(printf 'q%.0s' {1..64})"; do
+    printf 'Name|Priority|Preempt\n%s\n' "$row" >qos.txt
+    expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" \
+        --nodes="$source/tests/slurm/partitions/nodes.txt" --qos=qos.txt -o none
+    says err.txt "qos.txt:2"
+done
 rm -rf none
 expect 3 fidelity missing
 expect 4 fidelity "$source/configs/quickstart.cfg" --set=trace.path="$sample"

@@ -70,6 +70,16 @@ expect 0 import kubernetes --objects=odd.json -o odd
 cmp site/trace.csv odd/trace.csv || fail "odd members"
 says err.txt "3 nodes with 20 GPUs"
 
+# More is promised than there is.
+sed 's/"nominalQuota": 2$/"nominalQuota": 28/; s/"nominalQuota": 2}/"nominalQuota": 28}/' list.json >more.json
+expect 0 import kubernetes --objects=more.json -o more
+says err.txt "quotas of 40 GPUs, more than there are: cut in proportion"
+says more/cluster.cfg 'quotas = "research:20"'
+expect 0 fidelity more
+sed 's/"name": "research"/"name": "re:search"/' list.json >colon.json
+expect 4 import kubernetes --objects=colon.json -o none
+says err.txt "is not a name of a ClusterQueue"
+
 expect 2 import kubernetes -o none
 head -c 2000 list.json >cut.json
 expect 4 import kubernetes --objects=cut.json -o none

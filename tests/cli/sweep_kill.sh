@@ -104,6 +104,43 @@ find sweep.sweep -name '*.h5' -printf '%p %i %T@\n' | sort >after.txt
 test -z "$(comm -23 before.txt after.txt)" || fail "finished points were run again: $(comm -23 before.txt after.txt | head -3)"
 test -z "$(find sweep.sweep -name '.*.h5.*' -o -name '*.lock')" || fail "something was left"
 
+# Killed at moments all over its time, again and again until it is over, from the start each time: what is there is whole,
+# and in the end it is what a sweep is that nobody killed.
+kills=${SWEEP_KILLS:-12}
+cat >short.cfg <<END
+sweep: { base = "$source/configs/quickstart.cfg"; set = ("trace.path=$sample");
+         axes = ({ key = "scheduler.restore_cost"; from = "0 s"; to = "60 s"; steps = 24; }); };
+END
+points_of() { # digests, in order
+    for file in "$1"/points/*/*.h5; do
+        "$dlsim" inspect "$file" --jobs=0 | grep -v '^wall' || fail "$file"
+    done
+}
+expect 0 sweep run short.cfg -q -j 2 -o whole
+points_of whole >whole.txt
+cut=0 begun=0
+for ((k = 0; k < kills; k++)); do
+    if test ! -e killed || test "$(find killed -name '*.h5' | wc -l)" -eq 24; then
+        rm -rf killed
+        begun=$((begun + 1))
+    fi
+    "$dlsim" sweep run short.cfg -q -j 2 -o killed 2>err.txt &
+    sleep "$(printf '0.%03d' $((RANDOM % 300)))"
+    if kill -9 $! 2>/dev/null; then
+        cut=$((cut + 1))
+    fi
+    wait $! 2>/dev/null || :
+    for file in $(find killed -name '*.h5' -newer whole.txt 2>/dev/null | head -3); do
+        expect 0 inspect "$file"
+    done
+done
+test $cut -gt 0 || fail "no sweep was killed"
+expect 0 sweep run short.cfg -q -j 2 -o killed
+points_of killed >killed.txt
+cmp -s whole.txt killed.txt || fail "a sweep that was killed differs: $(diff whole.txt killed.txt | head -5)"
+test -z "$(find killed -name '.*.h5.*' -o -name '*.lock')" || fail "something was left"
+echo "$cut sweeps killed, begun anew $begun times"
+
 # Two at once share the points and disturb nobody.
 "$dlsim" sweep run sweep.cfg -q -j 1 --points=200-215 -o two &
 other=$!
