@@ -159,6 +159,13 @@ static bool among(const char *const *words, size_t n, const char *word, size_t l
     return false;
 }
 
+/* Pixels of an edge of images. 256 and 512 may be a batch, but not behind patches and windows. */
+static bool is_edge(const char *name, long n)
+{
+    const bool batch = (n & (n - 1)) == 0 && !strstr(name, "patch") && !strstr(name, "window");
+    return n >= 160 && n <= 999 && n % 8 == 0 && !batch;
+}
+
 /* The name without its first or last word, if that says nothing of the network or only the edge of
  * its images, which then is *image. false: there is no such word. */
 static bool shorten(char *name, int32_t *image)
@@ -173,7 +180,7 @@ static bool shorten(char *name, int32_t *image)
         memmove(name, name + first + 1, strlen(name + first + 1) + 1);
     } else if (among(behind, sizeof behind / sizeof behind[0], last + 1, strlen(last + 1))) {
         *last = '\0';
-    } else if (strlen(last) == 4 && strspn(last + 1, "0123456789") == 3) {
+    } else if (strlen(last) == 4 && is_edge(name, strtol(last + 1, NULL, 10))) {
         *image = (int32_t)strtol(last + 1, NULL, 10);
         *last = '\0';
     } else if (strlen(last) == 4 && strncmp(last, "_v1", 3) == 0) { /* resnet50_v1d: resnet50d */

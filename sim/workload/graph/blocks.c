@@ -153,11 +153,22 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
     return drop(net, dls_net_softmax(net, a), b.dropout && style != DLS_BLOCK_OPT);
 }
 
+/* Of a row's division by its length: sum of squares, root, bound, products. */
+#define BACK_UNIT 8
+dls_tensor dls_block_unit(dls_net *net, dls_tensor x)
+{
+    return dls_net_pass(net, x, DLS_OP_POW, BACK_UNIT);
+}
+
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
     dls_tensor part[3]; /* queries, keys, values */
     projections(net, x, y, b, part);
+    if (b.cosine) {
+        part[0] = dls_block_unit(net, part[0]);
+        part[1] = dls_block_unit(net, part[1]);
+    }
     if (b.rotary) {
         part[0] = dls_net_rotary(net, part[0]);
         part[1] = dls_net_rotary(net, part[1]);

@@ -32,6 +32,9 @@ dls_tensor dls_block_embed(dls_net *net, int64_t rows, int64_t width, int32_t t)
  * BasicLSTMCell: one matrix product of input and state per step. */
 dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 
+/* The last dimension brought to length 1. */
+dls_tensor dls_block_unit(dls_net *net, dls_tensor x);
+
 /* softmax(q k^T) v; all [b][t][d] */
 dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor v);
 
@@ -52,6 +55,7 @@ typedef struct dls_block_heads {
     bool bias;
     bool dropout;
     bool rotary;
+    bool cosine;    /* queries and keys are brought to length 1 */
     int64_t places; /* trained numbers that are added to the scores: relative positions; 0: none */
 } dls_block_heads;
 

@@ -82,6 +82,7 @@ dls_tensor dls_net_numbers(dls_net *net, int64_t n)
     if (var < 0) {
         return -1;
     }
+    net->wide = net->runner != DLS_RUN_GRAPH && net->element_bytes == 2; /* as tables */
     const dls_tensor out = dls_net_tensor(net, &shape, net->vars[var].read, true);
     tape_rec *rec = dls_net_record(net, TAPE_NUMBERS, NULL, 0, out, 1);
     if (rec) {

@@ -80,9 +80,9 @@ static const dls_zoo_model models[] = {
 #define N_MODELS (sizeof models / sizeof models[0])
 #define N_DRAWN 34
 
-static const dls_zoo_table *const families[] = {&dls_zoo_resnets, &dls_zoo_regnets,
-                                                &dls_zoo_mobiles, &dls_zoo_patches,
-                                                &dls_zoo_windows, &dls_zoo_plain};
+static const dls_zoo_table *const families[] = {
+    &dls_zoo_resnets, &dls_zoo_regnets, &dls_zoo_mobiles, &dls_zoo_patches,
+    &dls_zoo_windows, &dls_zoo_classes, &dls_zoo_plain};
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
 size_t dls_zoo_size(void)

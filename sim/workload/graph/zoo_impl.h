@@ -18,7 +18,7 @@ typedef struct dls_zoo_table {
 } dls_zoo_table;
 
 extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dls_zoo_patches,
-    dls_zoo_windows, dls_zoo_plain;
+    dls_zoo_windows, dls_zoo_classes, dls_zoo_plain;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \

@@ -11,6 +11,7 @@
  *      smooth              the 3 x 3 convolution keeps its stride, pooling follows
  *      excite=16           channels over those between; eca: no product at all
  *      early               the stride is that of the first 1 x 1 convolution
+ *      before              norm and activation stand before each convolution (version 2)
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
 #include "workload/graph/zoo_impl.h"
@@ -19,7 +20,7 @@
 
 typedef struct residual {
     int32_t groups, per_group, excite;
-    bool basic, average, smooth, eca, half, wide3, early;
+    bool basic, average, smooth, eca, half, wide3, early, before;
 } residual;
 
 static dls_tensor conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t stride, int32_t groups)
@@ -80,6 +81,34 @@ static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stri
     return dls_net_relu(net, dls_net_add(net, attend(net, x, r), shortcut));
 }
 
+static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
+{
+    const dls_conv c = {
+        .out = out, .kernel_h = kernel, .kernel_w = kernel, .stride = stride, .pad = DLS_PAD_SAME};
+    return dls_net_conv(net, x, c);
+}
+
+static dls_tensor norm_relu(dls_net *net, dls_tensor x)
+{
+    return dls_net_relu(net, dls_net_batch_norm(net, x));
+}
+
+/* He et al., 2016b: nothing but additions on the way from block to block. */
+static dls_tensor block_before(dls_net *net, dls_tensor x, int32_t planes, int32_t stride,
+                               const residual *r)
+{
+    const dls_tensor y = norm_relu(net, x);
+    dls_tensor shortcut = x;
+    if (dls_net_dim(net, x, 3) != 4 * planes) {
+        const bool pool = r->average && stride > 1;
+        shortcut = pool ? dls_net_pool(net, y, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : y;
+        shortcut = conv(net, shortcut, 4 * planes, 1, pool ? 1 : stride);
+    }
+    x = norm_relu(net, conv(net, y, planes, 1, 1));
+    x = norm_relu(net, conv(net, x, planes, 3, stride));
+    return dls_net_add(net, conv(net, x, 4 * planes, 1, 1), shortcut);
+}
+
 static dls_tensor stem(dls_net *net, const char *spec)
 {
     double widths[3];
@@ -108,15 +137,17 @@ void dls_zoo_residual(dls_net *net, const char *spec)
                         .eca = dls_spec_has(spec, "eca"),
                         .half = dls_spec_has(spec, "half"),
                         .wide3 = dls_spec_has(spec, "wide3"),
-                        .early = dls_spec_has(spec, "early")};
+                        .early = dls_spec_has(spec, "early"),
+                        .before = dls_spec_has(spec, "before")};
     dls_spec_numbers(spec, "blocks", blocks, 4);
     dls_tensor x = stem(net, spec);
     for (int stage = 0; stage < 4; stage++) {
         for (int i = 0; i < (int)blocks[stage]; i++) {
-            x = block(net, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1, &r);
+            x = (r.before ? block_before : block)(net, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1,
+                                                  &r);
         }
     }
-    dls_zoo_classify(net, x);
+    dls_zoo_classify(net, r.before ? norm_relu(net, x) : x);
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -207,6 +238,13 @@ static const dls_zoo_model rows[] = {
     ROW("resnetaa50d", 224, B50 D " smooth"),
     ROW("resnetaa101d", 224, B101 D " smooth"),
     ROW("seresnetaa50d", 224, B50 D SE " smooth"),
+    ROW("resnetv2_50", 224, B50 " before"),
+    ROW("resnetv2_50d", 224, B50 D " before"),
+    ROW("resnetv2_50t", 224, B50 T " before"),
+    ROW("resnetv2_101", 224, B101 " before"),
+    ROW("resnetv2_101d", 224, B101 D " before"),
+    ROW("resnetv2_152", 224, B152 " before"),
+    ROW("resnetv2_152d", 224, B152 D " before"),
     ROW("resnetrs50", 160, B50 RS),
     ROW("resnetrs101", 192, B101 RS),
     ROW("resnetrs152", 256, B152 RS),

@@ -18,26 +18,38 @@ static dls_tensor copied(dls_net *net, dls_tensor x)
     return dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
 }
 
+typedef struct windows {
+    bool second;   /* version 2: norms behind the branches, cosines, places from a small network */
+    int64_t inner; /* of that network */
+} windows;
+
+static int64_t places_of(const windows *w, int64_t in, int64_t heads)
+{
+    return w->second ? 3 * w->inner + w->inner * heads : (2 * in - 1) * (2 * in - 1) * heads;
+}
+
 /* x [b][edge * edge][width]; every second block has its windows shifted by half of one. */
-static dls_tensor windows(dls_net *net, dls_tensor x, int64_t edge, int64_t window, int64_t heads,
-                          bool shifted)
+static dls_tensor window_block(dls_net *net, dls_tensor x, int64_t edge, int64_t window,
+                               int64_t heads, bool shifted, const windows *w)
 {
     const int64_t b = dls_net_batch(net), width = dls_net_dim(net, x, 2);
     const int64_t in = window < edge ? window : edge, n = in * in;
+    const bool rolls = shifted && in < edge;
     const dls_block_heads attention = {.heads = heads,
                                        .bias = true,
-                                       .style =
-                                           shifted && in < edge ? DLS_BLOCK_BERT : DLS_BLOCK_PLAIN,
-                                       .places = (2 * in - 1) * (2 * in - 1) * heads};
-    const bool rolls = shifted && in < edge;
-    dls_tensor y = dls_net_layer_norm(net, x);
+                                       .cosine = w->second,
+                                       .style = rolls ? DLS_BLOCK_BERT : DLS_BLOCK_PLAIN,
+                                       .places = places_of(w, in, heads)};
+    dls_tensor y = w->second ? x : dls_net_layer_norm(net, x);
     y = copied(net, rolls ? copied(net, y) : y);
     y = dls_net_reshape(net, y, 3, (int64_t[]){b * edge * edge / n, n, width});
     y = copied(net, dls_block_attention(net, y, y, attention));
     y = dls_net_reshape(net, y, 3, (int64_t[]){b, edge * edge, width});
-    x = dls_net_add(net, x, rolls ? copied(net, y) : y);
-    const dls_tensor z = dls_net_layer_norm(net, x);
-    return dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, DLS_OP_GELU, attention));
+    y = rolls ? copied(net, y) : y;
+    x = dls_net_add(net, x, w->second ? dls_net_layer_norm(net, y) : y);
+    y = w->second ? x : dls_net_layer_norm(net, x);
+    y = dls_block_feed_forward(net, y, 4 * width, DLS_OP_GELU, attention);
+    return dls_net_add(net, x, w->second ? dls_net_layer_norm(net, y) : y);
 }
 
 /* Four neighbours side by side, normed, to twice the channels. */
@@ -54,6 +66,8 @@ static void swin(dls_net *net, const char *spec)
     const int64_t b = dls_net_batch(net);
     int64_t width = (int64_t)dls_spec_number(spec, "width", 96);
     int64_t heads = (int64_t)dls_spec_number(spec, "heads", 3);
+    const windows w = {.second = dls_spec_has(spec, "second"),
+                       .inner = (int64_t)dls_spec_number(spec, "inner", 512)};
     dls_spec_numbers(spec, "blocks", blocks, 4);
     if (dls_spec_numbers(spec, "window", window, 4) == 1) {
         window[1] = window[2] = window[3] = window[0];
@@ -61,11 +75,13 @@ static void swin(dls_net *net, const char *spec)
     dls_tensor x = dls_net_conv(
         net, dls_net_image(net, 224, 224, 3),
         (dls_conv){.out = (int32_t)width, .kernel_h = 4, .kernel_w = 4, .stride = 4, .bias = true});
-    int64_t edge = dls_net_dim(net, x, 1);
+    const int64_t first = dls_net_dim(net, x, 1);
+    int64_t edge = first;
     x = dls_net_layer_norm(net, dls_net_reshape(net, x, 3, (int64_t[]){b, edge * edge, width}));
     for (int stage = 0; stage < 4; stage++) {
+        const int64_t side = window[stage] > 0 ? (int64_t)window[stage] : first / 8;
         for (int i = 0; i < (int)blocks[stage]; i++) {
-            x = windows(net, x, edge, (int64_t)window[stage], heads, i % 2 == 1);
+            x = window_block(net, x, edge, side, heads, i % 2 == 1, &w);
         }
         if (stage < 3) {
             x = merged(net, x, edge);
@@ -146,6 +162,30 @@ static const dls_zoo_model rows[] = {
     SWIN("swin_s3_tiny", 224, "blocks=2,2,6,2 window=7,7,14,7"),
     SWIN("swin_s3_small", 224, "blocks=2,2,18,2 window=14,14,14,7"),
     SWIN("swin_s3_base", 224, "blocks=2,2,30,2 window=7,7,14,7"),
+    SWIN("swinv2_tiny_window8", 256, "second blocks=2,2,6,2 window=8"),
+    SWIN("swinv2_tiny_window16", 256, "second blocks=2,2,6,2 window=16"),
+    SWIN("swinv2_small_window8", 256, "second blocks=2,2,18,2 window=8"),
+    SWIN("swinv2_small_window16", 256, "second blocks=2,2,18,2 window=16"),
+    SWIN("swinv2_base_window8", 256, "second blocks=2,2,18,2 width=128 heads=4 window=8"),
+    SWIN("swinv2_base_window16", 256, "second blocks=2,2,18,2 width=128 heads=4 window=16"),
+    SWIN("swinv2_base_window12", 192, "second blocks=2,2,18,2 width=128 heads=4 window=12"),
+    SWIN("swinv2_base_window12to16_192to256", 256,
+         "second blocks=2,2,18,2 width=128 heads=4 window=16"),
+    SWIN("swinv2_base_window12to24_192to384", 384,
+         "second blocks=2,2,18,2 width=128 heads=4 window=24"),
+    SWIN("swinv2_large_window12", 192, "second blocks=2,2,18,2 width=192 heads=6 window=12"),
+    SWIN("swinv2_large_window12to16_192to256", 256,
+         "second blocks=2,2,18,2 width=192 heads=6 window=16"),
+    SWIN("swinv2_large_window12to24_192to384", 384,
+         "second blocks=2,2,18,2 width=192 heads=6 window=24"),
+    SWIN("swinv2_cr_tiny", 224, "second blocks=2,2,6,2 window=0 inner=384"),
+    SWIN("swinv2_cr_tiny_ns", 224, "second blocks=2,2,6,2 window=0 inner=384"),
+    SWIN("swinv2_cr_small", 224, "second blocks=2,2,18,2 window=0 inner=384"),
+    SWIN("swinv2_cr_small_ns", 224, "second blocks=2,2,18,2 window=0 inner=384"),
+    SWIN("swinv2_cr_base", 224, "second blocks=2,2,18,2 width=128 heads=4 window=0 inner=384"),
+    SWIN("swinv2_cr_base_ns", 224, "second blocks=2,2,18,2 width=128 heads=4 window=0 inner=384"),
+    SWIN("swinv2_cr_large", 224, "second blocks=2,2,18,2 width=192 heads=6 window=0 inner=384"),
+    SWIN("swinv2_cr_huge", 224, "second blocks=2,2,18,2 width=352 heads=11 window=0 inner=384"),
     NEXT("convnext_atto", 224, "blocks=2,2,6,2 width=40"),
     NEXT("convnext_atto_ols", 224, "blocks=2,2,6,2 width=40 overlap tiered"),
     NEXT("convnext_femto", 224, "blocks=2,2,6,2 width=48"),
