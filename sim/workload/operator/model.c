@@ -323,7 +323,7 @@ double dls_words_memory_bytes(const dls_workload *w, dls_numeric numeric, double
     const double element = dls_numeric_bytes(numeric);
     return WORD_BYTES * words * w->params + (mixed ? element * w->params : 0) +
            batch * (element * w->activations + WORD_BYTES * w->input) + WORKSPACE_BYTES +
-           CONTEXT_BYTES;
+           (w->process > 0 ? w->process : CONTEXT_BYTES);
 }
 
 double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch)

@@ -95,6 +95,7 @@ typedef struct dls_workload {
     double params;       /* their sum */
     double activations;  /* elements kept for the backward pass, per sample */
     double kept;         /* of graphs: those that the backward pass reads; activations are all */
+    double process;      /* bytes that its process holds beside; 0: as TensorFlow's */
     double largest;      /* of graphs: the largest result */
     double shared;       /* of graphs in parts: what GPUs add up in a step, per sample */
     double stream;       /* of graphs: what the last norm writes, which layers hand on */
