@@ -17,8 +17,10 @@
 #include <unistd.h>
 #endif
 
-/* Pairs in an item: two blocks of the LSTM's rows share the reading of its weights. */
-#define ITEM_PAIRS 12
+/* Rows in an item, graphs or settings with layers of their own: two blocks of the LSTM's rows share
+ * the reading of its weights; with a matrix unit, its rows. */
+#define ITEM_ROWS 12
+#define ITEM_ROWS_BF16 16
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 
 #if defined(DLS_CPU_AMX)
@@ -72,6 +74,7 @@ const dls_cpu_engine *dls_cpu_engine_find(dls_precision precision, const char *i
 
 typedef struct cpu {
     const dls_cpu_engine *engine;
+    const dls_inspector *insp;
     void *packed;
     size_t memory_bytes;
     int32_t threads;
@@ -113,6 +116,7 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
     cpu *c;
     DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "CPU backend", err));
     c->engine = engine;
+    c->insp = insp;
     c->fell_back = config->precision == DLS_PRECISION_FAST && !engine->bf16;
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_MEMORY_BYTES;
     c->threads = config->threads > 0 ? config->threads : dls_team_cores();
@@ -141,31 +145,45 @@ static int32_t nodes_of(const dls_driple_job *job, size_t pair)
     return job->graphs[job->pairs[pair].graph].n_nodes;
 }
 
-/* Items: of one size, at most `most` pairs, not cutting through a graph's settings (which would
+/* Does pair i need layers that the one before it does not? */
+static bool is_row(const cpu *c, const dls_driple_job *job, size_t i)
+{
+    const int32_t setting = job->pairs[i].setting;
+    return i == 0 || job->pairs[i].graph != job->pairs[i - 1].graph ||
+           (setting >= 0 && c->insp->settings[setting].has_conv);
+}
+
+/* Items: of one size, at most `most` rows, not cutting through a graph's settings (which would
  * repeat its prefix) unless there are fewer graphs than threads. */
 static dls_status cut_items(cpu *c, const dls_driple_job *job, dls_error *err)
 {
-    size_t n_graphs = 1;
-    for (size_t i = 1; i < job->n_pairs; i++) {
-        n_graphs += job->pairs[i].graph != job->pairs[i - 1].graph;
+    size_t n_graphs = 0;
+    size_t n_rows = 0;
+    for (size_t i = 0; i < job->n_pairs; i++) {
+        n_graphs += i == 0 || job->pairs[i].graph != job->pairs[i - 1].graph;
+        n_rows += is_row(c, job, i);
     }
     const size_t threads = (size_t)c->threads;
-    /* as many items for every thread, all of about the same size */
-    const size_t share = (job->n_pairs + threads - 1) / threads;
-    const size_t rounds = (share + ITEM_PAIRS - 1) / ITEM_PAIRS;
-    const size_t most = (share + rounds - 1) / rounds;
     const bool may_split = n_graphs < threads;
+    n_rows = may_split ? job->n_pairs : n_rows;
+    /* as many items for every thread, all of about the same size */
+    const size_t item = c->engine->bf16 ? ITEM_ROWS_BF16 : ITEM_ROWS;
+    const size_t share = (n_rows + threads - 1) / threads;
+    const size_t rounds = (share + item - 1) / item;
+    const size_t most = (share + rounds - 1) / rounds;
     c->n_items = 0;
     for (size_t i = 0; i < job->n_pairs;) {
         size_t end = i + 1;
-        size_t budget = most;
+        size_t rows = 1;
         const size_t one = c->engine->work_bytes(c->packed, job, i, end);
         const size_t fit = c->memory_bytes / threads / (one ? one : 1);
-        budget = fit < budget ? (fit < 1 ? 1 : fit) : budget;
-        while (end < job->n_pairs && nodes_of(job, end) == nodes_of(job, i) &&
-               (end - i < budget || (!may_split && fit > end - i &&
-                                     job->pairs[end].graph == job->pairs[end - 1].graph))) {
-            end++;
+        const size_t budget = fit < most ? (fit < 1 ? 1 : fit) : most;
+        for (; end < job->n_pairs && nodes_of(job, end) == nodes_of(job, i); end++) {
+            const bool cuts = job->pairs[end].graph == job->pairs[end - 1].graph;
+            rows += may_split || is_row(c, job, end);
+            if (rows > budget && (may_split || !cuts || rows > fit)) {
+                break;
+            }
         }
         DLS_TRY(dls_grow(&c->cut, &c->cap_cut, c->n_items + 2, sizeof *c->cut, err));
         c->cut[c->n_items++] = i;

@@ -8,7 +8,7 @@
 
 static void conv_gcn(const conv *c, graph_ctx *x, const REAL *h, int32_t in, ptrdiff_t ld, REAL *y)
 {
-    const int32_t n = x->g->n_nodes;
+    const int32_t n = x->norm.n;
     if (x->as_dense) {
         dense(x->s.dense, pad16(n), n, n, h, ld, pad16(in), NULL, ACT_NONE, x->s.agg, ld);
     } else {
@@ -24,7 +24,7 @@ static void conv_gcn(const conv *c, graph_ctx *x, const REAL *h, int32_t in, ptr
 static void conv_gin(const dls_arch *a, const conv *c, graph_ctx *x, const REAL *h, int32_t in,
                      ptrdiff_t ld, REAL *y)
 {
-    const int32_t n = x->g->n_nodes;
+    const int32_t n = x->norm.n;
     for (int32_t i = 0; i < n; i++) {
         x->norm.diag[i] = 1 + c->epsilon;
     }

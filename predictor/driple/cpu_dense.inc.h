@@ -25,15 +25,15 @@ INLINE vreal v_act(vreal a, act f)
 }
 
 INLINE void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t lda, int32_t k,
-                        const REAL *b, ptrdiff_t ldb, const REAL *bias, act f, REAL *c,
-                        ptrdiff_t ldc)
+                        const REAL *b, ptrdiff_t ldb, const REAL *bias, ptrdiff_t ldbias, act f,
+                        REAL *c, ptrdiff_t ldc)
 {
     vreal acc[DENSE_ROWS][2];
     UNROLL for (int i = 0; i < mr; i++)
     {
         UNROLL for (int j = 0; j < nv; j++)
         {
-            acc[i][j] = bias ? v_load(bias + j * V) : v_set(0);
+            acc[i][j] = bias ? v_load(bias + i * ldbias + j * V) : v_set(0);
         }
     }
     for (int32_t p = 0; p < k; p++) {
@@ -64,19 +64,24 @@ INLINE void dense_rows(const int nv, const REAL *a, ptrdiff_t lda, int32_t rows,
                        const REAL *b, ptrdiff_t ldb, const REAL *bias, act f, REAL *c,
                        ptrdiff_t ldc)
 {
+    const ptrdiff_t ldbias = bias == c ? ldc : 0;
     int32_t i = 0;
     for (; i + DENSE_ROWS <= rows; i += DENSE_ROWS) {
-        dense_block(DENSE_ROWS, nv, a + i * lda, lda, k, b, ldb, bias, f, c + i * ldc, ldc);
+        dense_block(DENSE_ROWS, nv, a + i * lda, lda, k, b, ldb, bias ? bias + i * ldbias : NULL,
+                    ldbias, f, c + i * ldc, ldc);
     }
     for (; i + 4 <= rows; i += 4) {
-        dense_block(4, nv, a + i * lda, lda, k, b, ldb, bias, f, c + i * ldc, ldc);
+        dense_block(4, nv, a + i * lda, lda, k, b, ldb, bias ? bias + i * ldbias : NULL, ldbias, f,
+                    c + i * ldc, ldc);
     }
     for (; i < rows; i++) {
-        dense_block(1, nv, a + i * lda, lda, k, b, ldb, bias, f, c + i * ldc, ldc);
+        dense_block(1, nv, a + i * lda, lda, k, b, ldb, bias ? bias + i * ldbias : NULL, ldbias, f,
+                    c + i * ldc, ldc);
     }
 }
 
-/* C[rows][n] = f(A[rows][k] B[k][n] + bias): n a multiple of V, bias may be NULL. */
+/* C[rows][n] = f(A[rows][k] B[k][n] + bias): n a multiple of V. bias may be NULL, or c, where every
+ * row has its own. */
 static void dense(const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k, const REAL *b,
                   ptrdiff_t ldb, int32_t n, const REAL *bias, act f, REAL *c, ptrdiff_t ldc)
 {

@@ -34,6 +34,8 @@
 
 #include "predictor/driple/cpu_mpnn.inc.h"
 
+#include "predictor/driple/cpu_stack.inc.h"
+
 typedef struct bump {
     char *at; /* NULL: only count */
     size_t used;
@@ -52,12 +54,13 @@ typedef struct layout {
     REAL *y;        /* [N][ld] */
     scratch s;
     REAL *norm_value, *norm_diag;
+    graph_stack stack;
     REAL *skip;                        /* [N][dp] the prefix's columns */
     REAL *nodes;                       /* [rows][N][dp] */
     REAL *turned;                      /* [rows][D][np] */
     REAL *lstm_h[2], *lstm_r, *lstm_c; /* [rows][dp] */
     REAL *weight;                      /* [np] softmax */
-    REAL *mlp[2];                      /* [widest] */
+    REAL *mlp[2];                      /* [pairs][2 dp + 16] */
     int32_t *row_of;                   /* [pairs] */
 } layout;
 
@@ -66,15 +69,33 @@ static int32_t max32(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-static size_t lay_out(const packed *p, char *memory, int32_t n, int64_t edges, int32_t degree,
-                      size_t n_pairs, layout *l)
+/* What a run is about. */
+typedef struct extent {
+    int64_t edges;  /* of a graph, at most */
+    int32_t degree; /* likewise */
+    int32_t n;      /* nodes of every graph */
+    size_t pairs, rows;
+    size_t stack; /* graphs whose layers are computed together */
+} extent;
+
+static void lay_out_stack(bump *b, size_t nodes, size_t entries, graph_stack *s)
+{
+    s->start = bump_take(b, nodes + 1, sizeof *s->start);
+    s->col = bump_take(b, entries, sizeof *s->col);
+    s->value = bump_take(b, entries, sizeof(REAL));
+    s->diag = bump_take(b, nodes, sizeof(REAL));
+}
+
+static size_t lay_out(const packed *p, char *memory, const extent *e, layout *l)
 {
     const dls_arch *a = &p->arch;
     bump b = {memory, 0};
-    const size_t nodes = (size_t)n;
+    const int32_t degree = e->degree;
+    const size_t n = (size_t)e->n;
+    const size_t nodes = n * e->stack;
     const size_t ld = (size_t)p->ld;
     const size_t dp = (size_t)p->dp;
-    const size_t np = pad16z(nodes);
+    const size_t np = pad16z(n);
     *l = (layout){0};
     for (int i = 0; i < 3; i++) {
         l->state[i] = bump_take(&b, nodes * ld, sizeof(REAL));
@@ -96,58 +117,76 @@ static size_t lay_out(const packed *p, char *memory, int32_t n, int64_t edges, i
 #ifdef ENGINE_TILES
     l->s.tiles.ld = tiles_of(max32(p->ld, p->dp)) * TILE_K;
     for (int i = 0; i < 2; i++) {
-        const size_t rows = pad16z(n_pairs > nodes ? n_pairs : nodes);
+        const size_t rows = pad16z(e->rows > nodes ? e->rows : nodes);
         uint16_t **at = i ? &l->s.tiles.second : &l->s.tiles.first;
         *at = bump_take(&b, rows * (size_t)l->s.tiles.ld, sizeof **at);
     }
 #endif
-    l->s.dense = bump_take(&b, nodes * np, sizeof(REAL));
-    l->s.degree = bump_take(&b, nodes, sizeof(REAL));
-    l->norm_value = bump_take(&b, (size_t)edges, sizeof(REAL));
-    l->norm_diag = bump_take(&b, nodes, sizeof(REAL));
-    if (a->skip) {
-        l->skip = bump_take(&b, nodes * dp, sizeof(REAL));
+    l->s.dense = bump_take(&b, n * np, sizeof(REAL));
+    l->s.degree = bump_take(&b, n, sizeof(REAL));
+    l->norm_value = bump_take(&b, (size_t)e->edges, sizeof(REAL));
+    l->norm_diag = bump_take(&b, n, sizeof(REAL));
+    if (e->stack > 1) {
+        lay_out_stack(&b, nodes, ((size_t)e->edges + n) * e->stack, &l->stack);
     }
-    l->nodes = bump_take(&b, n_pairs * nodes * dp, sizeof(REAL));
+    if (a->skip) {
+        l->skip = bump_take(&b, n * dp, sizeof(REAL));
+    }
+    l->nodes = bump_take(&b, e->rows * n * dp, sizeof(REAL));
     if (a->pool == DLS_POOL_SET2SET) {
-        l->turned = bump_take(&b, n_pairs * dp * np, sizeof(REAL));
+        l->turned = bump_take(&b, e->rows * dp * np, sizeof(REAL));
     }
     for (int i = 0; i < 2; i++) {
-        l->lstm_h[i] = bump_take(&b, n_pairs * dp, sizeof(REAL));
+        l->lstm_h[i] = bump_take(&b, e->rows * dp, sizeof(REAL));
     }
-    l->lstm_r = bump_take(&b, n_pairs * dp, sizeof(REAL));
-    l->lstm_c = bump_take(&b, n_pairs * dp, sizeof(REAL));
+    l->lstm_r = bump_take(&b, e->rows * dp, sizeof(REAL));
+    l->lstm_c = bump_take(&b, e->rows * dp, sizeof(REAL));
     l->weight = bump_take(&b, np + dp, sizeof(REAL));
     for (int i = 0; i < 2; i++) {
-        l->mlp[i] = bump_take(&b, 2 * dp + 16, sizeof(REAL));
+        l->mlp[i] = bump_take(&b, e->pairs * (2 * dp + 16), sizeof(REAL));
     }
-    l->row_of = bump_take(&b, n_pairs, sizeof(int32_t));
+    l->row_of = bump_take(&b, e->pairs, sizeof(int32_t));
     return b.used;
 }
 
-static void job_extent(const dls_driple_job *job, size_t first, size_t last, int64_t *edges,
-                       int32_t *degree)
+static bool has_own(const packed *p, const dls_pair *pair)
 {
-    *edges = 0;
-    *degree = 0;
+    return pair->setting >= 0 && p->insp->settings[pair->setting].has_conv;
+}
+
+/* Graphs are stacked where one conv is for all and knows no other nodes than neighbours. */
+static extent job_extent(const packed *p, const dls_driple_job *job, size_t first, size_t last)
+{
+    extent e = {.n = job->graphs[job->pairs[first].graph].n_nodes, .pairs = last - first};
+    size_t graphs = 0;
+    bool own = false, base = false;
     for (size_t i = first; i < last; i++) {
         const dls_graph *g = &job->graphs[job->pairs[i].graph];
-        *edges = g->row_start[g->n_nodes] > *edges ? g->row_start[g->n_nodes] : *edges;
-        for (int32_t k = 0; k < g->n_nodes; k++) {
-            *degree = max32(*degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
+        const bool is_new = i == first || job->pairs[i].graph != job->pairs[i - 1].graph;
+        const bool mine = has_own(p, &job->pairs[i]);
+        base &= !is_new;
+        e.rows += mine || !base;
+        own |= mine;
+        base |= !mine;
+        graphs += is_new;
+        e.edges = g->row_start[g->n_nodes] > e.edges ? g->row_start[g->n_nodes] : e.edges;
+        for (int32_t k = 0; k < g->n_nodes && is_new; k++) {
+            e.degree = max32(e.degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
         }
     }
+    const bool local = p->arch.conv == DLS_CONV_GCN || p->arch.conv == DLS_CONV_GIN;
+    e.stack =
+        local && !own && !p->arch.skip && 2 * e.n <= STACK_NODES ? STACK_NODES / (size_t)e.n : 1;
+    e.stack = e.stack > graphs ? graphs : e.stack;
+    return e;
 }
 
 static size_t engine_work_bytes(const void *state, const dls_driple_job *job, size_t first,
                                 size_t last)
 {
-    int64_t edges = 0;
-    int32_t degree = 0;
     layout l;
-    job_extent(job, first, last, &edges, &degree);
-    return lay_out(state, NULL, job->graphs[job->pairs[first].graph].n_nodes, edges, degree,
-                   last - first, &l);
+    const extent e = job_extent(state, job, first, last);
+    return lay_out(state, NULL, &e, &l);
 }
 
 typedef struct run {
@@ -155,7 +194,8 @@ typedef struct run {
     const dls_cpu_work *work;
     layout l;
     graph_ctx x;
-    int32_t n; /* nodes of every graph here */
+    int32_t n;    /* nodes of every graph here */
+    size_t stack; /* graphs whose layers are computed together, at most */
 } run;
 
 static void look(const run *r, const char *stage, int32_t layer, const REAL *data, int32_t rows,
@@ -164,6 +204,12 @@ static void look(const run *r, const char *stage, int32_t layer, const REAL *dat
     if (r->work->probe) {
         r->work->probe(r->work->probe_user, stage, layer, data, rows, cols, ld);
     }
+}
+
+static bool is_dense(const run *r, const dls_graph *g)
+{
+    const double n = g->n_nodes;
+    return (double)g->row_start[g->n_nodes] > r->work->dense_above * n * n;
 }
 
 static void load_graph(run *r, const dls_graph *g, REAL *h)
@@ -180,12 +226,10 @@ static void load_graph(run *r, const dls_graph *g, REAL *h)
     }
     r->x.g = g;
     r->x.norm = (csr){g->n_nodes, g->row_start, g->col, r->l.norm_value, r->l.norm_diag};
-    const int64_t edges = g->row_start[g->n_nodes];
     if (p->arch.conv == DLS_CONV_GCN) {
-        const double n = g->n_nodes;
-        normalise(&r->x, (double)edges > r->work->dense_above * n * n);
+        normalise(&r->x, r->stack == 1 && is_dense(r, g));
     } else if (p->arch.conv == DLS_CONV_GIN) {
-        for (int64_t e = 0; e < edges; e++) {
+        for (int64_t e = 0; e < g->row_start[g->n_nodes]; e++) {
             r->l.norm_value[e] = edge_weight(g, e);
         }
     }
@@ -212,15 +256,16 @@ static void layer_step(run *r, const conv *c, int32_t layer, const REAL *in, int
         conv_mpnn(a, c, &r->x, in, layer == 0, p->ld, y);
         break;
     }
-    look(r, "conv", layer, y, r->n, a->hidden, p->ld);
+    const int32_t n = r->x.norm.n;
+    look(r, "conv", layer, y, n, a->hidden, p->ld);
     if (a->gru) {
 #ifdef ENGINE_TILES
-        gru_tiles(&r->x.s.tiles, &p->gru, in, in_width, y, out, r->n, p->ld);
+        gru_tiles(&r->x.s.tiles, &p->gru, in, in_width, y, out, n, p->ld);
 #else
-        gru(&p->gru, in, in_width, y, out, r->n, p->ld, NULL, 0);
+        gru(&p->gru, in, in_width, y, out, n, p->ld, NULL, 0);
 #endif
     }
-    look(r, "layer", layer, out, r->n, a->hidden, p->ld);
+    look(r, "layer", layer, out, n, a->hidden, p->ld);
 }
 
 static void keep_columns(const run *r, REAL *to, int32_t to_col, const REAL *from, int32_t width)
@@ -281,6 +326,33 @@ static void keep_row(run *r, int32_t row, const REAL *h)
     }
 }
 
+/* All layers of the graphs that the pairs [i, end) ask about, in the base's settings; returns the
+ * rows so far. */
+static int32_t stacked_trunk(run *r, const dls_driple_job *job, size_t first, size_t i, size_t end,
+                             int32_t rows)
+{
+    layout *l = &r->l;
+    const dls_pair *pair = job->pairs;
+    const ptrdiff_t block = (ptrdiff_t)r->n * r->p->ld;
+    const int32_t begin = rows;
+    l->stack.n = 0;
+    for (; i < end; i++) {
+        if (rows == begin || pair[i].graph != pair[i - 1].graph) {
+            load_graph(r, &job->graphs[pair[i].graph], l->state[0] + (rows++ - begin) * block);
+            stack_graph(&l->stack, &r->x.norm,
+                        r->p->arch.conv == DLS_CONV_GCN && is_dense(r, r->x.g));
+        }
+        l->row_of[i - first] = rows - 1;
+    }
+    r->x.norm = (csr){l->stack.n, l->stack.start, l->stack.col, l->stack.value, l->stack.diag};
+    REAL *const next[2] = {l->state[1], l->state[2]};
+    const REAL *h = layers(r, NULL, 0, dls_arch_layers(&r->p->arch, r->n), l->state[0], next, NULL);
+    for (int32_t q = begin; q < rows; q++) {
+        keep_row(r, q, h + (q - begin) * block);
+    }
+    return rows;
+}
+
 /* All layers of one graph for the pairs [i, end) that ask about it; returns the rows so far. */
 static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, size_t end,
                      int32_t rows)
@@ -300,9 +372,7 @@ static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, 
     REAL *const rest[2] = {l->state[0], shared == l->state[1] ? l->state[2] : l->state[1]};
     int32_t base_row = -1;
     for (; i < end; i++) {
-        const int32_t setting = job->pairs[i].setting;
-        const conv *own =
-            setting >= 0 && p->insp->settings[setting].has_conv ? &p->own[setting] : NULL;
+        const conv *own = has_own(p, &job->pairs[i]) ? &p->own[job->pairs[i].setting] : NULL;
         if (!own && base_row >= 0) {
             l->row_of[i - first] = base_row;
             continue;
@@ -389,49 +459,79 @@ static void pool_row(run *r, int32_t row, REAL *out)
     }
 }
 
+/* The MLP of each pair, those of the same weights together. */
+static void readout(run *r, const dls_driple_job *job, size_t first, size_t last)
+{
+    const dls_arch *a = &r->p->arch;
+    const size_t n = last - first;
+    const ptrdiff_t ld = 2 * r->p->dp + 16;
+    REAL *in = r->l.mlp[0];
+    REAL *out = r->l.mlp[1];
+    for (size_t i = 0; i < n; i++) {
+        REAL *row = in + (ptrdiff_t)i * ld;
+        pool_row(r, r->l.row_of[i], row);
+        look(r, "pooled", 0, row, 1, dls_arch_pooled_width(a), dls_arch_pooled_width(a));
+    }
+    for (int32_t k = 0; k < a->mlp_layers; k++) {
+        const lin *mlp = r->p->mlp + k;
+        for (size_t i = 0, end = 0; i < n; i = end) {
+            const lin *l = &mlp[(ptrdiff_t)(job->pairs[first + i].setting + 1) * a->mlp_layers];
+            REAL *c = out + (ptrdiff_t)i * ld;
+            for (; end < n; end++) {
+                const lin *o =
+                    &mlp[(ptrdiff_t)(job->pairs[first + end].setting + 1) * a->mlp_layers];
+                if (o->w != l->w) {
+                    break;
+                }
+                memcpy(out + (ptrdiff_t)end * ld, o->b, (size_t)o->np * sizeof(REAL));
+            }
+            dense(in + (ptrdiff_t)i * ld, ld, (int32_t)(end - i), l->k, l->w, l->np, l->np, c,
+                  k == a->mlp_layers - 1 ? ACT_LRELU : ACT_RELU, c, ld);
+        }
+        REAL *swap = in;
+        in = out;
+        out = swap;
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < a->n_outputs; k++) {
+            job->out[(first + i) * (size_t)a->n_outputs + (size_t)k] =
+                (double)in[(ptrdiff_t)i * ld + k];
+        }
+    }
+}
+
 static void engine_run(const void *state, const dls_cpu_work *work, const dls_driple_job *job,
                        size_t first, size_t last)
 {
     run r = {.p = state, .work = work};
-    const dls_arch *a = &r.p->arch;
-    int64_t edges = 0;
-    int32_t degree = 0;
-    r.n = job->graphs[job->pairs[first].graph].n_nodes;
-    job_extent(job, first, last, &edges, &degree);
-    (void)lay_out(r.p, work->memory, r.n, edges, degree, last - first, &r.l);
+    const extent e = job_extent(r.p, job, first, last);
+    r.n = e.n;
+    r.stack = e.stack;
+    (void)lay_out(r.p, work->memory, &e, &r.l);
     r.x.s = r.l.s;
     int32_t rows = 0;
 #ifdef ENGINE_TILES
     tiles_begin();
 #endif
     for (size_t i = first; i < last;) {
-        size_t end = i + 1;
-        while (end < last && job->pairs[end].graph == job->pairs[i].graph) {
-            end++;
+        size_t graphs = 0;
+        size_t end = i;
+        for (; end < last; end++) {
+            if (end == i || job->pairs[end].graph != job->pairs[end - 1].graph) {
+                if (graphs == r.stack) {
+                    break;
+                }
+                graphs++;
+            }
         }
-        rows = trunk(&r, job, first, i, end, rows);
+        rows = r.stack > 1 ? stacked_trunk(&r, job, first, i, end, rows)
+                           : trunk(&r, job, first, i, end, rows);
         i = end;
     }
-    if (a->pool == DLS_POOL_SET2SET) {
+    if (r.p->arch.pool == DLS_POOL_SET2SET) {
         set2set(&r, rows);
     }
-    for (size_t i = first; i < last; i++) {
-        REAL *in = r.l.mlp[0];
-        REAL *out = r.l.mlp[1];
-        pool_row(&r, r.l.row_of[i - first], in);
-        look(&r, "pooled", 0, in, 1, dls_arch_pooled_width(a), dls_arch_pooled_width(a));
-        const lin *mlp = r.p->mlp + (ptrdiff_t)(job->pairs[i].setting + 1) * a->mlp_layers;
-        for (int32_t k = 0; k < a->mlp_layers; k++) {
-            dense(in, mlp[k].k, 1, mlp[k].k, mlp[k].w, mlp[k].np, mlp[k].np, mlp[k].b,
-                  k == a->mlp_layers - 1 ? ACT_LRELU : ACT_RELU, out, mlp[k].np);
-            REAL *swap = in;
-            in = out;
-            out = swap;
-        }
-        for (int32_t k = 0; k < a->n_outputs; k++) {
-            job->out[i * (size_t)a->n_outputs + (size_t)k] = (double)in[k];
-        }
-    }
+    readout(&r, job, first, last);
 #ifdef ENGINE_TILES
     tiles_end();
 #endif

@@ -316,6 +316,27 @@ static dls_status pack_cells(packed *p, dls_error *err)
     return DLS_OK;
 }
 
+/* A setting that is told has the base's weights and biases of its own: rows of such settings are
+ * one product. */
+static dls_status mlp_from(const source *s, lin *l, const lin *base, const char *name,
+                           dls_error *err)
+{
+    const dls_tensor *w = tensor(s, "%s.linear.weight", name);
+    const source origin = {s->p, DLS_SETTING_BASE, true};
+    const dls_tensor *of_base = tensor(&origin, "%s.linear.weight", name);
+    const size_t bytes = (size_t)dls_tensor_len(&w->spec) * sizeof *w->data;
+    if (l == base || memcmp(w->data, of_base->data, bytes) != 0) {
+        return linear_from(s, l, name, err);
+    }
+    const dls_tensor *b = tensor(s, "%s.linear.bias", name);
+    *l = *base;
+    DLS_TRY(take(s->p, (size_t)l->np * sizeof(REAL), &l->b, err));
+    for (int32_t j = 0; j < l->n; j++) {
+        l->b[j] = (REAL)b->data[j];
+    }
+    return DLS_OK;
+}
+
 /* -1: the base. */
 static dls_status pack_setting(packed *p, int32_t i, dls_error *err)
 {
@@ -327,7 +348,7 @@ static dls_status pack_setting(packed *p, int32_t i, dls_error *err)
     for (size_t l = 0; l < n_layers; l++) {
         char name[72];
         snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%zu", l);
-        DLS_TRY(linear_from(&s, &p->mlp[(size_t)(i + 1) * n_layers + l], name, err));
+        DLS_TRY(mlp_from(&s, &p->mlp[(size_t)(i + 1) * n_layers + l], &p->mlp[l], name, err));
     }
     return DLS_OK;
 }

@@ -79,7 +79,7 @@ for source in sim/base/error.c sim/base/assert.c sim/base/alloc.c sim/base/rng.c
 done
 module=("${objects[@]}")
 for source in $d/arch_text.c $d/condition.c $d/graph_check.c $d/module.c $d/predict.c $d/relative.c sim/base/team.c $d/cpu_backend.c \
-  $d/cpu_f64_scalar.c $d/cpu_f32_scalar.c $t/adam.c $t/engine.c $t/stepper.c $t/learner.c \
+  $d/cpu_f64_scalar.c $d/cpu_f32_scalar.c $d/cpu_bf16_emulated.c $t/adam.c $t/engine.c $t/stepper.c $t/learner.c \
   $t/learner_cpu.c $t/step_f64_scalar.c $t/step_f32_scalar.c; do
   compile $source
 done

@@ -140,8 +140,13 @@ TEST(test_company)
         dls_profile together[2 * GRAPHS];
         dls_profile other[2 * GRAPHS];
         for (int i = 0; i < GRAPHS; i++) {
-            random_graph(&g[i], i % 3 == 0 ? 17 : 5 + i % 4, 3, (uint64_t)i,
-                         (graph_kind){.density = 0.3});
+            /* sizes that are stacked and that are not, graphs that are dense alone */
+            random_graph(&g[i],
+                         i % 3 == 0   ? 17
+                         : i % 3 == 1 ? 5 + i % 4
+                                      : 50,
+                         3, (uint64_t)i,
+                         (graph_kind){.density = 0.15 * (i % 7), .asymmetric = i % 2});
             q[i] = (dls_query){i, -1};
             q[GRAPHS + i] = (dls_query){GRAPHS - 1 - i, -1}; /* each asked twice */
         }
@@ -209,6 +214,53 @@ TEST(test_settings)
         random_graph_free(&g);
         dls_inspector_destroy(insp);
     }
+}
+
+/* Settings that are told have one MLP but for a bias: together as alone, and each its own. */
+TEST(test_told_settings)
+{
+    enum { SETTINGS = 9, GRAPHS = 4, QUERIES = SETTINGS * GRAPHS };
+    static const dls_predictor_options *const precision[] = {&f64, &f32, &fast};
+    dls_inspector *insp = inspector("hidden=24 mlp_layers=2", 0);
+    dls_graph g[GRAPHS];
+    dls_query q[QUERIES];
+    dls_profile together[QUERIES], alone;
+    MUST(dls_inspector_condition(insp, "number", 1, &e));
+    dls_tensor *w = NULL;
+    for (size_t i = 0; i < insp->base.n; i++) {
+        w = strcmp(insp->base.t[i].spec.name, DLS_CONDITION_TENSOR) == 0 ? &insp->base.t[i] : w;
+    }
+    assert_non_null(w);
+    for (int64_t i = 0; i < dls_tensor_len(&w->spec); i++) {
+        w->data[i] = 0.1 * (double)(i % 5 - 2);
+    }
+    for (int i = 0; i < SETTINGS; i++) {
+        char name[16];
+        const double number = i;
+        dls_setting *setting;
+        snprintf(name, sizeof name, "told%d", i);
+        MUST(dls_inspector_settle(insp, name, &number, &setting, &e));
+    }
+    for (int i = 0; i < GRAPHS; i++) {
+        random_graph(&g[i], 7, 3, (uint64_t)i, (graph_kind){.density = 0.3});
+    }
+    for (int i = 0; i < QUERIES; i++) {
+        q[i] = (dls_query){i % GRAPHS, i / GRAPHS};
+    }
+    for (int k = 0; k < 3; k++) {
+        ask(insp, precision[k], g, GRAPHS, q, QUERIES, together);
+        for (int i = 0; i < QUERIES; i++) {
+            ask(insp, precision[k], g, GRAPHS, &q[i], 1, &alone);
+            assert_memory_equal(&alone, &together[i], sizeof alone);
+            for (int j = 0; j < i; j++) {
+                assert_memory_not_equal(&together[j], &together[i], sizeof alone);
+            }
+        }
+    }
+    for (int i = 0; i < GRAPHS; i++) {
+        random_graph_free(&g[i]);
+    }
+    dls_inspector_destroy(insp);
 }
 
 /* float32 of every instruction set against float64, sparse, dense, weighted, asymmetric, tiny. */
