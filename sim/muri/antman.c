@@ -65,7 +65,7 @@ static void take(antman *a, int32_t job, int32_t node, int32_t gpus)
     for (int32_t g = node * a->per_node; gpus > 0 && g < (node + 1) * a->per_node; g++) {
         if (a->guaranteed[g] < 0) {
             a->guaranteed[g] = job;
-            a->booked[g] += .09;
+            a->booked[g] += .1 - .01; /* not .09 to the last bit, which parts equals */
             a->held[job]++;
             gpus--;
         }
@@ -141,12 +141,11 @@ static void squeeze_in(dls_muri *m, int32_t job)
     dls_muri_start(m, job);
 }
 
-/* How often x holds d, and what is left: as Python divides. */
+/* How often x holds d, and what is left, each rounded by itself. */
 static double divide(double x, double d, double *rest)
 {
     *rest = fmod(x, d);
-    const double div = (x - *rest) / d, whole = floor(div);
-    return div - whole > .5 ? whole + 1 : whole;
+    return floor(x / d);
 }
 
 /* Iterations of `o` in which one of `own` fits into what they leave. */

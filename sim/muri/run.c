@@ -222,7 +222,7 @@ static void charge(dls_muri *m)
         dls_muri_run_job *r = &m->run[m->list[i]];
         const double dt = m->now - r->checked;
         if (r->running) {
-            r->executed += dt;
+            r->executed = r->executed + m->now - r->checked; /* in this order */
             r->left -= fmax(dt - r->startup, 0) / r->iteration;
         } else {
             r->pending += dt;

@@ -365,8 +365,9 @@ static bool move(dls_matching *m, double d)
 
 static bool grow_and_expand(dls_matching *m, bool *augmented)
 {
+    const int32_t last = m->last; /* what is shrunk here has its turn in the queue */
     m->head = m->tail = 0;
-    for (int32_t x = 1; x <= m->last; x++) {
+    for (int32_t x = 1; x <= last; x++) {
         if (m->base[x] == x && m->slack[x] && m->base[m->slack[x]] != x) {
             const edge e = *edge_of(m, m->slack[x], x);
             if (distance(m, &e) <= 0 && tight(m, &e)) {
