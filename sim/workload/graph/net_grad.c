@@ -214,7 +214,8 @@ static int32_t unbroadcast(const ctx *c, int32_t args, int32_t grad, const dls_s
                            const dls_shape *to)
 {
     dls_net *net = c->net;
-    const bool reduced = dls_shape_size(from) != dls_shape_size(to);
+    /* Numbers that all samples share are added up even if there is one sample. */
+    const bool reduced = from->n != to->n || dls_shape_size(from) != dls_shape_size(to);
     const int32_t in[2] = {grad, args};
     const int32_t node = reduced ? emit(net, DLS_OP_SUM, to, bytes_of(net, from),
                                         (double)dls_shape_size(from), in, 2)
