@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# tests/bench/duel in a small form: SimPy's results are ours, where Python has it; a program in the place of
-# Tiresias is asked as that is, and told apart when its results are others.
+# tests/bench/duel in a small form: SimPy's results are ours, where Python has it, and those of AccaSim and SimGrid, where they
+# are; a program in the place of Tiresias is asked as that is, and told apart when its results are others.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 python=$(dirname "$dlsim")/python/venv/bin/python # python.run, which comes before, made it
 "$python" -c 'import simpy' 2>/dev/null || { echo "skipped: no Python module: simpy"; exit 77; }
 duel="$python $source/tests/bench/duel --dlsim=$dlsim --jobs=300 --gpus=64 --runs=1"
-$duel >out.txt || fail "SimPy"
+$duel >out.txt 2>err.txt || fail "SimPy: $(cat err.txt)"
+for other in AccaSim SimGrid; do # each is in the table, or it is said that it is not here
+    grep -q "^| $other, fifo | 300 jobs, 64 GPUs | equal |" out.txt || grep -q "^$other: no " err.txt || fail "$other: $(cat out.txt err.txt)"
+done
 grep -q '^| SimPy, fifo | 300 jobs, 64 GPUs | equal |' out.txt || fail "$(cat out.txt)"
 mkdir other
 printf 'num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,4,40,256\n' |
@@ -24,4 +27,4 @@ PYTHON2=python3 $duel --tiresias=other >out.txt || fail "a program that gives th
 test "$(grep -c '^| Tiresias, dlas-gpu | 2 jobs' out.txt)" -eq 2 || fail "$(cat out.txt)"
 ! WRONG=1 PYTHON2=python3 $duel --tiresias=other >out.txt 2>err.txt || fail "a program that gives other results"
 grep -q 'job.csv differs' err.txt || fail "$(cat err.txt)"
-echo "4 checks"
+echo "6 checks"
