@@ -268,6 +268,7 @@ const dls_field dls_world_fields[] = {
     W(F64, lost_gpu_s, "gpu s", "work lost to failures"),
     W(U64, rack_failures, "", "racks that failed"),
     W(U64, job_failures, "", "jobs that failed by themselves"),
+    W(U64, node_drains, "", "nodes that began to drain"),
     W(F64, effective_training_ratio, "",
       "GPU time of work that was not lost / from first start to end"),
     F(U64, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),

@@ -88,6 +88,7 @@ void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_worl
                                .gpu_failures = rec->gpu_failures,
                                .rack_failures = rec->rack_failures,
                                .job_failures = rec->job_failures,
+                               .node_drains = rec->node_drains,
                                .facts = rec->facts};
     judge_jobs(trace, rec, out);
     judge_starts(rec, out);
@@ -124,12 +125,15 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
         fprintf(out, "shared GPUs             %" PRIu64 " jobs, %.4g GPU-hours\n", s->guest_starts,
                 s->guest_gpu_s / 3600);
     }
-    if (s->node_failures + s->gpu_failures + s->rack_failures + s->job_failures > 0) {
+    if (s->node_failures + s->gpu_failures + s->rack_failures + s->job_failures + s->node_drains > 0) {
         fprintf(out, "failures                %" PRIu64 " of nodes, %" PRIu64 " of GPUs",
                 s->node_failures, s->gpu_failures);
         if (s->rack_failures + s->job_failures > 0) {
             fprintf(out, ", %" PRIu64 " of racks, %" PRIu64 " of jobs alone", s->rack_failures,
                     s->job_failures);
+        }
+        if (s->node_drains > 0) {
+            fprintf(out, ", %" PRIu64 " nodes drained", s->node_drains);
         }
         fprintf(out,
                 "; %.4g GPU-hours of work lost; effective training time %.2f %% of that from start "

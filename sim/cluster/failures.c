@@ -48,6 +48,14 @@ bool dls_failure_lemon(const dls_failure_params *p, uint64_t seed, uint64_t node
     return p->lemons > 0 && dls_rng_unit(&rng) < p->lemons;
 }
 
+/* The stream that has said when it fails has a second number. */
+bool dls_failure_is_seen(const dls_failure_params *p, uint64_t seed, uint64_t node, uint32_t n)
+{
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_FAILURE, node << 32 | n);
+    (void)dls_rng_unit(&rng);
+    return p && p->drains > 0 && dls_rng_unit(&rng) < p->drains;
+}
+
 bool dls_failure_happens(double mtbf_s)
 {
     return mtbf_s > 0 && !isinf(mtbf_s);
@@ -134,6 +142,8 @@ static dls_status parse_event(const reader *r, dls_csv *csv, line *out, dls_erro
         out->what = DLS_NODE_FAILS;
     } else if (dls_csv_is(csv, 2, "repair")) {
         out->what = DLS_NODE_REPAIRED;
+    } else if (dls_csv_is(csv, 2, "drain")) {
+        out->what = DLS_NODE_DRAINS;
     } else if (dls_csv_is(csv, 2, "link")) {
         out->what = DLS_LINK_SCALED;
         if (csv->n_cells < 4 || !dls_units_f64(dls_csv_text(csv, 3), &out->part) ||
@@ -143,7 +153,7 @@ static dls_status parse_event(const reader *r, dls_csv *csv, line *out, dls_erro
                                 "above 0 and at most 1");
         }
     } else {
-        return dls_csv_fail(csv, -1, err, "expected fail, repair or link");
+        return dls_csv_fail(csv, -1, err, "expected fail, drain, repair or link");
     }
     return DLS_OK;
 }

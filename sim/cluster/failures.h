@@ -23,6 +23,7 @@ typedef struct dls_failure_params {
     int64_t job_nodes;
     double lemons, lemon_factor; /* part of the nodes that fail so many times as often */
     int64_t replace_after; /* failures after which a lemon is replaced by a sound node; 0: never */
+    double drains;         /* part of the failures of nodes that are seen before: the node drains */
     int64_t spares;        /* nodes, the last of the cluster, that stand by for nodes that fail */
 } dls_failure_params;
 
@@ -39,6 +40,8 @@ const dls_failure_preset *dls_failure_preset_of(const char *name);
 bool dls_failure_happens(double mtbf_s);
 /* Is a node a lemon to begin with? The same for the same seed. */
 bool dls_failure_lemon(const dls_failure_params *p, uint64_t seed, uint64_t node);
+/* Is the n-th failure of a node seen before? The same for the same seed, node and n. */
+bool dls_failure_is_seen(const dls_failure_params *p, uint64_t seed, uint64_t node, uint32_t n);
 /* Microseconds, >= 1, until a job fails that has just started for the n-th time on so many nodes.
  */
 int64_t dls_failure_job_us(const dls_failure_params *p, uint64_t seed, uint64_t component,
@@ -51,6 +54,7 @@ int64_t dls_failure_draw_us(const dls_failure_params *p, uint64_t seed, uint64_t
 
 typedef enum dls_failure_what {
     DLS_NODE_FAILS,
+    DLS_NODE_DRAINS, /* no more jobs; down when those that it has are gone */
     DLS_NODE_REPAIRED,
     DLS_LINK_SCALED /* the node's network link keeps a part of its bandwidth */
 } dls_failure_what;
@@ -70,7 +74,7 @@ typedef struct dls_failure_trace {
 
 /* Read one of three formats, told apart by the first line:
  *
- *      time_s,node,event,part     ours: fail, repair, link (with part); 0-based nodes, which work
+ *      time_s,node,event,part     ours: fail, drain, repair, link (with part); 0-based nodes, which work
  *                                 at first
  *      480000,add,node1           milliseconds; instances that come and go: an instance takes the
  *                                 lowest absent node; all nodes are absent at first

@@ -300,6 +300,9 @@ typedef struct dls_key {
     XX(FAIL_REPLACE, "failures.replace_after", I64, "0", 0, 1000000, NULL,                        \
        "Failures after which a lemon is replaced by a sound node; 0: never.",                     \
        TO(failures.replace_after))                                                                \
+    XX(FAIL_DRAINS, "failures.drains", F64, "0", 0, 1, NULL,                                      \
+       "Part of the failures of nodes that are seen before: the node gets no new jobs and is "    \
+       "repaired when those that it has are gone.", TO(failures.drains))                          \
     XX(FAIL_SPARES, "failures.spares", I64, "0", 0, 4194303, NULL,                                \
        "So many nodes, the last of the cluster, stand by and take the place of nodes of their "   \
        "type that fail.", TO(failures.spares))                                                    \

@@ -138,6 +138,7 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
 /* No job holds a GPU that has failed. */
 static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
 {
+    *failed = dls_drains_kept(e);
     for (int32_t k = 0; e->failures.on && k < e->index->n_nodes; k++) {
         const uint64_t mask = e->failures.withheld[k];
         *failed += __builtin_popcountll(mask);
@@ -153,7 +154,7 @@ static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
 
 dls_status dls_engine_audit(dls_engine *e, dls_error *err)
 {
-    int64_t held = 0, used = 0, failed = 0;
+    int64_t held = 0, used = 0, failed;
     DLS_TRY(dls_place_index_check(e->index, err));
     DLS_TRY(dls_select_check(&e->select, err));
     DLS_TRY(audit_jobs(e, &held, err));

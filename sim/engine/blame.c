@@ -55,7 +55,7 @@ dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err)
     const dls_sim_params *p = e->params;
     const uint64_t seen = e->clock.next_arrival + e->jobs.done + e->stall.stints +
                           e->rec->node_failures + e->rec->gpu_failures +
-                          e->rec->rack_failures + e->rec->job_failures;
+                          e->rec->rack_failures + e->rec->job_failures + e->rec->node_drains;
     const bool stands = seen == e->stall.seen;
     e->stall.seen = seen;
     e->stall.instants = stands ? e->stall.instants + instants : 0;

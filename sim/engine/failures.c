@@ -7,12 +7,17 @@
  * What is lost to failures is missing first in what the quotas leave, then in the virtual clusters
  * in their order. Each component draws from a stream of its own, so what fails when does not depend
  * on the policies.
+ *
+ * A node that drains keeps its jobs and gets no others: what is free there, or becomes it, is withheld.
+ * When its jobs have left it is down like one that has failed.
  */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/engine.h"
 
-enum { AT_RANDOM = 1, BY_FILE = 2, WITH_RACK = 4, STANDBY = 8 }; /* why a node is down */
+/* Why a node is down, or drains and then will be. */
+enum { AT_RANDOM = 1, BY_FILE = 2, WITH_RACK = 4, STANDBY = 8, DRAINS_AT_RANDOM = 16, DRAINS_BY_FILE = 32 };
+#define DRAINS (DRAINS_AT_RANDOM | DRAINS_BY_FILE)
 
 /* Slots: nodes, GPUs, the file, racks, jobs where these fail by themselves, services. */
 static uint32_t file_slot(const dls_engine *e)
@@ -77,7 +82,10 @@ static dls_status queue_file(dls_engine *e, dls_error *err)
     }
     const dls_failure_event *next = &t->event[e->failures.cursor];
     return dls_evq_set(&e->failures.events, file_slot(e), e->failures.origin_us + next->t_us,
-                       next->what == DLS_NODE_FAILS ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
+                       next->what == DLS_NODE_FAILS || next->what == DLS_NODE_DRAINS
+                           ? DLS_EV_FAIL
+                           : DLS_EV_REPAIR,
+                       err);
 }
 
 static bool fail_at_random(const dls_engine *e, bool nodes)
@@ -94,6 +102,16 @@ bool dls_failures_wanted(const dls_engine *e)
            (p && dls_failure_happens(p->rack_mtbf_s)) || (t && t->n > 0) || e->serving.on;
 }
 
+static bool any_drain(const dls_engine *e)
+{
+    const dls_failure_trace *t = e->params->failure_trace;
+    bool any = e->params->failures && e->params->failures->drains > 0;
+    for (size_t i = 0; t && i < t->n && !any; i++) {
+        any = t->event[i].what == DLS_NODE_DRAINS;
+    }
+    return any;
+}
+
 static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err);
 
 dls_status dls_failures_init(dls_engine *e, dls_error *err)
@@ -108,6 +126,10 @@ dls_status dls_failures_init(dls_engine *e, dls_error *err)
         return dls_fail(
             err, DLS_ECONFIG, e->params->sched->name,
             "divides the cluster among gang sizes and so cannot bear failures or services");
+    }
+    if (e->index->parts && any_drain(e)) {
+        return dls_fail(err, DLS_ECONFIG, "failures",
+                        "nodes on which jobs have parts of GPUs cannot be drained");
     }
     for (int32_t i = 0; i < n; i++) {
         f->on_node[i] = DLS_NONE;
@@ -228,8 +250,39 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
 
 uint64_t dls_failures_down(const dls_engine *e, int32_t node)
 {
-    return e->failures.node_down[node] ? dls_node_gpus(&e->index->node[node])
-                                       : e->failures.gpu_down[node];
+    const dls_failure_state *f = &e->failures;
+    const dls_node *at = &e->index->node[node];
+    if (f->node_down[node] & ~DRAINS) {
+        return dls_node_gpus(at);
+    }
+    const uint64_t serves = e->serving.on ? e->serving.mask[node] : 0;
+    return f->gpu_down[node] |
+           (f->node_down[node] ? at->free_mask | f->kept[node] | (f->withheld[node] & ~serves) : 0);
+}
+
+void dls_drain_keep(dls_engine *e, int32_t node, uint64_t mask)
+{
+    if (e->failures.on && e->failures.node_down[node] & DRAINS &&
+        dls_place_retake(e->index, node, mask, 0, 0)) {
+        e->failures.kept[node] |= mask;
+    }
+}
+
+int32_t dls_drains_kept(const dls_engine *e)
+{
+    int32_t gpus = 0;
+    for (int32_t i = 0; i < e->failures.n_drains; i++) {
+        gpus += __builtin_popcountll(e->failures.kept[e->failures.drains[i]]);
+    }
+    return gpus;
+}
+
+void dls_drain_lend(dls_engine *e, int32_t node, uint64_t mask)
+{
+    if (e->failures.on && e->failures.kept[node] & mask) {
+        dls_place_give(e->index, node, e->failures.kept[node] & mask, 0, 0);
+        e->failures.kept[node] &= ~mask;
+    }
 }
 
 void dls_failures_divide(dls_engine *e, int32_t type)
@@ -245,10 +298,12 @@ dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
     DLS_DEBUG_ASSERT(node >= 0 && node < e->index->n_nodes);
     dls_failure_state *f = &e->failures;
     const dls_node *at = &e->index->node[node];
+    dls_drain_lend(e, node, f->kept[node]);
     const uint64_t all = dls_node_gpus(at), old = f->withheld[node];
     const uint64_t now = dls_failures_down(e, node) | (e->serving.on ? e->serving.mask[node] : 0);
     if (now & ~old) {
         DLS_TRY(fail_jobs(e, node, now & ~old, err));
+        dls_drain_lend(e, node, f->kept[node]);
         dls_services_yield(e, node, now & ~old);
         if (!dls_place_retake(e->index, node, now & ~old, 0, 0)) {
             return dls_fail(err, DLS_ERUN, NULL, "GPUs of node %d are held by nobody", node);
@@ -298,6 +353,72 @@ static dls_status change_node(dls_engine *e, int32_t node, uint8_t why, bool dow
     return beyond < 0 && ready >= 0 ? stand_by(e, ready, false, err) : DLS_OK;
 }
 
+/* ---- draining -------------------------------------------------------------------------------- */
+
+static dls_status begin_drain(dls_engine *e, int32_t node, uint8_t why, dls_error *err)
+{
+    dls_failure_state *f = &e->failures;
+    e->rec->node_drains += f->node_down[node] == 0;
+    if (!(f->node_down[node] & DRAINS)) {
+        f->drains[f->n_drains++] = node;
+    }
+    return change_node(e, node, why, true, err);
+}
+
+/* Not for that reason any more. */
+static void end_drain(dls_engine *e, int32_t node, uint8_t why)
+{
+    dls_failure_state *f = &e->failures;
+    int32_t n = 0;
+    const bool was = f->node_down[node] & DRAINS;
+    f->node_down[node] = (uint8_t)(f->node_down[node] & ~why);
+    for (int32_t i = 0; was && !(f->node_down[node] & DRAINS) && i < f->n_drains; i++) {
+        f->drains[n] = f->drains[i];
+        n += f->drains[i] != node;
+    }
+    f->n_drains = was && !(f->node_down[node] & DRAINS) ? n : f->n_drains;
+}
+
+/* Nobody is left on it: it is down, and one that was to fail is being repaired. */
+static dls_status drained(dls_engine *e, int32_t node, dls_error *err)
+{
+    const uint8_t why = e->failures.node_down[node] & DRAINS;
+    end_drain(e, node, DRAINS);
+    e->failures.node_down[node] |= (uint8_t)((why & DRAINS_AT_RANDOM ? AT_RANDOM : 0) |
+                                             (why & DRAINS_BY_FILE ? BY_FILE : 0));
+    DLS_TRY(dls_failures_withhold(e, node, err));
+    return why & DRAINS_AT_RANDOM ? draw(e, (uint32_t)node, err) : DLS_OK;
+}
+
+/* What nodes that drain have kept is withheld; those without jobs are down. */
+static dls_status settle(dls_engine *e, dls_error *err)
+{
+    const dls_failure_state *f = &e->failures;
+    for (int32_t i = f->n_drains - 1; i >= 0; i--) {
+        const int32_t node = f->drains[i];
+        if (f->on_node[node] == DLS_NONE) {
+            DLS_TRY(drained(e, node, err));
+        } else if (f->kept[node]) {
+            DLS_TRY(dls_failures_withhold(e, node, err));
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_drains_wake(dls_engine *e, dls_error *err)
+{
+    for (int32_t i = 0; i < e->failures.n_drains; i++) {
+        const int32_t node = e->failures.drains[i];
+        if (e->failures.kept[node] && e->failures.node_down[node] & DRAINS_AT_RANDOM) {
+            DLS_TRY(dls_evq_set(&e->failures.events, (uint32_t)node, e->clock.now_us + 1,
+                                DLS_EV_REPAIR, err));
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
 static dls_status next_of_file(dls_engine *e, dls_error *err)
 {
     dls_failure_state *f = &e->failures;
@@ -306,9 +427,13 @@ static dls_status next_of_file(dls_engine *e, dls_error *err)
     const uint8_t was = f->node_down[now->node];
     switch (now->what) {
     case DLS_NODE_FAILS:
-        e->rec->node_failures += was == 0;
+        e->rec->node_failures += !(was & ~DRAINS);
         break;
+    case DLS_NODE_DRAINS:
+        DLS_TRY(begin_drain(e, now->node, DRAINS_BY_FILE, err));
+        return queue_file(e, err);
     case DLS_NODE_REPAIRED:
+        end_drain(e, now->node, DRAINS_BY_FILE);
         break;
     case DLS_LINK_SCALED:
         if (pace) {
@@ -373,7 +498,14 @@ static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
         return apply_rack(e, (int32_t)(slot - rack_slot(e, 0)), fail, err);
     }
     if (node < e->index->n_nodes) {
-        e->rec->node_failures += fail && !f->node_down[node];
+        const dls_failure_params *p = e->params->failures;
+        if (f->node_down[node] & DRAINS_AT_RANDOM) {
+            return DLS_OK; /* jobs left it in the last pass */
+        }
+        if (fail && dls_failure_is_seen(p, e->params->seed, slot, f->draws[slot] - 1)) {
+            return begin_drain(e, node, DRAINS_AT_RANDOM, err);
+        }
+        e->rec->node_failures += fail && !(f->node_down[node] & ~DRAINS);
         DLS_TRY(change_node(e, node, AT_RANDOM, fail, err));
     } else {
         const int32_t gpu = node - e->index->n_nodes;
@@ -394,6 +526,7 @@ dls_status dls_failures_now(dls_engine *e, dls_error *err)
         e->rec->events++;
         DLS_TRY(apply_event(e, dls_evq_pop(q), err));
     }
+    DLS_TRY(settle(e, err));
     return e->serving.on && e->rec->events > before ? dls_services_turn(e, err) : DLS_OK;
 }
 

@@ -21,9 +21,12 @@ typedef struct dls_failure_state {
     int64_t origin_us;  /* time 0 of the file: the first submission */
     int32_t *first_gpu; /* [nodes + 1] number of a node's first GPU, over all nodes */
     uint32_t *draws;    /* [nodes + GPUs + 1 + racks] failures and repairs so far */
-    uint8_t *node_down; /* [nodes] bits: at random, by the file, with its rack, standing by */
+    uint8_t *node_down; /* [nodes] bits: at random, by the file, with its rack, standing by, draining */
     uint64_t *gpu_down; /* [nodes] */
     uint64_t *withheld; /* [nodes] GPUs that are taken from the index for that, or serve */
+    uint64_t *kept;     /* [nodes] given back since, of nodes that drain: not withheld yet */
+    int32_t *drains;    /* [nodes] those that drain, n_drains of them */
+    int32_t n_drains;
     int32_t *on_node;   /* [nodes] list of the parts there, DLS_NONE */
     dls_link_on *link;  /* [parts] */
     size_t link_cap;
@@ -43,6 +46,8 @@ typedef struct dls_failure_state {
     XX(failures.node_down, e->index->n_nodes, e->failures.on)                                      \
     XX(failures.gpu_down, e->index->n_nodes, e->failures.on)                                       \
     XX(failures.withheld, e->index->n_nodes, e->failures.on)                                       \
+    XX(failures.kept, e->index->n_nodes, e->failures.on)                                           \
+    XX(failures.drains, e->index->n_nodes, e->failures.on)                                         \
     XX(failures.on_node, e->index->n_nodes, e->failures.on)
 
 #define DLS_FAILURE_LISTS(XX)                                                                      \
@@ -56,6 +61,14 @@ bool dls_failures_wanted(const dls_engine *e);
 dls_status dls_failures_init(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* Everything that fails or is repaired now. */
 dls_status dls_failures_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* GPUs that have just become free on a node: if it drains they are nobody's. */
+void dls_drain_keep(dls_engine *e, int32_t node, uint64_t mask);
+/* GPUs that nodes which drain have been given since what happens now was looked at. O(nodes that drain). */
+int32_t dls_drains_kept(const dls_engine *e);
+/* Those of them that are nobody's for that reason are free again: for the job that had them, in the same pass. */
+void dls_drain_lend(dls_engine *e, int32_t node, uint64_t mask);
+/* After a pass: a node that was given GPUs in it is looked at again at once. */
+dls_status dls_drains_wake(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* Slots of the queue of events. */
 size_t dls_failure_slots(const dls_engine *e);
 /* A job has got its parts, or is about to lose them. */

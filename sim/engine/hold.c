@@ -70,9 +70,17 @@ static dls_part part_held(dls_engine *e, int32_t job, int32_t part)
     return dls_part_on(e, job, held->node, __builtin_ctzll(held->mask));
 }
 
-void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
+static void give_part(dls_engine *e, int32_t job, int32_t part)
 {
     int64_t cpu, mem;
+    const dls_held *held = &e->hold.part[part];
+    dls_side_resources(e, job, __builtin_popcountll(held->mask), &cpu, &mem);
+    dls_place_give(e->index, held->node, held->mask, cpu, mem);
+    dls_drain_keep(e, held->node, held->mask);
+}
+
+void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
+{
     const bool part = dls_part_of(e, job) > 0;
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
         if (part) {
@@ -80,8 +88,7 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
             dls_parts_give(e->index, &had);
             continue;
         }
-        dls_side_resources(e, job, dls_gpus_of(e->hold.part[p].mask), &cpu, &mem);
-        dls_place_give(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem);
+        give_part(e, job, p);
     }
     e->select.releases++;
 }
@@ -95,11 +102,13 @@ bool dls_retake(dls_engine *e, int32_t job)
         return dls_parts_take(e->index, &had);
     }
     for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
-        dls_side_resources(e, job, dls_gpus_of(e->hold.part[p].mask), &cpu, &mem);
-        if (!dls_place_retake(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem)) {
+        const dls_held *held = &e->hold.part[p];
+        dls_side_resources(e, job, __builtin_popcountll(held->mask), &cpu, &mem);
+        dls_drain_lend(e, held->node, held->mask);
+        if (!dls_place_retake(e->index, held->node, held->mask, cpu, mem)) {
+            dls_drain_keep(e, held->node, held->mask);
             for (int32_t q = e->job[job].parts; q != p; q = e->hold.part[q].next) {
-                dls_side_resources(e, job, dls_gpus_of(e->hold.part[q].mask), &cpu, &mem);
-                dls_place_give(e->index, e->hold.part[q].node, e->hold.part[q].mask, cpu, mem);
+                give_part(e, job, q);
             }
             return false;
         }

@@ -147,7 +147,7 @@ static dls_status sample(dls_engine *e, dls_error *err)
     if (!e->rec->want_series) {
         return DLS_OK;
     }
-    int64_t failed = 0;
+    int64_t failed = dls_drains_kept(e);
     for (int32_t t = 0; e->failures.on && t < e->select.n_types; t++) {
         failed += e->failures.down_gpus[t];
     }
@@ -181,6 +181,7 @@ static dls_status sample(dls_engine *e, dls_error *err)
 /* What follows the pass of an instant. */
 static dls_status after_pass(dls_engine *e, dls_error *err)
 {
+    DLS_TRY(dls_drains_wake(e, err));
     if (e->params->pace) {
         DLS_TRY(dls_rates_settle(e, err));
     }

@@ -288,12 +288,13 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
         dls_give_back(e, job, e->job[job].parts);
     }
     const uint32_t types = types_with_room(e, job, want, gpus);
-    if (!types) {
+    if (!types && dls_drains_kept(e) == 0) {
         return dls_illegal(e, job, err, "is to get %d GPUs, which are not free or beyond its quota",
                            gpus);
     }
     e->walk.size[job] = gpus;
-    DLS_TRY(take_gpus(e, job, want, types, &type, &parts, err));
+    type = DLS_NONE; /* what the policy counted on may be on a node that drains */
+    DLS_TRY(types ? take_gpus(e, job, want, types, &type, &parts, err) : DLS_OK);
     e->walk.size[job] = had;
     if (type < 0 && was_running) { /* as it was */
         dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},

@@ -152,7 +152,7 @@ typedef struct dls_record {
     uint64_t passes;       /* scheduling passes */
     uint64_t positions;    /* jobs whose position in the order a pass had to look at */
     uint64_t flips;        /* starts and preemptions decided by passes */
-    uint64_t node_failures, gpu_failures, rack_failures, job_failures;
+    uint64_t node_failures, gpu_failures, rack_failures, job_failures, node_drains;
     dls_service_sums services;
     uint64_t guest_starts; /* jobs that became the guest of another */
     uint64_t policy_fallbacks; /* dls_policy_fallback */

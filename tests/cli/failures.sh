@@ -146,11 +146,18 @@ mttf 1024 2000 rsc-1 1 --set 'cluster.nodes[0].count=128' --set failures.repair=
 bare=$(cut -d' ' -f3 mttf.txt)
 mttf 1024 2000 rsc-1 1 --set 'cluster.nodes[0].count=138' --set failures.repair=2d --set failures.spares=10 >/dev/null
 awk -v bare="$bare" '{ exit !(bare < 0.5 && $3 > 0.95) }' mttf.txt || fail "spares: $bare, then $(cat mttf.txt)"
+# All failures seen before: nodes drain, nobody loses work, and the job of 1,024 GPUs is never stopped.
+mttf 1024 8000 none 1 --set failures.node_mtbf=60d --set failures.drains=1 >/dev/null
+awk '{ exit !($2 == 0 && $3 == 1) }' mttf.txt || fail "drains: $(cat mttf.txt)"
+python3 -c 'import json; w = json.load(open("out.txt"))["world"]; assert w["node_drains"] > 100 and w["node_failures"] == 0, w' ||
+    fail "no node has drained"
+printf 'job_id,num_gpu,submit_time,duration\n0,0.5,0,10\n' >parts.csv
+refuse "cannot be drained" --set failures.drains=1 --set failures.node_mtbf=1d --set cluster.gpu_parts=any --trace=parts.csv
 # All at once, audited, under schedulers of each kind.
 for scheduler in fifo srtf easy gandiva; do
     expect 0 run -q --config=configs/quickstart.cfg --trace=traces/samples/quick_60.csv --scheduler=$scheduler --set run.audit=true \
         --set failures.node_mtbf=1d --set failures.gpu_mtbf=20d --set failures.rack_mtbf=4d --set failures.job_mtbf=2h --set failures.job_nodes=2 \
-        --set failures.lemons=0.2 --set failures.replace_after=2 --set failures.spares=5 --set checkpoint.period=10min
+        --set failures.drains=0.3 --set failures.lemons=0.2 --set failures.replace_after=2 --set failures.spares=5 --set checkpoint.period=10min
 done
 refuse "leaves no node" --set failures.spares=32
 refuse "failures.preset" --set failures.preset=rsc-3

@@ -121,6 +121,79 @@ TEST(test_arrival_while_down)
     }
 }
 
+/* ---- draining -------------------------------------------------------------------------------- */
+
+/* Two nodes of four GPUs; node 0 drains at 10 s. */
+TEST(test_drain)
+{
+    static const struct {
+        case_job job[3];
+        dls_failure_event event[2];
+        double start_s[3];
+        uint64_t drains, failures;
+    } cases[] = {
+        /* A job of 30 s goes on there; the next two run one behind the other on node 1: first fit would have
+         * taken node 0 for the third at 12 s. Repaired at 100 s. */
+        {{{0, 30, 2, NULL, NULL}, {11, 40, 4, NULL, NULL}, {12, 5, 2, NULL, NULL}},
+         {{10000000, 0, DLS_NODE_DRAINS, 1}, {100000000, 0, DLS_NODE_REPAIRED, 1}},
+         {0, 11, 51},
+         1,
+         0},
+        /* Repaired while the job still runs: the two free GPUs are there at once. */
+        {{{0, 30, 2, NULL, NULL}, {11, 40, 4, NULL, NULL}, {12, 5, 2, NULL, NULL}},
+         {{10000000, 0, DLS_NODE_DRAINS, 1}, {20000000, 0, DLS_NODE_REPAIRED, 1}},
+         {0, 11, 20},
+         1,
+         0},
+        /* It fails before it is empty: the job is lost and waits for node 1. */
+        {{{0, 30, 2, NULL, NULL}, {11, 40, 4, NULL, NULL}, {12, 5, 2, NULL, NULL}},
+         {{10000000, 0, DLS_NODE_DRAINS, 1}, {15000000, 0, DLS_NODE_FAILS, 1}},
+         {0, 11, 51},
+         1,
+         1},
+        /* Without jobs it is down at once. */
+        {{{0, 5, 2, NULL, NULL}, {11, 40, 4, NULL, NULL}, {12, 5, 2, NULL, NULL}},
+         {{10000000, 0, DLS_NODE_DRAINS, 1}, {60000000, 0, DLS_NODE_REPAIRED, 1}},
+         {0, 11, 51},
+         1,
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dls_failure_event event[2];
+        memcpy(event, cases[i].event, sizeof event);
+        const dls_failure_trace trace = {event, 2, 0};
+        sim_setup s;
+        setup_init(&s, case_cluster(2, 4, 0), case_trace(cases[i].job, 3), "fifo", "first-fit");
+        s.p.failure_trace = &trace;
+        dls_record *rec = case_run(&s.p);
+        for (int j = 0; j < 3; j++) {
+            assert_int_equal(rec->start_us[j], S(cases[i].start_s[j]));
+        }
+        assert_int_equal(rec->node_drains, cases[i].drains);
+        assert_int_equal(rec->node_failures, cases[i].failures);
+        assert_int_equal(rec->failures[0], cases[i].failures);
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+/* A job that yields its GPUs on a node that drains gives them to nobody: the one that came for them waits. */
+TEST(test_drain_preempted)
+{
+    const case_job jobs[] = {{0, 100, 4, NULL, NULL}, {0, 90, 4, NULL, NULL}, {20, 10, 4, NULL, NULL}};
+    dls_failure_event event[] = {{10000000, 0, DLS_NODE_DRAINS, 1}};
+    const dls_failure_trace trace = {event, 1, 0};
+    sim_setup s;
+    setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "srtf", "first-fit");
+    s.p.failure_trace = &trace;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->state[2], DLS_JOB_FINISHED);
+    assert_true(rec->start_us[2] >= S(20));
+    assert_int_equal(rec->node_drains, 1);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 /* ---- spares ---------------------------------------------------------------------------------- */
 
 /* Node 0 is a V100 of four GPUs, nodes 1 to 3 are P100s, of which the last stands by. */
@@ -292,6 +365,7 @@ TEST(test_random)
         const dls_failure_params fail = {.node_mtbf_s = seed % 5 ? 150 : (double)INFINITY,
                                          .gpu_mtbf_s = seed % 3 ? 500 : (double)INFINITY,
                                          .shape = seed % 4 ? 1 : 0.7,
+                                         .drains = seed % 7 ? 0.5 : 0,
                                          .repair_s = 20};
         sim_setup s;
         fake_world world;

@@ -39,15 +39,16 @@ TEST(test_events)
     dls_failure_trace t;
     dls_error err;
     assert_int_equal(load("# a comment\ntime_s,node,event,part\n30, 1 ,repair\n10.5,1,fail\n"
-                          "30,0,link,0.25\r\n30,1,fail\n",
+                          "30,0,link,0.25\r\n30,1,fail\n40,0,drain\n",
                           2, &t, &err),
                      DLS_OK);
-    assert_int_equal(t.n, 4);
+    assert_int_equal(t.n, 5);
     assert_int_equal(t.event[0].t_us, 10500000);
     expect(&t, 1, 30, 1, DLS_NODE_REPAIRED); /* within an instant as in the file */
     expect(&t, 2, 30, 0, DLS_LINK_SCALED);
     assert_true(t.event[2].part > 0.2499 && t.event[2].part < 0.2501);
     expect(&t, 3, 30, 1, DLS_NODE_FAILS);
+    expect(&t, 4, 40, 0, DLS_NODE_DRAINS);
     dls_failure_trace_fini(&t);
     assert_null(t.event);
 }
@@ -100,7 +101,7 @@ TEST(test_bad)
         {"time_s,node,event\n-1,0,fail\n", "expected time_s"},
         {"time_s,node,event\n1e300,0,fail\n", "expected time_s"},
         {"time_s,node,event\n1,0\n", "expected time_s"},
-        {"time_s,node,event\n1,0,explode\n", "fail, repair or link"},
+        {"time_s,node,event\n1,0,explode\n", "fail, drain, repair or link"},
         {"time_s,node,event,part\n1,0,link\n", "the part of its bandwidth"},
         {"time_s,node,event,part\n1,0,link,0\n", "the part of its bandwidth"},
         {"time_s,node,event,part\n1,0,link,1.5\n", "the part of its bandwidth"},
