@@ -7,20 +7,28 @@
  * taken back, from whom it was lent last, when the owner's jobs need it. Inside a virtual cluster
  * nobody is preempted.
  *
+ * With cohorts (quota_tree.h) a virtual cluster borrows within its cohort before others borrow there, then from
+ * the cohort above.
+ *
  * Quotas are the policy's: those of the cluster (`cluster.virtual_clusters`) are limits.
  */
 #include "dlsim/memory.h"
 #include "sched/gangs.h"
+#include "sched/quota_tree.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_QUOTAS, OPT_INTERVAL, OPT_RECLAIM };
+enum { OPT_QUOTAS, OPT_COHORTS, OPT_INTERVAL, OPT_RECLAIM };
 
 static const dls_option options[] = {
     [OPT_QUOTAS] = {"quotas", DLS_OPT_STR, 0, 0, "", "GPUs",
                     "\"NAME:GPUS,...\"; who is not named only borrows; empty: equal parts", NULL},
+    [OPT_COHORTS] = {"cohorts", DLS_OPT_PATH, 0, 0, "", "",
+                     "table name,parent,gpus,borrow,lend of virtual clusters and their cohorts, in place "
+                     "of quotas; who is not named gets what is left",
+                     NULL},
     [OPT_INTERVAL] = {"interval", DLS_OPT_TIME, 1, 1e7, "10 min", "",
                       "longest time between two looks; there is one whenever jobs come or end",
                       NULL},
@@ -31,8 +39,10 @@ static const dls_option options[] = {
 
 typedef struct owner { /* a virtual cluster */
     int32_t vc;        /* code, -1: jobs that name none */
+    int32_t queue;     /* in the tree; -1: it is not there */
     double quota, used;
     size_t next, end; /* its waiting jobs in `waiting` */
+    bool stuck;       /* none of them fits at this step */
 } owner;
 
 typedef struct waiter {
@@ -45,6 +55,7 @@ struct fair_share {
     const char *quotas; /* borrowed */
     int64_t interval_us;
     bool reclaim;
+    dls_quota_tree tree;
     owner *owner; /* [n], owned */
     size_t n, cap;
     /* Scratch. */
@@ -103,11 +114,13 @@ static dls_status find_owners(struct fair_share *s, const dls_view *view, dls_er
         }
         if (i == s->n) {
             DLS_TRY(dls_grow(&s->owner, &s->cap, s->n + 1, sizeof *s->owner, err));
-            const double said = quota_of(s->quotas, dls_view_name(view, DLS_NAME_VC, vc));
-            s->owner[s->n++] = (owner){.vc = vc, .quota = fmax(said, 0)};
+            const char *name = dls_view_name(view, DLS_NAME_VC, vc);
+            const int32_t queue = dls_quota_find(&s->tree, name);
+            const double said = queue < 0 ? quota_of(s->quotas, name) : s->tree.at[queue].own;
+            s->owner[s->n++] = (owner){.vc = vc, .queue = queue, .quota = fmax(said, 0)};
         }
     }
-    for (size_t i = 0; i < s->n && !*s->quotas; i++) {
+    for (size_t i = 0; i < s->n && !*s->quotas && s->tree.n == 0; i++) {
         s->owner[i].quota = (double)view->total_gpus / (double)s->n;
     }
     return DLS_OK;
@@ -121,12 +134,20 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                              .interval_us = llround(values[OPT_INTERVAL].f * 1e6),
                              .reclaim = values[OPT_RECLAIM].b};
     DLS_TRY(check_quotas(s->quotas, view->total_gpus, err));
+    if (*values[OPT_COHORTS].s) {
+        if (*s->quotas) {
+            return dls_fail(err, DLS_ECONFIG, "scheduler.cohorts",
+                            "has the quotas: 'scheduler.quotas' is to be empty");
+        }
+        DLS_TRY(dls_quota_tree_read(&s->tree, values[OPT_COHORTS].s, err));
+    }
     return find_owners(s, view, err);
 }
 
 static void fini(void *state)
 {
     struct fair_share *s = state;
+    dls_quota_tree_fini(&s->tree);
     dls_free(s->owner);
     dls_free(s->ledger.used);
     dls_free(s->waiting);
@@ -141,6 +162,7 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     (void)view;
     *s = (struct fair_share){
         .quotas = of->quotas, .interval_us = of->interval_us, .reclaim = of->reclaim, .n = of->n};
+    DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
     DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
     s->cap = of->n;
     return DLS_OK;
@@ -205,31 +227,56 @@ static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_erro
     return DLS_OK;
 }
 
-static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, size_t i)
+/* How many GPUs more an owner may have that borrows up to so many steps above it; one that is not in
+ * the tree borrows from everybody in the last step. */
+static double may_have(const struct fair_share *s, const owner *o, int32_t step)
 {
-    const int32_t job = s->running[i];
-    dls_ledger_take(&s->ledger, view, job, view->held_type[job], view->held_gpus[job]);
-    owner_of(s, view, job)->used += view->held_gpus[job];
-    dls_plan_keep(plan, job);
-    s->taken[i] = true;
+    if (o->queue >= 0) {
+        return step <= s->tree.depth ? dls_quota_free(&s->tree, o->queue, step) : 0;
+    }
+    return step == 0 ? o->quota - o->used : step > s->tree.depth ? (double)INFINITY : 0;
 }
 
-/* Start the waiting jobs of an owner that fit, in order, up to so many GPUs; at most `most` of
- * them. */
+static void use(struct fair_share *s, owner *o, int32_t gpus)
+{
+    o->used += gpus;
+    if (o->queue >= 0) {
+        dls_quota_use(&s->tree, o->queue, gpus);
+    }
+}
+
+/* Running jobs that may stay when their owners borrow up to that step, the eldest first. */
+static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
+{
+    for (size_t i = 0; i < s->n_running; i++) {
+        const int32_t job = s->running[i], type = view->held_type[job],
+                      gpus = view->held_gpus[job];
+        owner *o = owner_of(s, view, job);
+        if (!s->taken[i] && (!s->reclaim || gpus <= may_have(s, o, step) + 1e-9) &&
+            (step == 0 || dls_ledger_room(&s->ledger, view, job, type) >= gpus)) {
+            dls_ledger_take(&s->ledger, view, job, type, gpus);
+            use(s, o, gpus);
+            dls_plan_keep(plan, job);
+            s->taken[i] = true;
+        }
+    }
+}
+
+/* Start the waiting jobs of an owner that fit, in order; at most `most` of them. */
 static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, owner *o,
-                    double limit, size_t most)
+                    int32_t step, size_t most)
 {
     size_t n = 0;
     for (size_t k = o->next; k < o->end && n < most; k++) {
         const int32_t job = s->waiting[k].job;
-        const int32_t type = job >= 0 && o->used + view->gpus[job] <= limit + 1e-9
+        const int32_t type = job >= 0 && view->gpus[job] <= may_have(s, o, step) + 1e-9
                                  ? dls_ledger_type(&s->ledger, view, job)
                                  : -1;
         if (type >= 0) {
             const dls_want want = {.type = type};
             dls_ledger_take(&s->ledger, view, job, type, view->gpus[job]);
             dls_plan_set(plan, job, &want);
-            o->used += view->gpus[job];
+            use(s, o, view->gpus[job]);
             s->waiting[k].job = -1;
             n++;
         }
@@ -239,15 +286,18 @@ static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, 
 }
 
 /* What is left, one job at a time, to who holds least over its quota; who has none comes last. */
-static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan)
+static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
 {
+    for (size_t i = 0; i < s->n; i++) {
+        s->owner[i].stuck = false;
+    }
     for (;;) {
         owner *least = NULL;
         double best = (double)INFINITY;
         for (size_t i = 0; i < s->n; i++) {
             owner *o = &s->owner[i];
             const double holds = o->quota > 0 ? o->used / o->quota : 1e12 + o->used;
-            if (o->next < o->end && holds < best) {
+            if (o->next < o->end && !o->stuck && holds < best) {
                 least = o;
                 best = holds;
             }
@@ -255,35 +305,25 @@ static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan)
         if (!least) {
             return;
         }
-        if (start(s, view, plan, least, (double)INFINITY, 1) == 0) {
-            least->next = least->end; /* nothing of it fits any more */
-        }
+        least->stuck = start(s, view, plan, least, step, 1) == 0;
     }
 }
 
+/* First everybody's own quota, then what can be borrowed from the next cohort, and so on. */
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct fair_share *s = state;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     DLS_TRY(list_jobs(s, view, err));
-    for (size_t i = 0; i < s->n_running; i++) {
-        const int32_t job = s->running[i];
-        const owner *o = owner_of(s, view, job);
-        if (!s->reclaim || o->used + view->held_gpus[job] <= o->quota + 1e-9) {
-            keep(s, view, plan, i);
-        }
-    }
+    dls_quota_clear(&s->tree);
+    keep(s, view, plan, 0);
     for (size_t i = 0; i < s->n; i++) {
-        start(s, view, plan, &s->owner[i], s->owner[i].quota, SIZE_MAX);
+        start(s, view, plan, &s->owner[i], 0, SIZE_MAX);
     }
-    for (size_t i = 0; i < s->n_running; i++) { /* borrowers, the eldest first */
-        const int32_t job = s->running[i];
-        if (!s->taken[i] &&
-            dls_ledger_room(&s->ledger, view, job, view->held_type[job]) >= view->held_gpus[job]) {
-            keep(s, view, plan, i);
-        }
+    for (int32_t step = 1; step <= s->tree.depth + 1; step++) {
+        keep(s, view, plan, step);
+        lend(s, view, plan, step);
     }
-    lend(s, view, plan);
     return DLS_OK;
 }
 

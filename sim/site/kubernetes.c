@@ -3,9 +3,9 @@
  * Reads what kubectl prints:
  *
  *      Node                      --> cluster.cfg   GPUs (nvidia.com/gpu), their product, processors
- *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one
- * gang Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
- *      ClusterQueue, LocalQueue  --> cluster.cfg   quotas of the scheduler `fair-share`
+ *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
+ *      Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
+ *      ClusterQueue, Cohort      --> cohorts.csv   quotas of the scheduler `fair-share`
  *
  * What may be changed here: which members are read. tests/cli/site_kubernetes.sh guards it.
  */
@@ -21,7 +21,6 @@
 #include "traces/trace_impl.h"
 #include "traces/walk.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,9 +35,10 @@ typedef struct gang {
     int32_t space, queue, type;             /* in names; queue: "namespace/name"; -1: none */
 } gang;
 
+/* Of a ClusterQueue, or of a Cohort, whose name is "cohort/NAME". */
 typedef struct quota {
-    int32_t queue; /* in names */
-    int64_t gpus;
+    int32_t queue, parent; /* in names; parent -1: none */
+    int64_t gpus, borrow, lend; /* limits -1: none */
 } quota;
 
 typedef struct reading {
@@ -49,7 +49,6 @@ typedef struct reading {
     quota *quota;
     int32_t *cluster_of; /* [names]: the cluster queue of a local one; 0: none, else its code + 1 */
     size_t gang_cap, n_quotas, quota_cap, names_cap;
-    double quota_gpus;           /* of all quotas, which may be more than there are */
     size_t pods, other, without; /* other: objects of other kinds; without: pods without GPUs */
 } reading;
 
@@ -281,33 +280,75 @@ static dls_status read_workload(reading *r, json_object *load, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status read_cluster_queue(reading *r, json_object *queue, dls_error *err)
+/* A limit holds if every flavor of GPUs has one. */
+static int64_t add_limit(int64_t sum, json_object *resource, const char *name)
 {
-    size_t n_groups, n_flavors, n;
-    json_object *groups = list_of(get(queue, "spec"), "resourceGroups", &n_groups);
-    quota q = {.gpus = 0};
-    const char *name = text(get(queue, "metadata"), "name");
-    if (!*name || strpbrk(name, ",:\"\\\n\r\t")) {
-        return dls_walk_fail(&r->w, err, "'%.100s' is not a name of a ClusterQueue", name);
-    }
-    DLS_TRY(name_of(r, "", name, &q.queue, err));
+    return sum >= 0 && get(resource, name) ? sum + milli(resource, name) / 1000 : -1;
+}
+
+static void add_resources(quota *q, json_object *groups, size_t n_groups)
+{
+    size_t n_flavors, n;
     for (size_t i = 0; i < n_groups; i++) {
         json_object *flavors = list_of(json_object_array_get_idx(groups, i), "flavors", &n_flavors);
         for (size_t k = 0; k < n_flavors; k++) {
             json_object *list = list_of(json_object_array_get_idx(flavors, k), "resources", &n);
             for (size_t m = 0; m < n; m++) {
                 json_object *resource = json_object_array_get_idx(list, m);
-                q.gpus += strcmp(text(resource, "name"), GPU) == 0
-                              ? milli(resource, "nominalQuota") / 1000
-                              : 0;
+                if (strcmp(text(resource, "name"), GPU) == 0) {
+                    q->gpus += milli(resource, "nominalQuota") / 1000;
+                    q->borrow = add_limit(q->borrow, resource, "borrowingLimit");
+                    q->lend = add_limit(q->lend, resource, "lendingLimit");
+                }
             }
         }
     }
-    q.gpus = q.gpus > 0 ? q.gpus : 0;
-    r->quota_gpus += (double)q.gpus;
-    DLS_TRY(dls_grow(&r->quota, &r->quota_cap, r->n_quotas + 1, sizeof *r->quota, err));
-    r->quota[r->n_quotas++] = q;
+}
+
+static bool is_name(const char *name)
+{
+    return *name && !strpbrk(name, ",\"\\\n\r\t");
+}
+
+/* Of one that is there twice, dumped again, the last counts. The member that names its cohort has had
+ * two names. */
+static dls_status read_quota(reading *r, json_object *object, bool cohort, const char *const of[2],
+                             dls_error *err)
+{
+    size_t n_groups, i = 0;
+    json_object *spec = get(object, "spec");
+    json_object *groups = list_of(spec, "resourceGroups", &n_groups);
+    const char *name = text(get(object, "metadata"), "name"),
+               *parent = *text(spec, of[0]) ? text(spec, of[0]) : text(spec, of[1]);
+    quota q = {.parent = -1};
+    if (!is_name(name) || (*parent && !is_name(parent))) {
+        return dls_walk_fail(&r->w, err, "'%.100s' in '%.100s' is not a name of a ClusterQueue or Cohort",
+                             name, parent);
+    }
+    add_resources(&q, groups, n_groups);
+    DLS_TRY(name_of(r, cohort ? "cohort" : "", name, &q.queue, err));
+    if (*parent) {
+        DLS_TRY(name_of(r, "cohort", parent, &q.parent, err));
+    }
+    while (i < r->n_quotas && r->quota[i].queue != q.queue) {
+        i++;
+    }
+    if (i == r->n_quotas) {
+        DLS_TRY(dls_grow(&r->quota, &r->quota_cap, r->n_quotas + 1, sizeof *r->quota, err));
+        r->n_quotas++;
+    }
+    r->quota[i] = q;
     return DLS_OK;
+}
+
+static dls_status read_cluster_queue(reading *r, json_object *queue, dls_error *err)
+{
+    return read_quota(r, queue, false, (const char *const[]){"cohortName", "cohort"}, err);
+}
+
+static dls_status read_cohort(reading *r, json_object *cohort, dls_error *err)
+{
+    return read_quota(r, cohort, true, (const char *const[]){"parentName", "parent"}, err);
 }
 
 static dls_status read_local_queue(reading *r, json_object *queue, dls_error *err)
@@ -329,6 +370,7 @@ static dls_status read_item(reading *r, json_object *item, dls_error *err)
                  {"Pod", read_pod},
                  {"Workload", read_workload},
                  {"ClusterQueue", read_cluster_queue},
+                 {"Cohort", read_cohort},
                  {"LocalQueue", read_local_queue}};
     const char *kind = text(item, "kind");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -432,13 +474,30 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
         fputs("scheduler: { name = \"fifo\"; };\n", cfg);
         return DLS_OK;
     }
-    fputs("scheduler: { name = \"fair-share\"; quotas = \"", cfg);
-    const double there = fmin(1, (double)r->nodes.total_gpus / fmax(r->quota_gpus, 1));
-    for (size_t i = 0; i < r->n_quotas; i++) {
-        fprintf(cfg, "%s%s:%.0f", i ? "," : "", dls_strdict_get(&r->names, r->quota[i].queue),
-                floor(there * (double)r->quota[i].gpus));
+    fputs("scheduler: { name = \"fair-share\"; cohorts = \"cohorts.csv\"; };\n", cfg);
+    return DLS_OK;
+}
+
+static void put_limit(FILE *csv, int64_t limit, char behind)
+{
+    if (limit >= 0) {
+        fprintf(csv, "%lld", (long long)limit);
     }
-    fputs("\"; };\n", cfg);
+    fputc(behind, csv);
+}
+
+static dls_status put_cohorts(FILE *csv, void *what, dls_error *err)
+{
+    const reading *r = what;
+    (void)err;
+    fputs("name,parent,gpus,borrow,lend\n", csv);
+    for (size_t i = 0; i < r->n_quotas; i++) {
+        const quota *q = &r->quota[i];
+        fprintf(csv, "%s,%s,%lld,", dls_strdict_get(&r->names, q->queue),
+                q->parent >= 0 ? dls_strdict_get(&r->names, q->parent) : "", (long long)q->gpus);
+        put_limit(csv, q->borrow, ',');
+        put_limit(csv, q->lend, '\n');
+    }
     return DLS_OK;
 }
 
@@ -451,6 +510,10 @@ static dls_status write_all(reading *r, const char *folder, const dls_trace *tra
         return dls_fail(err, DLS_EINPUT, folder, "too long a path");
     }
     DLS_TRY(dls_atomicfile_write(path, put_cluster, r, err));
+    if (r->n_quotas > 0) {
+        snprintf(path, sizeof path, "%s/cohorts.csv", folder);
+        DLS_TRY(dls_atomicfile_write(path, put_cohorts, r, err));
+    }
     snprintf(path, sizeof path, "%s/trace.csv", folder);
     return dls_trace_save_csv(trace, path, err);
 }
@@ -465,9 +528,12 @@ static void report(const reading *r, const char *objects, const dls_trace *trace
         fprintf(to, "  left out: %zu pods and %d nodes without GPUs, %zu objects of other kinds\n",
                 r->without, (int)r->nodes.without, r->other);
     }
-    if (r->quota_gpus > (double)r->nodes.total_gpus) {
-        fprintf(to, "  quotas of %.0f GPUs, more than there are: cut in proportion\n",
-                r->quota_gpus);
+    double gpus = 0;
+    for (size_t i = 0; i < r->n_quotas; i++) {
+        gpus += (double)r->quota[i].gpus;
+    }
+    if (gpus > (double)r->nodes.total_gpus) {
+        fprintf(to, "  quotas of %.0f GPUs, more than there are: who is first has them\n", gpus);
     }
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
         fprintf(to, "  %.*s\n", (int)strcspn(line, "\n"), line);

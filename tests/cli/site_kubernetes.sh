@@ -27,19 +27,26 @@ items += [{"kind": "Workload", "metadata": {"namespace": "nlp", "name": "pytorch
            "spec": {"queueName": "main"}},
           {"kind": "Workload", "metadata": {"namespace": "nlp", "name": "held", "creationTimestamp": at(25)}, "spec": {"queueName": "main"}},
           {"kind": "LocalQueue", "metadata": {"namespace": "nlp", "name": "main"}, "spec": {"clusterQueue": "research"}},
-          {"kind": "ClusterQueue", "metadata": {"name": "research"}, "spec": {"resourceGroups": [{"flavors": [
+          {"kind": "Cohort", "metadata": {"name": "lab"}, "spec": {"parentName": "all", "resourceGroups": [{"flavors": [
+              {"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "3", "lendingLimit": "1"}]}]}]}},
+          {"kind": "ClusterQueue", "metadata": {"name": "other"}, "spec": {"cohortName": "lab", "resourceGroups": [{"flavors": [
+              {"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 1, "borrowingLimit": 2, "lendingLimit": 0}]},
+              {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 1, "borrowingLimit": 1}]}]}]}},
+          {"kind": "ClusterQueue", "metadata": {"name": "research"}, "spec": {"cohort": "lab", "resourceGroups": [{"flavors": [
               {"name": "a100", "resources": [{"name": "cpu", "nominalQuota": 64}, {"name": "nvidia.com/gpu", "nominalQuota": "12"}]},
               {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 2}]}]}]}},
           {"kind": "Service", "metadata": {"name": "x"}}]
 json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout, indent=1)
 END
 expect 0 import kubernetes --objects=list.json -o site
-for text in "3 gangs of 7 pods from 2026-03-01 10:00:00Z on; 3 nodes with 20 GPUs, 1 quotas" "1 pods and 1 nodes without GPUs, 1 objects" \
+for text in "3 gangs of 7 pods from 2026-03-01 10:00:00Z on; 3 nodes with 20 GPUs, 3 quotas" "1 pods and 1 nodes without GPUs, 1 objects" \
     "no end (still running, or lost): 1" "a pod that was never bound: 1" "a workload without pods: 1"; do
     says err.txt "$text"
 done
 says site/cluster.cfg 'name = "a1"; count = 2; gpus = 8; gpu_type = "NVIDIA-A100"; cpus = 63'
-says site/cluster.cfg 'name = "fair-share"; quotas = "research:14"'
+says site/cluster.cfg 'name = "fair-share"; cohorts = "cohorts.csv"'
+printf 'name,parent,gpus,borrow,lend\ncohort/lab,cohort/all,3,,1\nother,cohort/lab,2,3,\nresearch,cohort/lab,14,,\n' | cmp - site/cohorts.csv ||
+    fail "cohorts: $(cat site/cohorts.csv)"
 python3 - <<'END' || fail "the trace: $(cat site/trace.csv)"
 import csv
 rows = {r["job_id"]: r for r in csv.DictReader(l for l in open("site/trace.csv") if l[0] != "#")}
@@ -73,11 +80,11 @@ says err.txt "3 nodes with 20 GPUs"
 # More is promised than there is.
 sed 's/"nominalQuota": 2$/"nominalQuota": 28/; s/"nominalQuota": 2}/"nominalQuota": 28}/' list.json >more.json
 expect 0 import kubernetes --objects=more.json -o more
-says err.txt "quotas of 40 GPUs, more than there are: cut in proportion"
-says more/cluster.cfg 'quotas = "research:20"'
+says err.txt "quotas of 45 GPUs, more than there are: who is first has them"
+says more/cohorts.csv "research,cohort/lab,40,,"
 expect 0 fidelity more
-sed 's/"name": "research"/"name": "re:search"/' list.json >colon.json
-expect 4 import kubernetes --objects=colon.json -o none
+sed 's/"name": "research"/"name": "re,search"/' list.json >comma.json
+expect 4 import kubernetes --objects=comma.json -o none
 says err.txt "is not a name of a ClusterQueue"
 
 expect 2 import kubernetes -o none

@@ -70,6 +70,109 @@ TEST(test_quotas)
     }
 }
 
+/* ---- cohorts --------------------------------------------------------------------------------- */
+
+#define N_JOBS 14
+/* a asks for all eight GPUs, then d for four, then b for two. */
+static const case_job crowd[N_JOBS] = {
+    {0, 1000, 1, "a", NULL},   {0, 1000, 1, "a", NULL},   {0, 1000, 1, "a", NULL},
+    {0, 1000, 1, "a", NULL},   {0, 1000, 1, "a", NULL},   {0, 1000, 1, "a", NULL},
+    {0, 1000, 1, "a", NULL},   {0, 1000, 1, "a", NULL},   {100, 1000, 1, "d", NULL},
+    {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL},
+    {200, 1000, 1, "b", NULL}, {200, 1000, 1, "b", NULL}};
+
+static const char *table(const char *rows)
+{
+    static const char path[] = "cohorts_case.csv";
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "name,parent,gpus,borrow,lend\n%s", rows);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+/* Eight GPUs; how many of a's jobs run at 50 s, at 150 s and at 250 s, and when the jobs of d and b start. */
+static void expect_cohorts(const char *rows, const case_job *jobs, const int *a, const double *d,
+                           const double *b)
+{
+    static const double at_s[] = {50, 150, 250};
+    for (int k = 0; k < 3; k++) {
+        sim_setup s;
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, N_JOBS), "fair-share", "consolidated");
+        setup_option(&s, "cohorts")->s = table(rows);
+        s.p.until_us = S(at_s[k]);
+        dls_record *rec = case_run(&s.p);
+        int runs = 0;
+        for (int j = 0; j < 8; j++) {
+            runs += rec->state[j] == DLS_JOB_RUNNING;
+        }
+        assert_int_equal(runs, a[k]);
+        for (int j = 8; k == 2 && j < N_JOBS; j++) {
+            const double want_s = j < 12 ? d[j - 8] : b[j - 12];
+            assert_int_equal(rec->start_us[j], want_s < 0 ? -1 : S(want_s));
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+TEST(test_cohorts)
+{
+    const double all_d[] = {100, 100, 100, 100}, all_b[] = {200, 200}, none[] = {-1, -1};
+    /* Two cohorts under one: a borrows two of b and four of the other cohort, and gives back each. */
+    expect_cohorts("root,,,,\nleft,root,,,\nright,root,,,\na,left,2,,\nb,left,2,,\nd,right,4,,\n", crowd,
+                   (const int[]){8, 4, 2}, all_d, all_b);
+    /* It may borrow three; b lends one of its two. */
+    expect_cohorts("a,left,2,3,\nb,left,2,,\nd,left,4,,\n", crowd, (const int[]){5, 4, 2}, all_d, all_b);
+    expect_cohorts("a,left,2,,\nb,left,2,,1\nd,left,4,,\n", crowd, (const int[]){7, 3, 2}, all_d, all_b);
+    /* A cohort that may borrow one of the others, and one that lends two. */
+    expect_cohorts("left,root,,1,\na,left,2,,\nb,left,2,,\nd,root,4,,\n", crowd, (const int[]){5, 4, 2},
+                   all_d, all_b);
+    expect_cohorts("right,root,,,2\na,root,2,,\nb,root,2,,\nd,right,4,,\n", crowd, (const int[]){6, 4, 2},
+                   all_d, all_b);
+    /* A cohort's own quota, which who borrows it first keeps: d takes back its own alone. Without a cohort nobody
+     * borrows; who is not named gets what is left. */
+    expect_cohorts("left,,4,,\na,left,1,,\nd,left,1,,\n", crowd, (const int[]){6, 5, 5}, (const double[]){100, -1, -1, -1},
+                   all_b);
+    expect_cohorts("a,,3,,\nd,,3,,\n", crowd, (const int[]){3, 3, 3}, (const double[]){100, 100, 100, -1}, all_b);
+    expect_cohorts("a,,5,,\nd,,3,,\n", crowd, (const int[]){5, 5, 5}, (const double[]){100, 100, 100, -1}, none);
+}
+
+/* Who borrows in its own cohort goes before who borrows from another: d has all eight, then a comes, and
+ * gets its own two and the two of b, of the same cohort. In one cohort it would get its own two. */
+TEST(test_cohort_first)
+{
+    case_job jobs[N_JOBS];
+    for (int j = 0; j < N_JOBS; j++) {
+        jobs[j] = (case_job){j < 8 ? 0 : 100, 1000, 1, j < 8 ? "d" : "a", NULL};
+    }
+    const double four[] = {100, 100, 100, 100}, two[] = {100, 100, -1, -1}, none[] = {-1, -1};
+    expect_cohorts("left,root,,,\nright,root,,,\na,left,2,,\nb,left,2,,\nd,right,4,,\n", jobs, (const int[]){8, 4, 4},
+                   four, none);
+    expect_cohorts("a,root,2,,\nb,root,2,,\nd,root,4,,\n", jobs, (const int[]){8, 6, 6}, two, none);
+}
+
+TEST(test_bad_cohorts)
+{
+    static const struct {
+        const char *rows, *quotas;
+        dls_status status;
+    } cases[] = {{"a,b,1,,\nb,c,1,,\nc,a,1,,\n", "", DLS_ECONFIG}, {"a,a,1,,\n", "", DLS_ECONFIG},
+                 {"a,,1,,\na,,1,,\n", "", DLS_EINPUT},             {"a,,x,,\n", "", DLS_EINPUT},
+                 {"a,,1,-1,\n", "", DLS_EINPUT},                    {",,1,,\n", "", DLS_EINPUT},
+                 {"a,,1,,\n", "a:1", DLS_ECONFIG},                  {"a,,1,\n", "", DLS_EINPUT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sim_setup s;
+        dls_engine *sim = NULL;
+        dls_error err = {0};
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "fair-share", "consolidated");
+        setup_option(&s, "cohorts")->s = table(cases[i].rows);
+        setup_option(&s, "quotas")->s = cases[i].quotas;
+        assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
+        setup_fini(&s);
+    }
+}
+
 /* One GPU: the sum of completion times is least if the shortest goes first; a gang of two with half
  * the run time counts as much as two that run so long. */
 TEST(test_allox)
