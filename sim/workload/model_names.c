@@ -77,6 +77,10 @@ static const struct {
     {"tvresnet152", "resnet152", "resnet152_v15"},
     {"gpt327", "gpt3_27b", NULL},
     {"opt13", "opt_13b", NULL},
+    {"roberta", "roberta_base", NULL},
+    {"distilbert", "distilbert_base", NULL},
+    {"gptneo13b", "gpt3_13b", NULL},
+    {"gptneo27b", "gpt3_27b", NULL},
     {"llama213b", "llama_13b", NULL},
     {"llama30b", "llama_33b", NULL},
 };
@@ -141,13 +145,13 @@ static dls_model_names lookup_key(const char *name)
 }
 
 /* What stands in front of or behind the name of a network and says only who trained it, and on
- * what: timm's spellings. */
+ * what: spellings of timm and Hugging Face. */
 static const char *const before[] = {"tf", "tv",     "gluon", "ssl", "swsl",
                                      "ig", "legacy", "jx",    "ens", "adv"};
-static const char *const behind[] = {"in22ft1k", "in21ft1k", "in22k",     "in21k",   "in1k",
-                                     "22k",      "22kft1k",  "1k",        "ap",      "ns",
-                                     "miil",     "dino",     "sam",       "v1b",     "475",
-                                     "dist",     "clip",     "distilled", "laion2b", "teacher"};
+static const char *const behind[] = {
+    "in22ft1k", "in21ft1k",  "in22k",   "in21k",   "in1k",    "22k",   "22kft1k", "1k",
+    "ap",       "ns",        "miil",    "dino",    "sam",     "v1b",   "475",     "dist",
+    "clip",     "distilled", "laion2b", "teacher", "uncased", "cased", "hf"};
 
 static bool among(const char *const *words, size_t n, const char *word, size_t length)
 {
@@ -196,7 +200,12 @@ dls_model_names dls_model_lookup(const char *name)
     char part[256];
     int32_t image = 0;
     dls_model_names names = lookup_key(name);
-    snprintf(part, sizeof part, "%s", name ? name : "");
+    const char *owner = name ? strrchr(name, '/') : NULL; /* facebook/opt-1.3b */
+    snprintf(part, sizeof part, "%s", owner ? owner + 1 : name ? name : "");
+    for (char *dash = part; (dash = strchr(dash, '-'));) {
+        *dash = '_';
+    }
+    names = owner ? lookup_key(part) : names;
     while (names.match == DLS_MODEL_UNKNOWN && shorten(part, &image)) {
         names = lookup_key(part);
     }
@@ -309,9 +318,10 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
     }
 }
 
-/* What PyTorch holds once it has run a kernel, all of its own loaded: the median of 879 (RTX 2080 Ti), 1007
- * (TITAN V), 1105 and 1488 MiB (RTX 3090), of PyTorch 1.3 to 1.7 by nvidia-smi (pytorch/pytorch issues 49877,
- * 28394, 60150). Since CUDA 11.7 kernels are loaded when they are used, and it is 300 to 400 (107667). */
+/* What PyTorch holds once it has run a kernel, all of its own loaded: the median of 879 (RTX 2080
+ * Ti), 1007 (TITAN V), 1105 and 1488 MiB (RTX 3090), of PyTorch 1.3 to 1.7 by nvidia-smi
+ * (pytorch/pytorch issues 49877, 28394, 60150). Since CUDA 11.7 kernels are loaded when they are
+ * used, and it is 300 to 400 (107667). */
 #define PYTORCH_BYTES (1056 * 1048576.0)
 #define ALIVE 3 /* results at a time where none is kept: what is read, written, and a residual */
 

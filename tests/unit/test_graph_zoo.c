@@ -80,6 +80,12 @@ static const published table[] = {
     {"gpt3_xl", 2879554560, 1e-4, 0},          /* 24 heads of 128 */
     {"gpt3_27b", 2651307520, 2e-4, 0},         /* [neo], the same */
     {"opt_13b", 1315758080, 1e-5, 0},          /* [hf], two positions more */
+    {"roberta_base", 124647170, 0, 0},         /* [hf] */
+    {"roberta_large", 355361794, 0, 0},        /* [hf] */
+    {"distilbert_base", 66955010, 0, 0},       /* [hf] */
+    {"opt_125m", 125239296, 2e-5, 0},          /* [hf], two positions more */
+    {"opt_27b", 2651596800, 1e-5, 0},          /* the same */
+    {"opt_67b", 6658473984, 1e-5, 0},          /* the same */
     {"llama_13b", 13015864320, 0, 0},          /* [llama] */
     {"llama_33b", 32528943616, 0, 0},          /* [llama] */
     {"llama_65b", 65285660672, 0, 0},          /* [llama] */

@@ -33,6 +33,20 @@ TEST(test_names)
         {"imagenet", "resnet50", "resnet50", DLS_MODEL_KNOWN},
         {"Transformer", "transformer_base", NULL, DLS_MODEL_KNOWN},
         {"bert_base", "bert_base", "bert_base_128", DLS_MODEL_KNOWN},
+        {"tf_efficientnet_b5_ns", "efficientnet_b5", NULL, DLS_MODEL_KNOWN},
+        {"gluon_resnet101_v1d", "resnet101d", NULL, DLS_MODEL_KNOWN},
+        {"gluon_resnet50_v1b", "resnet50", "resnet50", DLS_MODEL_KNOWN},
+        {"resnet50.a1_in1k", "resnet50", "resnet50", DLS_MODEL_KNOWN},
+        {"tf_mobilenetv3_large_075", "mobilenetv3_large_075", NULL, DLS_MODEL_KNOWN},
+        {"bert-base-uncased", "bert_base", "bert_base_128", DLS_MODEL_KNOWN},
+        {"facebook/opt-1.3b", "opt_13b", NULL, DLS_MODEL_KNOWN},
+        {"meta-llama/Llama-2-7b-hf", "llama_7b", NULL, DLS_MODEL_KNOWN},
+        {"distilbert-base-uncased", "distilbert_base", NULL, DLS_MODEL_KNOWN},
+        {"resnet50_256", "resnet50", "resnet50", DLS_MODEL_UNKNOWN}, /* a batch? */
+        {"bert_base_384", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
+        {"resnet50_400", "resnet50", NULL, DLS_MODEL_KNOWN},
+        {"tf_", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
+        {"_224", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"shufflenet_v2_x1_0", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"A3C", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
@@ -48,6 +62,11 @@ TEST(test_names)
         }
     }
     assert_int_equal(dls_model_lookup(NULL).match, DLS_MODEL_UNKNOWN);
+    /* The edge of images is a part of such names; the usual one is 0. */
+    assert_int_equal(dls_model_lookup("vit_base_patch16_384").image, 384);
+    assert_int_equal(dls_model_lookup("vit_base_patch16_224").image, 0);
+    assert_int_equal(dls_model_lookup("swinv2_tiny_window8_256").image, 0);
+    assert_int_equal(dls_model_lookup("convnext_tiny_384_in22ft1k").image, 384);
     /* Equal names are one pointer. */
     assert_ptr_equal(dls_model_lookup("imagenet").zoo, dls_model_lookup("resnet50").zoo);
     assert_ptr_equal(dls_model_lookup("").layers, dls_model_lookup("ResNet-50").layers);

@@ -64,17 +64,26 @@ void dls_zoo_transformer(dls_net *net, int32_t size)
  * PyTorch's training is asked for, it is pretraining: a word for every token beside. */
 void dls_zoo_bert(dls_net *net, int32_t size)
 {
-    const int64_t width = size ? 1024 : 768;
+    static const struct {
+        int32_t width, layers, heads, words, kinds, places;
+    } sizes[] = {{768, 12, 12, 30522, 2, 512},
+                 {1024, 24, 16, 30522, 2, 512},
+                 {768, 12, 12, 50265, 1, 514}, /* RoBERTa: Liu et al., 2019 */
+                 {1024, 24, 16, 50265, 1, 514},
+                 {768, 6, 12, 30522, 0, 512}}; /* DistilBERT: Sanh et al., 2019 */
+    const int64_t width = sizes[size].width;
     const dls_block_heads b = {
-        .heads = size ? 16 : 12, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
+        .heads = sizes[size].heads, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
     const int32_t t = dls_net_sequence(net);
-    const dls_table words = dls_net_table(net, 30522, width);
+    const dls_table words = dls_net_table(net, sizes[size].words, width);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
-    const dls_table kinds = dls_net_table(net, 2, width);
-    x = dls_net_add(net, x, dls_net_lookup(net, kinds, dls_net_indices(net, t)));
-    x = dls_net_add_rows(net, x, dls_net_table(net, 512, width));
+    if (sizes[size].kinds > 0) {
+        const dls_table kinds = dls_net_table(net, sizes[size].kinds, width);
+        x = dls_net_add(net, x, dls_net_lookup(net, kinds, dls_net_indices(net, t)));
+    }
+    x = dls_net_add_rows(net, x, dls_net_table(net, sizes[size].places, width));
     x = dls_net_dropout(net, dls_net_layer_norm(net, x));
-    for (int i = 0; i < (size ? 24 : 12); i++) {
+    for (int i = 0; i < sizes[size].layers; i++) {
         x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
         x = dls_block_post_norm(net, x, dls_block_feed_forward(net, x, 4 * width, DLS_OP_GELU, b));
     }
@@ -89,7 +98,7 @@ void dls_zoo_bert(dls_net *net, int32_t size)
 }
 
 /* Radford et al., 2019: norm first, output tied to the table of words. Sizes of GPT-2, of GPT-3
- * (Brown et al., 2020, all attention dense) and of OPT (Zhang et al., 2022: 1.3B). The paper's row
+ * (Brown et al., 2020, all attention dense) and of OPT (Zhang et al., 2022). The paper's row
  * of GPT-3 XL contradicts itself: a width of 2048 (1.3B parameters), 24 heads of 128, which are
  * 3072. The name XL is for the heads. */
 void dls_zoo_gpt(dls_net *net, int32_t size)
@@ -100,7 +109,9 @@ void dls_zoo_gpt(dls_net *net, int32_t size)
     } sizes[] = {{768, 12, 12, 50257, DLS_OP_GELU},  {1024, 24, 16, 50257, DLS_OP_GELU},
                  {1280, 36, 20, 50257, DLS_OP_GELU}, {1600, 48, 25, 50257, DLS_OP_GELU},
                  {2048, 24, 16, 50257, DLS_OP_GELU}, {2560, 32, 32, 50257, DLS_OP_GELU},
-                 {2048, 24, 32, 50272, DLS_OP_RELU}, {3072, 24, 24, 50257, DLS_OP_GELU}};
+                 {2048, 24, 32, 50272, DLS_OP_RELU}, {3072, 24, 24, 50257, DLS_OP_GELU},
+                 {768, 12, 12, 50272, DLS_OP_RELU},  {2560, 32, 32, 50272, DLS_OP_RELU},
+                 {4096, 32, 32, 50272, DLS_OP_RELU}, {4096, 32, 32, 50257, DLS_OP_GELU}};
     const int64_t width = sizes[size].width;
     const int32_t t = dls_net_sequence(net);
     const bool opt = sizes[size].activation == DLS_OP_RELU;
