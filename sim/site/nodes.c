@@ -84,7 +84,7 @@ static void name_group(const dls_site_nodes *all, size_t i, char *out, size_t si
         snprintf(out, size, "%.*s", NAME_BYTES, name);
         return;
     }
-    snprintf(out, size, "%.36s~%zu", name, i);
+    snprintf(out, size, "%.36s~%u", name, (unsigned)i); /* ten digits at most: it fits */
     for (char *c = out; *c; c++) {
         *c = *c <= ' ' || *c > '~' || *c == '"' || *c == '\\' ? '_' : *c;
     }
