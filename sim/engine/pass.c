@@ -320,6 +320,8 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     if (e->guests.news) {
         DLS_TRY(dls_guest_pass(e, err));
     }
-    DLS_TRY(dls_set_retries(e, err));
+    if (e->ask.any_retry) {
+        DLS_TRY(dls_set_retries(e, err));
+    }
     return settle(e, err);
 }

@@ -96,6 +96,7 @@ typedef struct dls_select {
     bool ranked;       /* running sets are kept (preemption, backfilling) */
     bool preempts;
     bool backfills;
+    bool resizes;      /* jobs may have other numbers of GPUs than their gang (programs and rounds) */
     bool by_type;      /* tournaments of the heads that may be tried on a type, else one of all heads */
     uint64_t heads_examined;
     uint64_t pass;     /* number of the pass */
@@ -141,7 +142,7 @@ static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)
 /* What a job of the class takes of its pool: its part of a GPU, or GPUs. */
 static inline int64_t dls_select_weight(const dls_select *s, const dls_class *c, int32_t job)
 {
-    return c->weight < s->unit ? c->weight : (int64_t)s->size[job] * s->unit;
+    return !s->resizes || c->weight < s->unit ? c->weight : (int64_t)s->size[job] * s->unit;
 }
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);

@@ -273,6 +273,7 @@ static void choose_parts(dls_engine *e)
     s->ageing = s->preempts ? p->sched->ageing : DLS_AGE_NONE;
     s->backfills = !e->walk.on && e->discipline == DLS_EASY;
     s->ranked = s->preempts || s->backfills;
+    s->resizes = e->walk.on;
 }
 
 static dls_status make_record(dls_engine *e, dls_error *err)
