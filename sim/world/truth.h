@@ -42,8 +42,10 @@ typedef struct dls_truth_ops {
     /* Fill *out without residual; iteration_s follows from the rest (dls_solo). *note is zero. */
     dls_status (*solo)(void *state, const dls_truth_ask *ask, dls_solo *out, dls_truth_note *note,
                        dls_error *err);
-    /* Optional: can the kind run on GPUs of the type at all? NULL: every kind on every type. */
-    dls_status (*fits)(void *state, const dls_kind *kind, int32_t type, bool *fits, dls_error *err);
+    /* Optional: can the kind run on so many GPUs of the type at all; 0: on as few as it takes? NULL: every
+     * kind on every type. */
+    dls_status (*fits)(void *state, const dls_kind *kind, int32_t type, int32_t gpus, bool *fits,
+                       dls_error *err);
 } dls_truth_ops;
 
 /* By name, ended by NULL. */

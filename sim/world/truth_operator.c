@@ -242,14 +242,15 @@ static dls_status llm_solo(state *s, const dls_truth_ask *ask, dls_solo *out, dl
 }
 
 /* One sample at a time, at worst. */
-static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, bool *fits,
+static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, int32_t gpus, bool *fits,
                           dls_error *err)
 {
     state *s = opaque;
     const dls_workload *w;
     if (dls_llm_named(kind->model)) {
         dls_llm_step step;
-        DLS_TRY(llm_time(s, kind, type, NULL, &step, err));
+        const dls_truth_ask ask = {.kind = kind, .type = type, .gpus = gpus, .n_nodes = 1};
+        DLS_TRY(llm_time(s, kind, type, gpus > 0 ? &ask : NULL, &step, err));
         *fits = !(s->gpu[type].hw.mem_bytes > 0) || step.mem_bytes <= s->gpu[type].hw.mem_bytes;
         return DLS_OK;
     }

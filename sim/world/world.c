@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/suggest.h"
+#include "workload/operator/llm.h"
 #include "workload/operator/residual.h"
 
 #include <math.h>
@@ -226,7 +227,14 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
 
 bool dls_world_fits(const dls_world *w, int32_t job, int32_t type)
 {
-    return w->fits_on[w->kinds.of[job]] >> type & 1;
+    const dls_kind *kind = &w->kinds.kind[w->kinds.of[job]];
+    bool fits = w->fits_on[w->kinds.of[job]] >> type & 1;
+    if (w->ops->fits && dls_llm_named(kind->model)) { /* of which GPUs hold the less the more there are */
+        dls_error told_later;
+        const int32_t gpus = dls_trace_cols(w->p.trace)->gpus[job];
+        fits = w->ops->fits(w->truth, kind, type, gpus, &fits, &told_later) != DLS_OK || fits;
+    }
+    return fits;
 }
 
 static dls_status find_fits(dls_world *w, dls_error *err)
@@ -236,7 +244,7 @@ static dls_status find_fits(dls_world *w, dls_error *err)
         for (int32_t t = 0; t < w->n_types; t++) {
             bool fits = true;
             if (w->ops->fits) {
-                DLS_TRY(w->ops->fits(w->truth, &w->kinds.kind[k], t, &fits, err));
+                DLS_TRY(w->ops->fits(w->truth, &w->kinds.kind[k], t, 0, &fits, err));
             }
             w->fits_on[k] |= (uint32_t)fits << t;
         }

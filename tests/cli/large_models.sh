@@ -37,4 +37,27 @@ done
 printf 'job_id,num_gpu,submit_time,duration,iterations,model_name\na,12,0,100,1000,llm-l40-h6144-a48-tp8\n' >job.csv
 expect 4 run -q --config=configs/large-models.cfg --trace=job.csv
 says err.txt "tp x pp"
+# ZeRO divides by all of the job's GPUs: 7 billion parameters with their states are 115 GB on one, 40 GB on each of eight.
+for case in "z0 8 1" "z1 1 1" "z1 8 0" "z3 4 0"; do
+    read -r zero gpus none <<<"$case"
+    printf 'job_id,num_gpu,submit_time,duration,model_name\na,%d,0,100,llm-l32-h4096-a32-%s\n' "$gpus" "$zero" >job.csv
+    expect 0 run -q --config=configs/large-models.cfg --trace=job.csv --json
+    check "$(python3 -c 'import json; print(json.load(open("out.txt"))["parts"][0]["infeasible"])') == $none"
+done
+# Jobs of Acme, in the form of its trace, get models by their GPUs and run as long as they did.
+python3 - >kalos.csv <<'PY'
+print("job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time")
+for job, gpus in enumerate((1, 8, 64, 1024)):
+    print(f"dlc{job},u1,{(gpus + 7) // 8},{gpus},{15 * gpus},1000,100.0,Pretrain,COMPLETED,2023-05-20 03:00:00+00:00,"
+          "2023-05-20 03:00:15+00:00,2023-05-20 05:05:00+00:00,,,7500,15.0,1.0")
+PY
+expect 0 run -q --config=configs/acme-kalos.cfg --trace=kalos.csv -o kalos.h5
+expect 0 export --csv kalos.h5 -o kalos_jobs.csv -q
+python3 - <<'PY' || fail "jobs of Acme: $(cut -d, -f1-8,18- kalos_jobs.csv)"
+import csv
+rows = list(csv.DictReader(open("kalos_jobs.csv")))
+assert [r["model"].split("-")[1] for r in rows] == ["l24", "l32", "l60", "l82"], rows
+assert all(r["state"] == "finished" and r["end_us"] == "7485000000" for r in rows), rows
+PY
+checks=$((checks + 1))
 echo "$checks checks"
