@@ -78,17 +78,26 @@ static void change_value(hid_t file)
     H5Dclose(set);
 }
 
-static void job_out_of_range(hid_t file)
+static void put_job(hid_t file, int32_t job)
 {
     const hid_t set = H5Dopen2(file, "runs/r1/allocations/job", H5P_DEFAULT);
     const hid_t space = H5Dget_space(set), one = H5Screate(H5S_SCALAR);
     const hsize_t at = 5;
-    const int32_t job = 700;
     H5Sselect_elements(space, H5S_SELECT_SET, 1, &at);
     H5Dwrite(set, H5T_NATIVE_INT32, one, space, H5P_DEFAULT, &job);
     H5Sclose(one);
     H5Sclose(space);
     H5Dclose(set);
+}
+
+static void job_out_of_range(hid_t file)
+{
+    put_job(file, 700);
+}
+
+static void another_job(hid_t file)
+{
+    put_job(file, 699);
 }
 
 /* A column of n numbers in place of the one there. */
@@ -240,6 +249,7 @@ TEST(damaged)
         {newer_version, "has format version 99, expected " TEXT_OF(DLS_RESULTS_VERSION)},
         {change_value, "do not have the digest"},
         {job_out_of_range, "row 5 of 'allocations/job' names job 700 of 700"},
+        {another_job, "allocations and series of run 'r1' do not have the digest"},
         {shorter_column, "column 'jobs/preempts' does not have 700 rows"},
         {float_column, "column 'jobs/gpus' has an unexpected type"},
         {endless_column, "\"series/cluster/t_us\" is larger than what the file holds of it"},
