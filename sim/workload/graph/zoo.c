@@ -73,6 +73,7 @@ static const dls_zoo_model models[] = {
     {"gpt3_xl", "gpt3", TEXT("openwebtext", 1, 2048), BUILD(dls_zoo_gpt, 7)},
     {"gpt3_27b", "gpt3", TEXT("openwebtext", 1, 2048), BUILD(dls_zoo_gpt, 5)},
     {"opt_13b", "opt", TEXT("openwebtext", 2, 2048), BUILD(dls_zoo_gpt, 6)},
+    {"inception_resnet_v2", "inception", IMAGENET, dls_zoo_inception_resnet2, 0, NULL, NULL, 299},
     {"roberta_base", "bert", TEXT("squad", 32, 128), BUILD(dls_zoo_bert, 2)},
     {"roberta_large", "bert", TEXT("squad", 16, 128), BUILD(dls_zoo_bert, 3)},
     {"distilbert_base", "bert", TEXT("squad", 32, 128), BUILD(dls_zoo_bert, 4)},

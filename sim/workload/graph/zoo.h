@@ -72,6 +72,7 @@ void dls_zoo_resnet18_cifar(dls_net *net, int32_t variant);
 void dls_zoo_googlenet(dls_net *net, int32_t variant);
 void dls_zoo_inception3(dls_net *net, int32_t variant);
 void dls_zoo_inception4(dls_net *net, int32_t variant);
+void dls_zoo_inception_resnet2(dls_net *net, int32_t variant);
 void dls_zoo_seq2seq(dls_net *net, int32_t size);
 void dls_zoo_transformer(dls_net *net, int32_t size);
 void dls_zoo_bert(dls_net *net, int32_t size);

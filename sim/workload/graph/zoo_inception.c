@@ -209,3 +209,64 @@ void dls_zoo_inception4(dls_net *net, int32_t variant)
     }
     classify(net, x);
 }
+
+/* ---- Inception-ResNet v2: Szegedy et al., 2017 ----------------------------------------------- */
+
+/* The branches through one product back to the width, scaled, added. */
+static dls_tensor residual(dls_net *net, dls_tensor x, const dls_tensor *branch, int n, bool relu)
+{
+    const dls_conv back = {.out = (int32_t)dls_net_dim(net, x, 3),
+                           .kernel_h = 1,
+                           .kernel_w = 1,
+                           .stride = 1,
+                           .pad = SAME,
+                           .bias = true};
+    dls_tensor y = dls_net_conv(net, dls_net_concat(net, branch, n), back);
+    y = dls_net_add(net, x, dls_net_scale(net, y));
+    return relu ? dls_net_relu(net, y) : y;
+}
+
+static dls_tensor resnet_a(dls_net *net, dls_tensor x)
+{
+    const dls_tensor a = c1(net, x, 32), b = c3(net, c1(net, x, 32), 32);
+    const dls_tensor c = c3(net, c3(net, c1(net, x, 32), 48), 64);
+    return residual(net, x, (dls_tensor[]){a, b, c}, 3, true);
+}
+
+/* Through n x 1 after 1 x n. */
+static dls_tensor resnet_line(dls_net *net, dls_tensor x, int32_t n, const int32_t width[3],
+                              bool relu)
+{
+    const dls_tensor a = c1(net, x, 192);
+    const dls_tensor b = conv(net, c1(net, x, width[0]), width[1], 1, n, 1, SAME);
+    return residual(net, x, (dls_tensor[]){a, conv(net, b, width[2], n, 1, 1, SAME)}, 2, relu);
+}
+
+void dls_zoo_inception_resnet2(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    dls_tensor x = c3_half(net, dls_net_image(net, 299, 299, 3), 32);
+    x = max_half(net, c3(net, conv(net, x, 32, 3, 3, 1, 0), 64));
+    x = max_half(net, conv(net, c1(net, x, 80), 192, 3, 3, 1, 0));
+    dls_tensor a = conv(net, c1(net, x, 48), 64, 5, 5, 1, SAME);
+    dls_tensor b = c3(net, c3(net, c1(net, x, 64), 96), 96);
+    const dls_tensor pooled = average_c1(net, x, 64);
+    x = join(net, c1(net, x, 96), a, b, pooled);
+    for (int i = 0; i < 10; i++) {
+        x = resnet_a(net, x);
+    }
+    a = c3_half(net, x, 384);
+    b = c3_half(net, c3(net, c1(net, x, 256), 256), 384);
+    x = join(net, a, b, max_half(net, x), -1);
+    for (int i = 0; i < 20; i++) {
+        x = resnet_line(net, x, 7, (const int32_t[]){128, 160, 192}, true);
+    }
+    a = c3_half(net, c1(net, x, 256), 384);
+    b = c3_half(net, c1(net, x, 256), 288);
+    const dls_tensor c = c3_half(net, c3(net, c1(net, x, 256), 288), 320);
+    x = join(net, a, b, c, max_half(net, x));
+    for (int i = 0; i < 10; i++) {
+        x = resnet_line(net, x, 3, (const int32_t[]){192, 224, 256}, i < 9);
+    }
+    classify(net, c1(net, x, 1536));
+}
