@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +98,7 @@ dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data,
 }
 
 static dls_status read_array(hid_t set, const char *name, bool check, const char *where,
-                             const dls_h5io_shape *shape, double **data, dls_error *err)
+                             dls_h5io_shape *shape, double **data, dls_error *err)
 {
     hsize_t n = 1;
     for (int i = 0; i < shape->rank; i++) {
@@ -114,6 +116,9 @@ static dls_status read_array(hid_t set, const char *name, bool check, const char
     if (H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *data) < 0) {
         return dls_fail(err, DLS_EINPUT, where, "tensor %s cannot be read: truncated or damaged",
                         name);
+    }
+    for (hsize_t i = 0; i < n && !check; i++) { /* a type of its own, with a wider exponent */
+        shape->is_f32 &= !isfinite((*data)[i]) || fabs((*data)[i]) <= (double)FLT_MAX;
     }
     if (check) {
         char stored[24];

@@ -13,7 +13,7 @@
 typedef struct expanding {
     dls_site_node_fn one;
     void *user;
-    int nodes;
+    int steps; /* names and beginnings of names: a bracket may hold nothing */
 } expanding;
 
 /* "rack[1-2]n[01-16,20]" from its first bracket on; what is in front of that is in name. */
@@ -22,15 +22,14 @@ static dls_status expand(expanding *e, char name[NAME], size_t len, const char *
 {
     const size_t plain = strcspn(item, "[");
     const size_t take = item + plain < end ? plain : (size_t)(end - item);
+    e->steps++;
     if (len + take >= NAME) {
-        e->nodes++;
         return e->one(e->user, "", err);
     }
     memcpy(name + len, item, take);
     len += take;
     name[len] = '\0';
     if (item + take >= end) {
-        e->nodes++;
         return e->one(e->user, name, err);
     }
     const char *p = item + take + 1;
@@ -40,7 +39,7 @@ static dls_status expand(expanding *e, char name[NAME], size_t len, const char *
         const long from = strtol(p, &stop, 10);
         const int width = (int)(stop - p);
         const long to = *stop == '-' ? strtol(stop + 1, &stop, 10) : from;
-        for (long i = from; i <= to && e->nodes < DLS_SITE_NODE_LIST_MAX && width < 20; i++) {
+        for (long i = from; i <= to && e->steps < DLS_SITE_NODE_LIST_MAX && width < 20; i++) {
             const int n = snprintf(name + len, NAME - len, "%0*ld", width, i);
             DLS_TRY(expand(e, name, len + (size_t)n, close + 1, end, err));
         }
