@@ -204,7 +204,7 @@ TEST(reserved_names)
         MUST_FAIL(DLS_EINPUT, "an option cannot be called", dls_registry_add(reg, &ops, NULL, &e));
         n++;
     }
-    assert_int_equal(n, 4);
+    assert_int_equal(n, 5);
     dls_registry_destroy(reg);
 }
 
