@@ -14,8 +14,7 @@
  *
  *      #include <dlsim/predictor.h>
  *
- *      dls_status ask(const char *weights, const dls_graph *graph, dls_profile *out, dls_error
- * *err)
+ *      dls_status ask(const char *weights, const dls_graph *graph, dls_profile *out, dls_error *err)
  *      {
  *          const dls_query question = {.graph_idx = 0, .setting_idx = DLS_SETTING_BASE};
  *          dls_inspector *inspector;
