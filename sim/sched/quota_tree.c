@@ -5,7 +5,7 @@
 #include "sched/quota_tree.h"
 
 #include "dlsim/memory.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -46,7 +46,7 @@ static dls_status member(dls_quota_tree *t, const char *name, const char *where,
 static bool number(const char *cell, double missing, double *out)
 {
     *out = missing;
-    return !*cell || dls_slurm_table_number(cell, 0, 1e9, out);
+    return !*cell || dls_sched_table_number(cell, 0, 1e9, out);
 }
 
 static dls_status read_row(void *user, char *const *cell, const char *where, dls_error *err)
@@ -71,43 +71,59 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     return DLS_OK;
 }
 
-/* Steps up to the top; more than there are members: a circle. */
-static int32_t steps_up(const dls_quota_tree *t, size_t i)
+/* Every member into `order` before its parent; false: some are within themselves. */
+static bool sort_out(dls_quota_tree *t)
 {
-    int32_t n = 0;
-    for (int32_t at = t->at[i].parent; at >= 0 && (size_t)n <= t->n; at = t->at[at].parent) {
-        n++;
+    size_t n = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->at[i].parent >= 0) {
+            t->at[t->at[i].parent].members++;
+        }
     }
-    return n;
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->at[i].members == 0) {
+            t->at[n++].order = (int32_t)i;
+        }
+    }
+    for (size_t k = 0; k < n; k++) {
+        const int32_t up = t->at[t->at[k].order].parent;
+        if (up >= 0 && --t->at[up].members == 0) {
+            t->at[n++].order = up;
+        }
+    }
+    return n == t->n;
 }
 
-/* What members lend goes to their cohorts, those that are deepest first. */
+/* What members lend goes to their cohorts; how many steps there are up to the top. */
 static void sum_up(dls_quota_tree *t)
 {
-    for (int32_t depth = t->depth; depth >= 0; depth--) {
-        for (size_t i = 0; i < t->n; i++) {
-            dls_quota *q = &t->at[i];
-            if (steps_up(t, i) == depth) {
-                q->all += q->own;
-                q->kept = q->all > q->lend ? q->all - q->lend : 0;
-            }
-            if (steps_up(t, i) == depth && q->parent >= 0) {
-                t->at[q->parent].all += q->all - q->kept;
-            }
+    for (size_t k = 0; k < t->n; k++) {
+        dls_quota *q = &t->at[t->at[k].order];
+        q->all += q->own;
+        q->kept = q->all > q->lend ? q->all - q->lend : 0;
+        if (q->parent >= 0) {
+            t->at[q->parent].all += q->all - q->kept;
         }
+    }
+    for (size_t k = t->n; k-- > 0;) {
+        dls_quota *q = &t->at[t->at[k].order];
+        q->depth = q->parent >= 0 ? t->at[q->parent].depth + 1 : 0;
+        t->depth = q->depth > t->depth ? q->depth : t->depth;
     }
 }
 
 dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, dls_error *err)
 {
-    DLS_TRY(dls_slurm_table_read(path, "name,parent,gpus,borrow,lend", read_row, t, err));
-    for (size_t i = 0; i < t->n; i++) {
-        const int32_t steps = steps_up(t, i);
-        if ((size_t)steps > t->n) {
-            return dls_fail(err, DLS_ECONFIG, path, "\"%s\" is a member of itself", t->at[i].name);
+    DLS_TRY(dls_sched_table_read(path, "name,parent,gpus,borrow,lend", read_row, t, err));
+    if (!sort_out(t)) {
+        size_t i = 0;
+        while (t->at[i].members == 0) {
+            i++;
         }
+        return dls_fail(err, DLS_ECONFIG, path, "\"%s\" is a member of itself", t->at[i].name);
+    }
+    for (size_t i = 0; i < t->n; i++) {
         t->at[i].own = fmax(t->at[i].own, 0);
-        t->depth = steps > t->depth ? steps : t->depth;
     }
     sum_up(t);
     return DLS_OK;

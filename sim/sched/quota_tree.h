@@ -22,6 +22,9 @@ typedef struct dls_quota {
     double all;         /* with what its members lend it */
     double kept;        /* of that it lends nobody */
     double used;        /* by itself and by members, beyond what they keep */
+    int32_t depth;      /* steps up to the top */
+    int32_t order;      /* at[0].order, at[1].order, ..: every member before its parent */
+    int32_t members;    /* while it is read */
 } dls_quota;
 
 typedef struct dls_quota_tree {

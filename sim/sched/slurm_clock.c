@@ -5,7 +5,7 @@
 #include "sched/slurm_clock.h"
 
 #include "dlsim/memory.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@ static dls_status read_row(void *clock, char *const *cell, const char *where, dl
     static const int what[] = {DLS_SLURM_MAIN, DLS_SLURM_MAIN | DLS_SLURM_FULL, DLS_SLURM_BACKFILL};
     dls_slurm_clock *c = clock;
     int64_t at_us;
-    if (!dls_slurm_table_time(cell[0], &at_us)) {
+    if (!dls_sched_table_time(cell[0], &at_us)) {
         return dls_fail(err, DLS_EINPUT, where, "expected seconds and what ran");
     }
     if (c->n_log > 0 && at_us < c->log[c->n_log - 1].at_us) {
@@ -36,7 +36,7 @@ static dls_status read_row(void *clock, char *const *cell, const char *where, dl
 
 static dls_status read_log(dls_slurm_clock *c, const char *path, dls_error *err)
 {
-    DLS_TRY(dls_slurm_table_read(path, "time,scheduler", read_row, c, err));
+    DLS_TRY(dls_sched_table_read(path, "time,scheduler", read_row, c, err));
     return c->n_log == 0 ? dls_fail(err, DLS_EINPUT, path, "no rows") : DLS_OK;
 }
 

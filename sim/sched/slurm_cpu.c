@@ -6,7 +6,7 @@
 
 #include "dlsim/memory.h"
 #include "sched/slurm_priority.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <string.h>
 
@@ -36,15 +36,15 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     dls_slurm_cpu *c = r->to;
     dls_slurm_cpu_job j = {.limit_us = -1, .share = -1};
     double nodes, cpus, mem;
-    if (!dls_slurm_table_time(cell[0], &j.submit_us) ||
-        !dls_slurm_table_time(cell[1], &j.duration_us) || j.duration_us < 0 ||
-        (cell[2][0] && (!dls_slurm_table_time(cell[2], &j.limit_us) || j.limit_us <= 0))) {
+    if (!dls_sched_table_time(cell[0], &j.submit_us) ||
+        !dls_sched_table_time(cell[1], &j.duration_us) || j.duration_us < 0 ||
+        (cell[2][0] && (!dls_sched_table_time(cell[2], &j.limit_us) || j.limit_us <= 0))) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected seconds: submit, duration, limit or nothing");
     }
-    if (!dls_slurm_table_number(cell[3], 1, 1e9, &nodes) ||
-        !dls_slurm_table_number(cell[4], 0, 1e9, &cpus) ||
-        !dls_slurm_table_number(cell[5][0] ? cell[5] : "0", 0, 1e12, &mem)) {
+    if (!dls_sched_table_number(cell[3], 1, 1e9, &nodes) ||
+        !dls_sched_table_number(cell[4], 0, 1e9, &cpus) ||
+        !dls_sched_table_number(cell[5][0] ? cell[5] : "0", 0, 1e12, &mem)) {
         return dls_fail(err, DLS_EINPUT, where, "expected numbers of nodes, processors and MiB");
     }
     j.nodes = (int32_t)nodes;
@@ -71,7 +71,7 @@ dls_status dls_slurm_cpu_init(dls_slurm_cpu *c, const dls_view *view, dls_slurm_
                               dls_error *err)
 {
     reading r = {c, view, priority, partitions};
-    return path[0] ? dls_slurm_table_read(path,
+    return path[0] ? dls_sched_table_read(path,
                                           "submit,duration,limit,nodes,cpus,mem_mib,user,account,partition",
                                           read_row, &r, err)
                    : DLS_OK;

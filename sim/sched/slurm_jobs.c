@@ -5,7 +5,7 @@
 #include "sched/slurm_jobs.h"
 
 #include "dlsim/memory.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static dls_status qos_row(void *user, char *const *cell, const char *where, dls_
     int32_t which, other;
     double priority;
     DLS_TRY(qos_of(r->to, cell[0], where, &which, err));
-    if (!dls_slurm_table_number(cell[1], 0, 1e10, &priority)) {
+    if (!dls_sched_table_number(cell[1], 0, 1e10, &priority)) {
         return dls_fail(err, DLS_EINPUT, where, "expected a priority, not '%s'", cell[1]);
     }
     char *rest = cell[2], *name;
@@ -128,7 +128,7 @@ static dls_status job_row(void *user, char *const *cell, const char *where, dls_
     dls_slurm_named j = {.job = job_of(r, cell[0]), .qos = -1, .reservation = -1, .cpus = -1};
     double cpus;
     if (cell[1][0]) {
-        if (!dls_slurm_table_number(cell[1], 0, 1e9, &cpus)) {
+        if (!dls_sched_table_number(cell[1], 0, 1e9, &cpus)) {
             return dls_fail(err, DLS_EINPUT, where, "expected processors, not '%s'", cell[1]);
         }
         j.cpus = (int64_t)(1e3 * cpus + 0.5);
@@ -160,7 +160,7 @@ static dls_status read_jobs(reading *r, const char *path, dls_error *err)
         r->known[j] = (known){dls_view_name(r->view, DLS_NAME_ID, j), j};
     }
     qsort(r->known, s->n_jobs, sizeof *r->known, by_id);
-    return dls_slurm_table_read(path, "job,cpus,qos,reservation,after", job_row, r, err);
+    return dls_sched_table_read(path, "job,cpus,qos,reservation,after", job_row, r, err);
 }
 
 dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const char *qos_path,
@@ -169,7 +169,7 @@ dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const ch
 {
     reading r = {.to = s, .view = view, .find = find, .reservations = reservations};
     if (qos_path[0]) {
-        DLS_TRY(dls_slurm_table_read(qos_path, "qos,priority,preempts", qos_row, &r, err));
+        DLS_TRY(dls_sched_table_read(qos_path, "qos,priority,preempts", qos_row, &r, err));
     }
     for (size_t i = 0; i < s->n_qos && r.highest > 0; i++) {
         s->qos[i].factor /= r.highest;

@@ -5,7 +5,7 @@
 #include "sched/slurm_outage.h"
 
 #include "dlsim/memory.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,15 +49,15 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     if (strlen(cell[0]) >= sizeof *o->name) {
         return dls_fail(err, DLS_EINPUT, where, "a name longer than 63 bytes");
     }
-    if ((cell[1][0] && !dls_slurm_table_time(cell[1], &made.known_us)) ||
-        !dls_slurm_table_time(cell[2], &made.begin_us) ||
-        (cell[3][0] && !dls_slurm_table_time(cell[3], &made.end_us)) ||
+    if ((cell[1][0] && !dls_sched_table_time(cell[1], &made.known_us)) ||
+        !dls_sched_table_time(cell[2], &made.begin_us) ||
+        (cell[3][0] && !dls_sched_table_time(cell[3], &made.end_us)) ||
         made.end_us < made.begin_us) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected seconds: known or nothing, start, end or nothing");
     }
-    if (!dls_slurm_table_number(cell[4], 0, r->n_nodes - 1, &first) ||
-        !dls_slurm_table_number(cell[5], first, r->n_nodes - 1, &last)) {
+    if (!dls_sched_table_number(cell[4], 0, r->n_nodes - 1, &first) ||
+        !dls_sched_table_number(cell[5], first, r->n_nodes - 1, &last)) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected the first and last of the cluster's %d nodes", (int)r->n_nodes);
     }
@@ -100,7 +100,7 @@ dls_status dls_slurm_outages_init(dls_slurm_outages *o, const dls_view *view, co
     DLS_TRY(dls_grow(&o->sets, &o->sets_cap, o->n_sets, sizeof *o->sets, err));
     memset(o->sets, 0, o->n_sets * sizeof *o->sets);
     DLS_TRY(
-        dls_slurm_table_read(path, "reservation,known,start,end,first,last", read_row, &r, err));
+        dls_sched_table_read(path, "reservation,known,start,end,first,last", read_row, &r, err));
     DLS_TRY(dls_alloc_array(&o->change_us, 2 * o->n + 1, sizeof *o->change_us, "outages", err));
     for (size_t i = 0; i < o->n; i++) {
         o->n_reserved += o->at[i].reservation >= 0;

@@ -5,7 +5,7 @@
 #include "sched/slurm_partition.h"
 
 #include "dlsim/memory.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static void set(dls_slurm_partitions *p, int32_t which, int32_t first, int32_t l
 /* Seconds, or nothing: it stays as it is. */
 static bool limit_in(const char *cell, int64_t *us)
 {
-    return !cell[0] || (dls_slurm_table_time(cell, us) && *us > 0);
+    return !cell[0] || (dls_sched_table_time(cell, us) && *us > 0);
 }
 
 static dls_status read_row(void *user, char *const *cell, const char *where, dls_error *err)
@@ -58,14 +58,14 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     if (!cell[0][0] || strlen(cell[0]) >= sizeof made.name) {
         return dls_fail(err, DLS_EINPUT, where, "no partition, or a name longer than 63 bytes");
     }
-    if (!dls_slurm_table_number(cell[1], 0, 65533, &tier) ||
-        !dls_slurm_table_number(cell[2], 0, 1, &made.factor) ||
+    if (!dls_sched_table_number(cell[1], 0, 65533, &tier) ||
+        !dls_sched_table_number(cell[2], 0, 1, &made.factor) ||
         !limit_in(cell[3], &made.limit_us) || !limit_in(cell[4], &made.most_us)) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected a tier, a factor of 0 to 1, and limits in seconds or nothing");
     }
-    if (!dls_slurm_table_number(cell[5], 0, r->n_nodes - 1, &first) ||
-        !dls_slurm_table_number(cell[6], first, r->n_nodes - 1, &last)) {
+    if (!dls_sched_table_number(cell[5], 0, r->n_nodes - 1, &first) ||
+        !dls_sched_table_number(cell[6], first, r->n_nodes - 1, &last)) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected the first and last of the cluster's %d nodes", (int)r->n_nodes);
     }
@@ -88,7 +88,7 @@ dls_status dls_slurm_partitions_init(dls_slurm_partitions *p, const dls_view *vi
     }
     p->words = (r.n_nodes + 63) / 64;
     p->n_of = (size_t)view->n_jobs;
-    DLS_TRY(dls_slurm_table_read(path, "partition,tier,factor,limit,most,first,last", read_row, &r, err));
+    DLS_TRY(dls_sched_table_read(path, "partition,tier,factor,limit,most,first,last", read_row, &r, err));
     for (size_t i = 0; i < p->n; i++) {
         set(p, (int32_t)i, r.last + 1, r.n_nodes - 1);
     }

@@ -7,7 +7,7 @@
 
 #include "dlsim/memory.h"
 #include "sched/slurm_clock.h"
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +50,7 @@ static dls_status read_row(void *priority, char *const *cell, const char *where,
 {
     dls_slurm_priority *p = priority;
     double shares = (double)NAN;
-    if (strcmp(cell[2], "parent") != 0 && !dls_slurm_table_number(cell[2], 0, 1e15, &shares)) {
+    if (strcmp(cell[2], "parent") != 0 && !dls_sched_table_number(cell[2], 0, 1e15, &shares)) {
         return dls_fail(err, DLS_EINPUT, where, "shares: expected a number or `parent`, not '%s'",
                         cell[2]);
     }
@@ -105,7 +105,7 @@ dls_status dls_slurm_priority_init(dls_slurm_priority *p, const dls_view *view, 
     DLS_TRY(dls_alloc_array(&p->value, n, sizeof *p->value, "priorities", err));
     DLS_TRY(add(p, -1, "root", "", 1, err));
     if (path && path[0]) {
-        DLS_TRY(dls_slurm_table_read(path, "account,user,shares", read_row, p, err));
+        DLS_TRY(dls_sched_table_read(path, "account,user,shares", read_row, p, err));
     }
     return bind_jobs(p, view, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Reads tables of the scheduler `slurm`.
+ * Reads tables that options of schedulers name.
  */
-#include "sched/slurm_table.h"
+#include "sched/table.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,10 +11,10 @@
 #include <string.h>
 
 /* Returns how many there are. */
-static int cut(char *line, char *cell[DLS_SLURM_CELLS])
+static int cut(char *line, char *cell[DLS_SCHED_CELLS])
 {
     int n = 0;
-    for (char *rest = line; rest && n < DLS_SLURM_CELLS; n++) {
+    for (char *rest = line; rest && n < DLS_SCHED_CELLS; n++) {
         cell[n] = rest;
         rest = strchr(rest, ',');
         if (rest) {
@@ -25,9 +25,9 @@ static int cut(char *line, char *cell[DLS_SLURM_CELLS])
 }
 
 static dls_status read_line(char *line, int number, const char *header, const char *where,
-                            dls_slurm_row row, void *user, dls_error *err)
+                            dls_sched_row row, void *user, dls_error *err)
 {
-    char *cell[DLS_SLURM_CELLS];
+    char *cell[DLS_SCHED_CELLS];
     int n = 1;
     line[strcspn(line, "\r\n")] = '\0';
     if (number == 1) {
@@ -45,7 +45,7 @@ static dls_status read_line(char *line, int number, const char *header, const ch
                                 : dls_fail(err, DLS_EINPUT, where, "expected %s", header);
 }
 
-dls_status dls_slurm_table_read(const char *path, const char *header, dls_slurm_row row, void *user,
+dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,
                                 dls_error *err)
 {
     char line[8192], where[512];
@@ -67,17 +67,17 @@ dls_status dls_slurm_table_read(const char *path, const char *header, dls_slurm_
     return status;
 }
 
-bool dls_slurm_table_number(const char *cell, double least, double most, double *out)
+bool dls_sched_table_number(const char *cell, double least, double most, double *out)
 {
     char *end;
     *out = strtod(cell, &end);
     return end != cell && !*end && *out >= least && *out <= most;
 }
 
-bool dls_slurm_table_time(const char *cell, int64_t *us)
+bool dls_sched_table_time(const char *cell, int64_t *us)
 {
     double seconds;
-    const bool good = dls_slurm_table_number(cell, -1e11, 1e11, &seconds);
+    const bool good = dls_sched_table_number(cell, -1e11, 1e11, &seconds);
     *us = good ? (int64_t)llround(seconds * 1e6) : 0;
     return good;
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tables that options of schedulers name: a header and rows of cells with a comma between them.
+ */
+#ifndef DLS_SCHED_TABLE_H
+#define DLS_SCHED_TABLE_H
+
+#include "dlsim/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define DLS_SCHED_CELLS 9
+
+/* where: "FILE:LINE"; cells are texts without quotes and may be changed. */
+typedef dls_status (*dls_sched_row)(void *user, char *const *cell, const char *where,
+                                    dls_error *err);
+
+/* Every row that is not blank goes to `row`, as many cells as the header has, at most
+ * DLS_SCHED_CELLS. Errors: EINPUT with file and line, those of `row`. */
+dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,
+                                dls_error *err) DLS_MUST_CHECK;
+/* A cell that is a number of seconds, in microseconds. */
+bool dls_sched_table_time(const char *cell, int64_t *us);
+/* A cell that is a number, and nothing else, within. */
+bool dls_sched_table_number(const char *cell, double least, double most, double *out);
+
+#endif
