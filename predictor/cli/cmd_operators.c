@@ -361,6 +361,7 @@ VERB(profile, one_job(a, true, &t->hw, err))
 VERB(measure, measure(a, &t->hw, err))
 VERB(list, list(a, &t->hw, err))
 VERB(fit_kernels, dls_operators_kernels(a, &t->hw, true, err))
+VERB(fit_grouped, dls_operators_grouped(a, &t->hw, err))
 VERB(kernels, dls_operators_kernels(a, &t->hw, false, err))
 #undef VERB
 
@@ -384,6 +385,9 @@ static const dls_verb verbs[] = {
      "fit the sized model to measured kernels (CSV), write its constants, and say how far they are "
      "off on rows that fitted nothing",
      1, 64, NULL, cmd_fit_kernels},
+    {"fit-grouped", "FILE... --output=FILE",
+     "fit the constants of convolutions of groups (grouped.cfg) to measured steps (CSV)", 1, 64,
+     "output", cmd_fit_grouped},
     {"kernels", "FILE...", "how far the shipped constants are off on those rows", 1, 64, NULL,
      cmd_kernels},
     {"list", NULL, "models, GPUs, links, hosts and fabrics that the tables know", 0, 0, NULL,
@@ -401,7 +405,8 @@ static const dls_arg args[] = {
     DLS_SWITCH(dls_operators, left_out, "left-out", 0,
                "fit-kernels: judge each GPU by the constants of the others, too"),
     DLS_TEXT(dls_operators, output, "output", 'o', "FILE",
-             "calibrate, fit-kernels, measure: where the constants, the times go; profile: the "
+             "calibrate, fit-kernels, fit-grouped, measure: where the constants, the times go; "
+             "profile: the "
              "samples, as a "
              "recording for dlsim perf analyze"),
     DLS_TEXT(dls_operators, jobs, "jobs", 0, "CSV",

@@ -35,6 +35,10 @@ typedef struct dls_operators {
 dls_status dls_operators_kernels(const dls_operators *o, const dls_hardware *hw, bool fit,
                                  dls_error *err) DLS_MUST_CHECK;
 
+/* fit-grouped: the constants of convolutions of groups fitted to measured steps, to the output. */
+dls_status dls_operators_grouped(const dls_operators *o, const dls_hardware *hw,
+                                 dls_error *err) DLS_MUST_CHECK;
+
 /* measure: times of a training graph's operations, added to the output, in which those of others
  * stay; gpu: the name under which they are kept. */
 dls_status dls_operators_measure(const dls_operators *o, const char *gpu,

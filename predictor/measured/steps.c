@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "predictor/measured/groupconv_fit.h"
 #include "predictor/measured/table.h"
 #include "workload/kinds.h"
 
@@ -301,6 +302,7 @@ static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const 
             return DLS_OK;
         }
         if (why.status == DLS_OK && read_row(t, hw, &row, &why) == DLS_OK) {
+            row.fitted = !s->memory && dls_groupconv_fits(&row);
             row.step_s *= s->memory ? 1e3 * MIB : 1;
             DLS_TRY(add(s, &row, err));
         } else {
@@ -324,4 +326,3 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
     dls_measured_close(&t);
     return status == DLS_OK ? drop_slips(s, first, path, err) : status;
 }
-

@@ -15,9 +15,9 @@
 
 const char *dls_inspector_weights(const char *given, char *buf, size_t size)
 {
-    return given && *given
-               ? given
-               : dls_data_path("predictor/inspectors/relative.h5", "inspectors/relative.h5", buf, size);
+    return given && *given ? given
+                           : dls_data_path("predictor/inspectors/relative.h5",
+                                           "inspectors/relative.h5", buf, size);
 }
 
 static dls_status load_weights(dls_inspector_session *a, const dls_inspector_session_params *p,
@@ -50,10 +50,12 @@ static dls_status load_weights(dls_inspector_session *a, const dls_inspector_ses
 /* What the model of a relative inspector goes by counts, too. */
 static dls_status hash_tables(dls_inspector_session *a, const char *folder, dls_error *err)
 {
-    static const char *const files[] = {"operator.cfg", "operator-sized.cfg", "kernels.cfg"};
+    static const char *const files[] = {"operator.cfg", "operator-sized.cfg", "kernels.cfg",
+                                        "grouped.cfg"};
     dls_sha256 sha;
     dls_sha256_init(&sha);
-    for (size_t i = 0; dls_inspector_is_relative(a->insp) && i < 3; i++) {
+    for (size_t i = 0; dls_inspector_is_relative(a->insp) && i < sizeof files / sizeof files[0];
+         i++) {
         char path[4200];
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
         DLS_TRY(dls_file_hash(path, &sha, err));

@@ -392,10 +392,12 @@ dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric,
                               dls_error *err)
 {
     DLS_TRY(as_described(names, numeric, w, err));
-    if (!(names->runner & DLS_RUN_CHANNELS_FIRST) || dls_numeric_bytes(numeric) > 2) {
+    if (!(names->runner & DLS_RUN_EAGER) || dls_numeric_bytes(numeric) > 2) {
         return DLS_OK;
     }
-    const dls_status status = dls_workload_channels_first(w, err);
+    const bool first = names->runner & DLS_RUN_CHANNELS_FIRST;
+    const dls_status status =
+        dls_workload_lay_out(w, first ? DLS_LAYOUT_FIRST : DLS_LAYOUT_LAST, err);
     if (status != DLS_OK) {
         dls_workload_fini(w);
     }

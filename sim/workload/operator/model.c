@@ -141,6 +141,9 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
         r.eta[f] = model->eta[as][f];
         r.flops[f] = peak * factor.compute * r.eta[f];
     }
+    if (as == DLS_NUMERIC_FP16) {
+        r.groupconv = model->groupconv;
+    }
     r.gpu = dls_kernel_row_gpu(gpu);
     r.gpu.alone = false;
     /* No kernel of matrix units was measured. */
@@ -272,7 +275,12 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
                    (rates->op->run_s + rates->op->flop_s[k->op_family] * batch * k->flops) +
                rates->op->byte_s[k->op_family] * dls_kernel_bytes(k, rates, batch);
     }
-    const double memory = dls_kernel_bytes(k, rates, batch) / rates->mem_bps;
+    const double bytes = dls_kernel_bytes(k, rates, batch), memory = bytes / rates->mem_bps;
+    const double grouped = dls_groupconv_s(&rates->groupconv, k, batch, bytes / k->repeats,
+                                           rates->gpu.mem_bps, rates->gpu.flops);
+    if (grouped > 0) {
+        return rates->derate * k->repeats * (grouped + rates->launch_s);
+    }
     double compute = k->repeats * sized_s(k, rates, batch);
     if (!(compute > 0) && k->family != DLS_KERNEL_MEMORY) {
         compute = k->repeats * batch * k->flops / rates->flops[k->family];

@@ -16,6 +16,7 @@
 #define DLS_OPERATOR_MODEL_H
 
 #include "workload/operator/comm.h"
+#include "workload/operator/groupconv.h"
 #include "workload/operator/hardware.h"
 #include "workload/operator/op_times.h"
 #include "workload/operator/sized.h"
@@ -71,6 +72,7 @@ typedef struct dls_opmodel {
     /* Borrowed; products and convolutions in fp32 as their sizes make them (sized.h), eta then
      * being what a step makes of that; NULL: one efficiency for all sizes. */
     const dls_sized_table *sized;
+    dls_groupconv groupconv; /* of what knows sizes */
 } dls_opmodel;
 
 /* operator.cfg. Errors: ECONFIG with file and line; EOUTPUT. Numbers are written with six digits,
@@ -79,8 +81,9 @@ dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err
 dls_status dls_opmodel_save(const dls_opmodel *model, const char *path,
                             dls_error *err) DLS_MUST_CHECK;
 
-/* The model of a folder: operator.cfg; with a table the one that knows sizes, operator-sized.cfg and
- * kernels.cfg. *table is the caller's to end, after the model, and only on success. */
+/* The model of a folder: operator.cfg; with a table the one that knows sizes, operator-sized.cfg,
+ * grouped.cfg and kernels.cfg. *table is the caller's to end, after the model, and only on success.
+ */
 dls_status dls_opmodel_of(const char *folder, dls_sized_table *table, dls_opmodel *model,
                           dls_error *err) DLS_MUST_CHECK;
 
@@ -106,11 +109,12 @@ typedef struct dls_rates {
     double element_bytes;
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
-    dls_sized_gpu gpu;                        /* for the sized model */
+    dls_sized_gpu gpu;                        /* for the sized model and groupconv: data sheet */
     double eta[DLS_KERNEL_FAMILIES];          /* of what the sized model says a rate is */
     double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
     dls_sized_pair sized[DLS_SIZED_FAMILIES]; /* borrowed; no row: the formula */
     const dls_op_rates *op;                   /* of the model; NULL: the formula */
+    dls_groupconv groupconv;                  /* of 16 bits; of others nothing is known */
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU

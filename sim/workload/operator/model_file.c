@@ -182,6 +182,8 @@ dls_status dls_opmodel_of(const char *folder, dls_sized_table *table, dls_opmode
     if (!table) {
         return DLS_OK;
     }
+    snprintf(path, sizeof path, "%s/grouped.cfg", folder);
+    DLS_TRY(dls_groupconv_load(path, &model->groupconv, err));
     snprintf(path, sizeof path, "%s/kernels.cfg", folder);
     DLS_TRY(dls_sized_table_load(path, table, err));
     model->sized = table;

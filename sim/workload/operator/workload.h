@@ -52,6 +52,13 @@ typedef enum dls_kernel_part {
     DLS_PART_WEIGHT /* gradient of its weights */
 } dls_kernel_part;
 
+/* How the images of a convolution lie in memory, where PyTorch's kernels depend on it. */
+typedef enum dls_layout {
+    DLS_LAYOUT_UNKNOWN,
+    DLS_LAYOUT_LAST, /* of one pixel all channels */
+    DLS_LAYOUT_FIRST /* of one channel all pixels */
+} dls_layout;
+
 /* Which size of a product grows with the batch. */
 typedef enum dls_grows {
     DLS_GROWS_UNKNOWN,
@@ -84,6 +91,7 @@ typedef struct dls_kernel {
     dls_window window;   /* convolutions */
     dls_product product; /* the same and matrix products, for the sized model */
     uint8_t part;        /* dls_kernel_part */
+    uint8_t layout;      /* dls_layout */
 } dls_kernel;
 
 typedef struct dls_workload {
@@ -120,8 +128,8 @@ const char *const *dls_workload_names(void);
 /* Build one; *w is overwritten, the caller ends it. Errors: EINPUT (unknown), ENOMEM. */
 dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err) DLS_MUST_CHECK;
 
-/* Convolutions of matrix units on images whose channels lie apart: each first transposes what it
- * reads and then what it writes. Errors: ENOMEM. */
-dls_status dls_workload_channels_first(dls_workload *w, dls_error *err) DLS_MUST_CHECK;
+/* Say how images lie of all convolutions. Those of matrix units on images whose channels lie apart
+ * first transpose what they read and then what they write. Errors: ENOMEM. */
+dls_status dls_workload_lay_out(dls_workload *w, dls_layout layout, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The time of convolutions of groups in 16 bits, and the file of its constants, grouped.cfg.
+ */
+#include "workload/operator/groupconv.h"
+
+#include "base/atomicfile.h"
+#include "workload/operator/cfgread.h"
+
+#include <stdio.h>
+
+#define LEAST 1e-12
+#define NARROW 32       /* channels below which cuDNN is not asked */
+#define FAST_GROUPS 32  /* of which there must be a multiple */
+#define FAST_CHANNELS 4 /* of a group, doubled up to three times */
+
+static const char *const key[DLS_GROUPCONV_N] = {
+#define XX(id, key, mean, sigma) #key,
+    DLS_GROUPCONV_CONSTANTS(XX)
+#undef XX
+};
+
+/* Is there a kernel of matrix units? */
+static bool is_fast(const dls_window *w, int32_t groups, int32_t width)
+{
+    bool known = false;
+    for (int32_t n = FAST_CHANNELS; n <= 8 * FAST_CHANNELS; n *= 2) {
+        known = known || width == n;
+    }
+    return known && w->in_c == w->out_c && groups % FAST_GROUPS == 0;
+}
+
+double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
+                       double mem_bps, double fp32_flops)
+{
+    const dls_window *w = &k->window;
+    const int32_t groups = (int32_t)k->count, width = groups > 1 ? w->in_c / groups : 0;
+    const bool first = k->layout == DLS_LAYOUT_FIRST;
+    if (!(g->c[0] > 0) || k->layout == DLS_LAYOUT_UNKNOWN || width < 1 ||
+        (!first && is_fast(w, groups, width))) {
+        return 0;
+    }
+    if (width > 1) {
+        return bytes / (mem_bps *
+                        g->c[first ? DLS_GROUPCONV_MEMORY_FIRST : DLS_GROUPCONV_MEMORY_LAST]) +
+               batch * k->flops /
+                   (fp32_flops *
+                    g->c[first ? DLS_GROUPCONV_COMPUTE_FIRST : DLS_GROUPCONV_COMPUTE_LAST]);
+    }
+    const bool narrow = first && w->in_c < NARROW && k->part == DLS_PART_WEIGHT;
+    const double pixels = narrow ? batch * w->out_h * w->out_h : 0;
+    return bytes / (mem_bps *
+                    g->c[first ? DLS_GROUPCONV_DEPTHWISE_FIRST : DLS_GROUPCONV_DEPTHWISE_LAST]) +
+           1e-9 * g->c[DLS_GROUPCONV_NARROW] * pixels;
+}
+
+dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err)
+{
+    config_t cfg;
+    const config_setting_t *list = NULL;
+    dls_status status = dls_cfg_read(path, &cfg, err);
+    DLS_THEN(status, dls_cfg_list(&cfg, path, "grouped", &list, err));
+    if (status == DLS_OK && config_setting_length(list) != 1) {
+        status = dls_cfg_fail(list, path, err, "one group of constants");
+    }
+    for (int i = 0; i < DLS_GROUPCONV_N && status == DLS_OK; i++) {
+        status =
+            dls_cfg_number(config_setting_get_elem(list, 0), path, key[i], LEAST, &g->c[i], err);
+    }
+    config_destroy(&cfg);
+    return status;
+}
+
+static dls_status put(FILE *to, void *what, dls_error *err)
+{
+    const dls_groupconv *g = what;
+    (void)err;
+    fputs("# Convolutions of groups in 16 bits, written by: dlsim operators fit-grouped\n\n"
+          "grouped = (\n  { ",
+          to);
+    for (int i = 0; i < DLS_GROUPCONV_N; i++) {
+        fprintf(to, "%s = %#.6g; ", key[i], g->c[i]);
+    }
+    fputs("}\n);\n", to);
+    return DLS_OK;
+}
+
+dls_status dls_groupconv_save(const dls_groupconv *g, const char *path, dls_error *err)
+{
+    dls_groupconv copy = *g;
+    return dls_atomicfile_write(path, put, &copy, err);
+}

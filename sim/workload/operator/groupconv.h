@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Convolutions of groups in 16 bits as PyTorch runs them. cuDNN has kernels of matrix units only
+ * for 4, 8, 16 or 32 channels a group, as many out as in, in multiples of 32 groups, where channels
+ * lie last: those are what other convolutions are. The rest runs on vector units and reads its
+ * images again and again:
+ *
+ *      depthwise  bytes / (bandwidth x depthwise)
+ *      grouped    bytes / (bandwidth x memory) + flops / (fp32 peak x compute)
+ *
+ * Below 32 channels PyTorch has a kernel of its own for depthwise convolutions with channels first,
+ * whose gradient of the weights takes a block for each weight, as long for few channels as for
+ * many: images x pixels x narrow_ns. Constants are those of grouped.cfg, fitted to whole steps
+ * (docs/operator.md); of fp32 nothing was measured.
+ */
+#ifndef DLS_OPERATOR_GROUPCONV_H
+#define DLS_OPERATOR_GROUPCONV_H
+
+#include "workload/operator/workload.h"
+
+/* XX(id, key, expected, spread of its logarithm) */
+#define DLS_GROUPCONV_CONSTANTS(XX)                                                                \
+    XX(DEPTHWISE_LAST, depthwise_last, 0.4, 0.7)                                                   \
+    XX(DEPTHWISE_FIRST, depthwise_first, 0.4, 0.7)                                                 \
+    XX(MEMORY_LAST, memory_last, 0.2, 0.7)                                                         \
+    XX(MEMORY_FIRST, memory_first, 0.2, 0.7)                                                       \
+    XX(COMPUTE_LAST, compute_last, 0.2, 0.7)                                                       \
+    XX(COMPUTE_FIRST, compute_first, 1, 0.7)                                                       \
+    XX(NARROW, narrow_ns, 2, 1)
+
+typedef enum dls_groupconv_constant {
+#define XX(id, key, mean, sigma) DLS_GROUPCONV_##id,
+    DLS_GROUPCONV_CONSTANTS(XX)
+#undef XX
+        DLS_GROUPCONV_N
+} dls_groupconv_constant;
+
+typedef struct dls_groupconv {
+    double c[DLS_GROUPCONV_N]; /* all positive, or nothing is known */
+} dls_groupconv;
+
+/* Seconds of one run at a batch without its launch; 0: a kernel like others. mem_bps, fp32_flops:
+ * the GPU's, per second; bytes: what the kernel reads and writes. */
+double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
+                       double mem_bps, double fp32_flops);
+
+/* Errors: ECONFIG with file and line; EOUTPUT. */
+dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_groupconv_save(const dls_groupconv *g, const char *path,
+                              dls_error *err) DLS_MUST_CHECK;
+
+#endif

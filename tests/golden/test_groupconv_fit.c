@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The shipped constants of convolutions of groups are the fit to timm's benchmark, and no row of a
+ * family that judges has a part in them.
+ */
+#include "predictor/measured/groupconv_fit.h"
+#include "support/shared.h"
+#include "support/test.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dls_groupconv fitted(const dls_measured_steps *steps, const dls_hardware *hw)
+{
+    dls_sized_table table = {0};
+    dls_opmodel model;
+    dls_error err;
+    assert_int_equal(dls_opmodel_of(hw->folder, &table, &model, &err), DLS_OK);
+    assert_int_equal(dls_groupconv_fit(steps, hw, &model, &err), DLS_OK);
+    dls_sized_table_fini(&table);
+    return model.groupconv;
+}
+
+TEST(shipped)
+{
+    char path[4200], folder[4096];
+    const dls_measured_defaults none = {0};
+    dls_measured_steps steps = {0};
+    dls_groupconv shipped;
+    dls_hardware hw;
+    dls_error err;
+    SHARED_OR_SKIP("data/measured/steps/timm_rtx3090.csv", path);
+    snprintf(folder, sizeof folder, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
+    assert_int_equal(dls_hardware_load(folder, &hw, &err), DLS_OK);
+    assert_int_equal(dls_measured_steps_read(&steps, path, &hw, &none, &err), DLS_OK);
+    const dls_groupconv now = fitted(&steps, &hw);
+    snprintf(path, sizeof path, "%s/grouped.cfg", folder);
+    assert_int_equal(dls_groupconv_load(path, &shipped, &err), DLS_OK);
+    size_t n = 0;
+    for (int i = 0; i < DLS_GROUPCONV_N; i++) {
+        assert_true(fabs(now.c[i] / shipped.c[i] - 1) < 1e-4);
+    }
+    for (size_t i = 0; i < steps.n; i++) {
+        n += steps.row[i].fitted;
+        if (!steps.row[i].fitted) { /* a row that judges may say what it likes */
+            steps.row[i].step_s *= 10;
+        }
+    }
+    assert_int_equal(n, 54);
+    const dls_groupconv same = fitted(&steps, &hw);
+    assert_memory_equal(&same, &now, sizeof now);
+    dls_measured_steps_fini(&steps);
+    dls_hardware_fini(&hw);
+}

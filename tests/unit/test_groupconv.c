@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Convolutions of groups in 16 bits: which of them are unlike others, what their time grows with,
+ * and the file of the constants.
+ */
+#include "support/scratch.h"
+#include "workload/operator/groupconv.h"
+
+#include <math.h>
+#include <string.h>
+
+static const dls_groupconv some = {{0.25, 0.5, 0.05, 0.25, 0.1, 1, 5}};
+
+static double seconds(int32_t groups, int32_t in, int32_t out, dls_layout layout, int part)
+{
+    const dls_kernel k = {.count = groups,
+                          .flops = 1e9,
+                          .window = {.in_c = in, .out_c = out, .out_h = 56},
+                          .layout = (uint8_t)layout,
+                          .part = (uint8_t)part};
+    return dls_groupconv_s(&some, &k, 2, 1e6, 1e12, 1e13);
+}
+
+TEST(who_is_unlike)
+{
+    const dls_groupconv nothing = {{0}};
+    const dls_kernel k = {
+        .count = 2, .window = {.in_c = 32, .out_c = 32}, .layout = DLS_LAYOUT_LAST};
+    assert_true(dls_groupconv_s(&nothing, &k, 1, 1, 1, 1) == 0);
+    assert_true(seconds(1, 64, 64, DLS_LAYOUT_LAST, DLS_PART_FORWARD) == 0);
+    assert_true(seconds(2, 32, 32, DLS_LAYOUT_UNKNOWN, DLS_PART_FORWARD) == 0);
+    /* ResNeXt-50's, which has kernels of matrix units with channels last alone */
+    assert_true(seconds(32, 128, 128, DLS_LAYOUT_LAST, DLS_PART_FORWARD) == 0);
+    assert_true(seconds(32, 128, 128, DLS_LAYOUT_FIRST, DLS_PART_FORWARD) > 0);
+    /* as many channels a group in fewer groups; 12 channels; twice as many out as in */
+    assert_true(seconds(24, 384, 384, DLS_LAYOUT_LAST, DLS_PART_FORWARD) > 0);
+    assert_true(seconds(32, 384, 384, DLS_LAYOUT_LAST, DLS_PART_FORWARD) > 0);
+    assert_true(seconds(64, 256, 512, DLS_LAYOUT_LAST, DLS_PART_FORWARD) > 0);
+}
+
+static void near(double is, double expected)
+{
+    assert_true(fabs(is / expected - 1) < 1e-12);
+}
+
+TEST(how_long)
+{
+    /* bytes and flops, 1e6 and 2e9, over 1e12 and 1e13 a second, by their shares */
+    near(seconds(2, 32, 32, DLS_LAYOUT_LAST, DLS_PART_DATA), 20e-6 + 2e-3);
+    near(seconds(2, 32, 32, DLS_LAYOUT_FIRST, DLS_PART_DATA), 4e-6 + 2e-4);
+    /* depthwise: bytes alone */
+    near(seconds(64, 64, 64, DLS_LAYOUT_LAST, DLS_PART_WEIGHT), 4e-6);
+    near(seconds(64, 64, 64, DLS_LAYOUT_FIRST, DLS_PART_WEIGHT), 2e-6);
+    /* few channels, apart: a block for each weight, over all pixels of 2 images */
+    const double narrow = 2. * 56 * 56 * 5e-9;
+    near(seconds(16, 16, 16, DLS_LAYOUT_FIRST, DLS_PART_WEIGHT), 2e-6 + narrow);
+    near(seconds(16, 16, 16, DLS_LAYOUT_FIRST, DLS_PART_DATA), 2e-6);
+    near(seconds(16, 16, 16, DLS_LAYOUT_LAST, DLS_PART_WEIGHT), 4e-6);
+}
+
+TEST(the_file)
+{
+    const char *path = in_folder("grouped.cfg");
+    dls_groupconv back;
+    dls_error err;
+    assert_int_equal(dls_groupconv_save(&some, path, &err), DLS_OK);
+    assert_int_equal(dls_groupconv_load(path, &back, &err), DLS_OK);
+    assert_memory_equal(&back, &some, sizeof some);
+    write_file(path, "grouped = (\n{ depthwise_last = 0.25; });\n");
+    assert_int_equal(dls_groupconv_load(path, &back, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.where, "grouped.cfg:2"));
+    write_file(path, "grouped = ();\n");
+    assert_int_equal(dls_groupconv_load(path, &back, &err), DLS_ECONFIG);
+}
+
+GROUP(make_folder, drop_folder)
