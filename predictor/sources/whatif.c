@@ -310,7 +310,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
 static double part_s(const dls_step *step, dls_step_part part)
 {
     return part == DLS_STEP_FORWARD     ? step->forward_s
-           : part == DLS_STEP_NO_UPDATE ? step->gpu_s - step->update_s
+           : part == DLS_STEP_NO_UPDATE ? step->gpu_s - step->update_s + step->added_s
                                         : step->gpu_s;
 }
 
@@ -378,7 +378,7 @@ static dls_status ask_split(const dls_whatif *w, const dls_whatif_question *q,
     s.n_workers = 1;
     DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
     const double pass_s = step.gpu.gpu_s - step.gpu.update_s;
-    const double update_s = q->part == DLS_STEP_WHOLE ? step.gpu.update_s : 0;
+    const double update_s = part_s(&step.gpu, q->part) - pass_s;
     out->iteration_s =
         q->shards > 1
             ? pass_s + update_s + 2 * (n - 1) / n * bytes * work->shared / link->goodput_bps

@@ -19,7 +19,8 @@ typedef struct dls_whatif_params {
     const char *left_out;     /* operator: forget what was fitted to this GPU; NULL: nothing */
 } dls_whatif_params;
 
-/* Which part of a training step is asked for. */
+/* Which part of a training step is asked for. Without the update nobody clears the gradients: a
+ * step's are added to those before. */
 typedef enum dls_step_part { DLS_STEP_WHOLE, DLS_STEP_NO_UPDATE, DLS_STEP_FORWARD } dls_step_part;
 
 typedef struct dls_whatif_question {

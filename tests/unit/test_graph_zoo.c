@@ -89,6 +89,7 @@ static const published table[] = {
     {"llama_13b", 13015864320, 0, 0},          /* [llama] */
     {"llama_33b", 32528943616, 0, 0},          /* [llama] */
     {"llama_65b", 65285660672, 0, 0},          /* [llama] */
+    {"switch_xl4", 5267615744, 0, 0},          /* 72 attentions, 24 dense layers, 24 of experts */
     {"ncf", 31832577, 0, 0},                   /* [mlperf] */
     {"dlrm", 540e6, 0.005, 0},                 /* [dlrm] */
 };

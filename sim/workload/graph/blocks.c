@@ -112,7 +112,8 @@ static dls_block_style style_of(const dls_net *net, dls_block_heads b)
 static void projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
                         dls_tensor part[3])
 {
-    const int64_t width = dls_net_part(net, dls_net_dim(net, x, -1));
+    const int64_t width =
+        dls_net_part(net, b.depth > 0 ? b.heads * b.depth : dls_net_dim(net, x, -1));
     const dls_block_style style = style_of(net, b);
     if (style == DLS_BLOCK_GPT) {
         dls_net_split(net, dls_net_dense(net, x, 3 * width, b.bias), 3, part);
@@ -137,8 +138,10 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
 {
     const dls_block_style style = style_of(net, b);
     dls_tensor a = dls_net_batch_matmul(net, q, k, true);
-    a = style == DLS_BLOCK_OPT ? a : dls_net_scale(net, a);
-    if (style == DLS_BLOCK_BERT || style == DLS_BLOCK_OPT) {
+    a = style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_T5 ? a : dls_net_scale(net, a);
+    if (b.offset) {
+        a = dls_net_add(net, a, *b.offset);
+    } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT) {
         a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
     if (b.places > 0) {

@@ -40,23 +40,27 @@ dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor
 
 /* Whose implementation is followed where PyTorch's kernels are written down (Hugging Face's):
  * BERT adds a mask to the scores; GPT makes queries, keys and values in one product, selects by a
- * mask and spells GELU out; OPT scales queries, adds its mask, bounds the sums and drops no scores.
+ * mask and spells GELU out; OPT scales queries, adds its mask, bounds the sums and drops no scores;
+ * T5 does not scale and adds a bias of places, or a mask, to the scores.
  */
 typedef enum dls_block_style {
     DLS_BLOCK_PLAIN,
     DLS_BLOCK_BERT,
     DLS_BLOCK_GPT,
-    DLS_BLOCK_OPT
+    DLS_BLOCK_OPT,
+    DLS_BLOCK_T5
 } dls_block_style;
 
 typedef struct dls_block_heads {
     int64_t heads;
+    int64_t depth; /* of a head; 0: the width over the heads */
     dls_block_style style;
     bool bias;
     bool dropout;
     bool rotary;
     bool cosine;    /* queries and keys are brought to length 1 */
     int64_t places; /* trained numbers that are added to the scores: relative positions; 0: none */
+    dls_tensor *offset; /* [b][heads][t][t], T5's bias of places; NULL: none */
 } dls_block_heads;
 
 /* Multi-head attention of x on y; width as x's. */

@@ -84,26 +84,33 @@ void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
     dls_net_record(net, TAPE_SPLIT, &x, 1, part[0], n);
 }
 
-dls_tensor dls_net_first_token(dls_net *net, dls_tensor x)
+/* Entries of x, which a constant of so many numbers names. */
+static dls_tensor cut(dls_net *net, dls_tensor x, dls_shape shape, int64_t numbers)
 {
     on(net, x);
-    const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], in.dim[2]}, .n = 2};
-    const int32_t begin = dls_net_const(net, in.n);
+    const int32_t begin = dls_net_const(net, numbers);
     const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
                               (int32_t[]){at(net, x)->node, begin}, 2);
     return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
 }
 
+dls_tensor dls_net_first_token(dls_net *net, dls_tensor x)
+{
+    const dls_shape in = at(net, x)->shape;
+    return cut(net, x, (dls_shape){.dim = {in.dim[0], in.dim[2]}, .n = 2}, in.n);
+}
+
+dls_tensor dls_net_tokens(dls_net *net, dls_tensor x, int64_t n)
+{
+    const dls_shape in = at(net, x)->shape;
+    return cut(net, x, (dls_shape){.dim = {in.dim[0], n, in.dim[2]}, .n = 3}, n);
+}
+
 dls_tensor dls_net_pairs(dls_net *net, dls_tensor x)
 {
-    on(net, x);
     const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], in.dim[1] * (in.dim[1] - 1) / 2}, .n = 2};
-    const int32_t indices = dls_net_const(net, 2 * shape.dim[1]);
-    const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
-                              (int32_t[]){at(net, x)->node, indices}, 2);
-    return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
+    const int64_t n = in.dim[1] * (in.dim[1] - 1) / 2;
+    return cut(net, x, (dls_shape){.dim = {in.dim[0], n}, .n = 2}, 2 * n);
 }
 
 dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims)

@@ -84,6 +84,7 @@ static const dls_zoo_model models[] = {
     {"llama_13b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 1)},
     {"llama_33b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 2)},
     {"llama_65b", "llama", TEXT("c4", 1, 2048), BUILD(dls_zoo_llama, 3)},
+    {"switch_xl4", "switch", TEXT("c4", 1, 512), BUILD(dls_zoo_switch, 0)},
 };
 #define N_MODELS (sizeof models / sizeof models[0])
 #define N_DRAWN 34

@@ -80,6 +80,7 @@ void dls_zoo_gpt(dls_net *net, int32_t size);
 void dls_zoo_lstm_lm(dls_net *net, int32_t variant);
 void dls_zoo_autoencoder(dls_net *net, int32_t variant);
 void dls_zoo_llama(dls_net *net, int32_t variant);
+void dls_zoo_switch(dls_net *net, int32_t variant);
 void dls_zoo_ncf(dls_net *net, int32_t variant);
 void dls_zoo_dlrm(dls_net *net, int32_t variant);
 

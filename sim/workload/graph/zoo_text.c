@@ -172,3 +172,75 @@ void dls_zoo_llama(dls_net *net, int32_t variant)
     }
     dls_net_loss(net, dls_net_dense(net, dls_net_rms_norm(net, x), 32000, false));
 }
+
+/* Fedus et al., 2022, as Hugging Face runs it (T5's encoder and decoder): every second layer has 4
+ * experts, of which a token passes one and each takes 64 tokens of a sequence; the rest pass by.
+ * Sizes as NeuSight measured. The router shares the tokens evenly here. */
+enum { SWITCH_WIDTH = 1024, SWITCH_INNER = 16384, SWITCH_LAYERS = 24 };
+enum { SWITCH_EXPERTS = 4, SWITCH_ROOM = 64, SWITCH_BUCKETS = 32, SWITCH_HEADS = 32 };
+
+static dls_tensor switch_expert(dls_net *net, dls_tensor x)
+{
+    const dls_tensor y = dls_net_relu(net, dls_net_dense(net, x, SWITCH_INNER, false));
+    return dls_net_dense(net, dls_net_dropout(net, y), SWITCH_WIDTH, false);
+}
+
+/* Tokens are brought together for their experts, and back. */
+static dls_tensor switch_experts(dls_net *net, dls_tensor x)
+{
+    const int64_t b = dls_net_batch(net);
+    const int64_t t = dls_net_dim(net, x, 1);
+    const int64_t each = t < SWITCH_EXPERTS * SWITCH_ROOM ? t / SWITCH_EXPERTS : SWITCH_ROOM;
+    const int64_t rest = t - SWITCH_EXPERTS * each;
+    dls_tensor share[SWITCH_EXPERTS], y[SWITCH_EXPERTS + 1];
+    dls_net_split(net, dls_net_softmax(net, dls_net_dense(net, x, SWITCH_EXPERTS, false)),
+                  SWITCH_EXPERTS, share);
+    for (int i = 0; i < SWITCH_EXPERTS && each > 0; i++) {
+        y[i] = dls_net_flatten(net, switch_expert(net, dls_net_tokens(net, x, each)));
+    }
+    if (rest > 0) {
+        y[each > 0 ? SWITCH_EXPERTS : 0] = dls_net_flatten(net, dls_net_tokens(net, x, rest));
+    }
+    const int n = (each > 0 ? SWITCH_EXPERTS : 0) + (rest > 0);
+    const dls_tensor all =
+        dls_net_reshape(net, dls_net_concat(net, y, n), 3, (int64_t[]){b, t, SWITCH_WIDTH});
+    return dls_net_mul(net, all, share[0]);
+}
+
+/* One of the two stacks; the decoder's also attends to what the encoder said. */
+static dls_tensor switch_stack(dls_net *net, dls_table words, const dls_tensor *encoded)
+{
+    const int64_t b = dls_net_batch(net);
+    const int32_t t = dls_net_sequence(net);
+    const dls_table buckets = dls_net_table(net, SWITCH_BUCKETS, SWITCH_HEADS);
+    dls_tensor offset = dls_net_lookup(net, buckets, dls_net_indices(net, t * t));
+    offset = dls_net_reshape(net, dls_net_transpose(net, offset), 4,
+                             (int64_t[]){b, SWITCH_HEADS, t, t});
+    const dls_block_heads cross = {
+        .heads = SWITCH_HEADS, .depth = 128, .style = DLS_BLOCK_T5, .dropout = true};
+    dls_block_heads own = cross;
+    own.offset = &offset;
+    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
+    x = dls_net_dropout(net, x);
+    for (int i = 0; i < SWITCH_LAYERS; i++) {
+        dls_tensor y = dls_net_rms_norm(net, x);
+        x = dls_net_add(net, x, dls_block_attention(net, y, y, own));
+        if (encoded) {
+            y = dls_net_rms_norm(net, x);
+            x = dls_net_add(net, x, dls_block_attention(net, y, *encoded, cross));
+        }
+        y = dls_net_rms_norm(net, x);
+        y = i % 2 == 1 ? switch_experts(net, y) : switch_expert(net, y);
+        x = dls_net_add(net, x, dls_net_dropout(net, y));
+    }
+    return dls_net_dropout(net, dls_net_rms_norm(net, x));
+}
+
+void dls_zoo_switch(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    const dls_table words = dls_net_table(net, 32128, SWITCH_WIDTH);
+    const dls_tensor encoded = switch_stack(net, words, NULL);
+    const dls_tensor y = dls_net_scale(net, switch_stack(net, words, &encoded));
+    dls_net_loss(net, dls_net_tied(net, y, words, false));
+}

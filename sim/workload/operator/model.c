@@ -13,6 +13,7 @@
 
 #define LAUNCH_PER_TENSOR 0.3 /* of a launch: the optimiser works on several tensors at a time */
 #define WORD_BYTES 4.0
+#define WORDS_TO_ADD 3.0 /* two gradients read, one written */
 #define CORE_BPS 12e9      /* memory of a core: EPYC-CORE of gpus.cfg */
 #define COPY_BPS 8.4e9     /* 108 copies to an A100, 423 MB (HolisticTraceAnalysis) */
 #define PASSES_TO_MAKE 3.0 /* written; read and written once more where the GPU copies it from */
@@ -310,6 +311,8 @@ dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double bat
     step.update_s =
         rates->derate * (dls_update_bytes(w) * byte_s + dls_update_runs(w) * rates->launch_s);
     step.gpu_s = step.forward_s + step.backward_s + step.update_s;
+    step.added_s = rates->derate * (WORDS_TO_ADD * WORD_BYTES * w->params * byte_s +
+                                    (double)w->n_tensors * rates->launch_s);
     return step;
 }
 

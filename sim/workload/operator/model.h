@@ -137,6 +137,7 @@ double dls_update_runs(const dls_workload *w);
 typedef struct dls_step {
     double forward_s, backward_s, update_s;
     double gpu_s;   /* their sum */
+    double added_s; /* instead of the update: gradients are added to those of the steps before */
     double input_s; /* of the host meanwhile, to make the next input; 0: others do it beforehand */
 } dls_step;
 /* O(kernels). */
