@@ -263,6 +263,8 @@ const dls_field dls_world_fields[] = {
     W(F64, prediction_bias, "", "mean of log(predicted / realised) over those starts"),
     W(U64, guest_starts, "", "jobs that became the guest of another"),
     W(F64, guest_gpu_s, "gpu s", "GPU time shared as a guest"),
+    W(F64, pull_backs, "", "times that jobs drifted out of step and were pulled back, expected"),
+    W(F64, pull_back_gpu_s, "gpu s", "GPU time for which pull-backs stopped jobs"),
     W(U64, node_failures, "", "nodes that failed"),
     W(U64, gpu_failures, "", "GPUs that failed"),
     W(F64, lost_gpu_s, "gpu s", "work lost to failures"),

@@ -84,6 +84,8 @@ static void judge_links(const dls_record *rec, dls_world_summary *out)
 void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
 {
     *out = (dls_world_summary){.guest_starts = rec->guest_starts,
+                               .pull_backs = rec->pull_backs,
+                               .pull_back_gpu_s = rec->pull_back_gpu_s,
                                .node_failures = rec->node_failures,
                                .gpu_failures = rec->gpu_failures,
                                .rack_failures = rec->rack_failures,
@@ -124,6 +126,10 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
     if (s->guest_starts > 0) {
         fprintf(out, "shared GPUs             %" PRIu64 " jobs, %.4g GPU-hours\n", s->guest_starts,
                 s->guest_gpu_s / 3600);
+    }
+    if (s->pull_backs > 0) {
+        fprintf(out, "kept in step            %.4g pull-backs, %.4g GPU-hours lost to them\n",
+                s->pull_backs, s->pull_back_gpu_s / 3600);
     }
     if (s->node_failures + s->gpu_failures + s->rack_failures + s->job_failures + s->node_drains > 0) {
         fprintf(out, "failures                %" PRIu64 " of nodes, %" PRIu64 " of GPUs",

@@ -21,6 +21,7 @@ typedef struct dls_world_summary {
     double prediction_error, prediction_bias; /* of the time for the work that was then done */
     uint64_t guest_starts;
     double guest_gpu_s;
+    double pull_backs, pull_back_gpu_s; /* as in the record */
     uint64_t node_failures, gpu_failures, rack_failures, job_failures, node_drains;
     double lost_gpu_s;
     double effective_training_ratio; /* GPU time of work that was not lost / GPU time from first

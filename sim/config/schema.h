@@ -207,6 +207,13 @@ typedef struct dls_key {
     XX(PERF_MEMORY_BANDWIDTH, "perf.memory_bandwidth", BOOL, "false", 0, 0, NULL,                 \
        "Jobs on a GPU share the bandwidth of its memory, too: none is faster than one over the "  \
        "sum of their use of it alone.", TO(world.memory_bandwidth))                               \
+    XX(PERF_JITTER, "perf.jitter", F64, "0", 0, 1, NULL,                                          \
+       "How much iterations of a job differ in length, standard deviation over mean: it takes "   \
+       "jobs out of step whose bursts were shifted against each other (docs/world.md); 0: they "  \
+       "keep step by themselves.", TO(world.jitter))                                              \
+    XX(PERF_PULL_BACK, "perf.pull_back", F64, "0.05", 0, 1, NULL,                                 \
+       "So far off, in iterations, a job that drifts is pulled back into step, at the cost of a " \
+       "pause; above 0.5, as far as it can be: nobody is.", TO(world.pull_back))                  \
     XX(PERF_YIELD, "perf.guests_yield", BOOL, "false", 0, 0, NULL,                                \
        "Of jobs that share a GPU the eldest is not slowed down and the others have what the "     \
        "elder ones leave; else all are slowed down alike.", TO(world.guests_yield))               \

@@ -10,6 +10,7 @@
 typedef struct dls_clock {
     int64_t now_us;
     int64_t last_us;       /* no key can be raised beyond this time */
+    int64_t pulled_us;     /* until then pull-backs are counted */
     size_t next_arrival;   /* job */
     uint64_t instants;     /* handled so far */
     dls_evq events;        /* slots: finish and wake of each job, the share's tick, the program's wake */

@@ -109,6 +109,8 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CH
 void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts);
 /* Ask the world which rates what happened at this instant has changed. */
 dls_status dls_rates_settle(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Count the pull-backs until now, at which nothing has yet happened. */
+void dls_pull_backs_account(dls_engine *e);
 /* Bring the columns of a running job up to now and record where it has run. */
 dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
 

@@ -48,6 +48,11 @@ static dls_link_load link_load(void *user)
     return dls_world_link_load(user);
 }
 
+static dls_pull_backs pull_backs(void *user)
+{
+    return dls_world_pull_backs(user);
+}
+
 static bool shares(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n)
 {
     return dls_world_shares(user, job, type, seats, n);
@@ -88,5 +93,6 @@ dls_pace dls_pace_of(dls_world *world)
                       .set_route = set_route,
                       .reference_s = reference_s,
                       .link_load = link_load,
+                      .pull_backs = dls_world_drifts(world) ? pull_backs : NULL,
                       .gpu_speed = gpu_speed};
 }

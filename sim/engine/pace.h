@@ -41,6 +41,8 @@ typedef struct dls_pace {
     double (*reference_s)(void *user, int32_t job);
     /* Optional: load of the network now. */
     dls_link_load (*link_load)(void *user);
+    /* Optional: what it takes now to keep jobs in step; NULL: nothing ever. */
+    dls_pull_backs (*pull_backs)(void *user);
     /* Optional: speed of a job on a GPU over that on the fastest; NULL: all are alike. */
     double (*gpu_speed)(void *user, int32_t job, int32_t node, int32_t gpu);
 } dls_pace;

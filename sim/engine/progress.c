@@ -300,3 +300,16 @@ dls_status dls_rates_settle(dls_engine *e, dls_error *err)
     }
     return DLS_OK;
 }
+
+void dls_pull_backs_account(dls_engine *e)
+{
+    const dls_pace *pace = e->params->pace;
+    if (!pace || !pace->pull_backs) {
+        return;
+    }
+    const dls_pull_backs now = pace->pull_backs(pace->user);
+    const double s = (double)(e->clock.now_us - e->clock.pulled_us) / (double)DLS_US_PER_S;
+    e->clock.pulled_us = e->clock.now_us;
+    e->rec->pull_backs += now.per_s * s;
+    e->rec->pull_back_gpu_s += now.gpus * s;
+}

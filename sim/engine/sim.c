@@ -102,6 +102,7 @@ static bool is_due(const dls_engine *e, const dls_evq *q)
  */
 static dls_status handle_all(dls_engine *e, dls_error *err)
 {
+    dls_pull_backs_account(e);
     if (e->serving.on) {
         dls_services_account(e);
     }
@@ -339,6 +340,7 @@ dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
     if (e->decision.open) {
         DLS_TRY(end_decision(e, err));
     }
+    dls_pull_backs_account(e);
     DLS_TRY(dls_jobs_close(e, err));
     if (e->serving.on) {
         dls_services_account(e);

@@ -155,6 +155,7 @@ typedef struct dls_record {
     uint64_t node_failures, gpu_failures, rack_failures, job_failures, node_drains;
     dls_service_sums services;
     uint64_t guest_starts; /* jobs that became the guest of another */
+    double pull_backs, pull_back_gpu_s; /* of jobs out of step, expected; time that GPUs stood still for it */
     uint64_t policy_fallbacks; /* dls_policy_fallback */
     uint64_t refusals;     /* selected jobs that the placement refused */
     int64_t peak_pending;

@@ -25,6 +25,7 @@ void dls_world_params_init(dls_world_params *p)
                             .network_residual_sigma = DLS_RESIDUAL_NETWORK_SIGMA,
                             .contention = true,
                             .stages_overlap = 0.83,
+                            .pull_back = 0.05,
                             .interference_knee = 0.80,
                             .interference_slope = 0.310};
 }
@@ -270,6 +271,7 @@ static dls_status fill(dls_world *w, dls_error *err)
 {
     w->free_slot = -1;
     w->n_levels = 1;
+    w->drift = dls_drift_of(w->p.jitter, w->p.pull_back);
     DLS_TRY(find_truth(w->p.model, &w->ops, err));
     DLS_TRY(add_types(w, err));
     DLS_TRY(build_links(w, err));
@@ -384,6 +386,17 @@ dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seat
         s.n_racks += !seen;
     }
     return s;
+}
+
+bool dls_world_drifts(const dls_world *w)
+{
+    return w->drift.jitter > 0;
+}
+
+dls_pull_backs dls_world_pull_backs(const dls_world *w)
+{
+    return (dls_pull_backs){(double)w->pull_backs / DLS_PULL_ONE,
+                            (double)w->pulled_gpus / DLS_PULL_ONE};
 }
 
 dls_world_notes dls_world_about(const dls_world *w)

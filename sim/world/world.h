@@ -81,6 +81,9 @@ typedef struct dls_world_params {
     double network_residual_sigma; /* in several: per (model, GPU, link) */
     double residual_shared;     /* part of its variance that like jobs have in common (residual.h) */
     bool contention;            /* links are shared; false: each job has its own */
+    double jitter;    /* standard deviation of an iteration's length over its mean, which takes jobs out of step
+                         whose bursts were shifted (interleave.h); 0: none */
+    double pull_back; /* so far off, in iterations, a job is pulled back; above 0.5: nobody is */
     const char *stages_path;    /* profiles of stages for jobs that share GPUs (stage_table.h); NULL: none */
     double stages_overlap;      /* of the stages of jobs that share GPUs: 0 none, 1 all that can */
     double interference_knee, interference_slope; /* of GPUs that jobs share: speed = 1 - slope *
@@ -163,6 +166,15 @@ typedef struct dls_link_load {
     float nic_mean, nic_max, uplink_mean, uplink_max;
 } dls_link_load;
 dls_link_load dls_world_link_load(const dls_world *w);
+
+/* Do phases drift at all? */
+bool dls_world_drifts(const dls_world *w);
+/* What it takes now to keep jobs in step whose bursts were shifted (interleave.h). O(1). */
+typedef struct dls_pull_backs {
+    double per_s; /* pull-backs a second, of all running jobs */
+    double gpus;  /* that stand still for it, on average */
+} dls_pull_backs;
+dls_pull_backs dls_world_pull_backs(const dls_world *w);
 
 /* What had to be guessed, for the results: jobs whose model is unknown (docs/world.md says what they
  * are taken for) or is another's stand-in; of the shapes asked for so far, those that a table has not

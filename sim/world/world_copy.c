@@ -37,6 +37,8 @@ static dls_status copy_running(dls_world *w, const dls_world *from, dls_error *e
     w->cost = from->cost;
     w->free_slot = from->free_slot;
     w->n_shifted = from->n_shifted;
+    w->pull_backs = from->pull_backs;
+    w->pulled_gpus = from->pulled_gpus;
     w->starts = from->starts;
     DLS_TRY(
         dls_duplicate(&w->slot, from->slot, from->n_slots, from->slots_cap, sizeof *w->slot, err));

@@ -13,6 +13,7 @@
 #define DLS_WORLD_WORLD_IMPL_H
 
 #include "base/strdict.h"
+#include "world/interleave.h"
 #include "world/load_gauge.h"
 #include "world/shares.h"
 #include "world/stage_table.h"
@@ -46,12 +47,16 @@ typedef struct dls_slot {
     int32_t type;
     int32_t next_free;
     double shift_s;   /* of its bursts; NAN: any time */
+    double pause;     /* of its iteration, to be kept in step with others; 0: it is not */
+    int64_t pull_backs, pulled_gpus; /* its part of those of the world */
     int32_t level, path; /* dls_world_set_route */
     uint64_t born;       /* number of its start */
     int64_t rate;     /* 0: started and not yet settled */
     bool touched;     /* in the list of jobs to look at */
     bool stale_speed; /* who shares its GPUs has changed */
 } dls_slot;
+
+#define DLS_PULL_ONE 0x1p30
 
 typedef struct dls_wire {
     double base;  /* bytes per second when nothing is wrong with it; 0: not limiting */
@@ -109,6 +114,9 @@ struct dls_world {
     int32_t free_slot;
     uint64_t starts;
     int32_t n_shifted; /* running jobs whose bursts were shifted */
+    dls_drift drift;
+    int64_t pull_backs, pulled_gpus; /* dls_world_pull_backs, in 1 / DLS_PULL_ONE: whole, so that sums of
+                                        any order are the same */
 
     int32_t *touched; /* slots to look at */
     size_t n_touched, touched_cap;

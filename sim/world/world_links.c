@@ -369,6 +369,8 @@ void dls_world_stop(dls_world *w, int32_t job)
         }
     }
     w->n_shifted -= !isnan(w->slot[slot].shift_s);
+    w->pull_backs -= w->slot[slot].pull_backs;
+    w->pulled_gpus -= w->slot[slot].pulled_gpus;
     w->slot_of[job] = -1;
     w->slot[slot].job = -1;
     w->slot[slot].next_free = w->free_slot;
@@ -396,10 +398,8 @@ void dls_world_link_scale(dls_world *w, int32_t node, double part)
         for (int32_t level = 0; level < w->n_levels; level++) {
             const dls_shares *of = dls_level_shares(w, level);
             for (int32_t c = of->link[node].first; c >= 0; c = of->crossing[c].next) {
-                if (of->crossing[c].network && w->slot[of->crossing[c].flow].rate > 0) {
-                    const dls_flow *f = &of->flow[of->crossing[c].flow];
-                    dls_world_set_load(w, level, &of->crossing[c],
-                                       dls_curve_used(f->curve, f->x, f->speed));
+                if (of->crossing[c].network) { /* what it uses is another part of the capacity */
+                    dls_world_touch(w, of->crossing[c].flow);
                 }
             }
         }
@@ -447,6 +447,7 @@ dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t 
     s->path = path;
     s->level = level;
     s->stale_speed = true;
+    s->pause = 0; /* until it is known whom it meets */
     dls_shares_add(&w->shares, slot, level == 0 ? curve : NULL);
     if (level > 0) {
         dls_shares_add(w->lower[level], slot, curve);

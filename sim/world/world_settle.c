@@ -2,7 +2,6 @@
  *
  * Rates of the jobs that were touched, and of those whose share of a link is another one for that.
  */
-#include "world/interleave.h"
 #include "world/world_impl.h"
 
 #include "base/alloc.h"
@@ -149,6 +148,17 @@ static void sort(int32_t *a, size_t n, const dls_slot *slots)
 
 /* ---- one job --------------------------------------------------------------------------------- */
 
+/* What a job is pulled back from now on, at that iteration time. */
+static void count_pull_backs(dls_world *w, dls_slot *s, double iteration_s)
+{
+    const double per_s = 2 * s->pause / iteration_s; /* each costs half an iteration alone */
+    const double lost = s->pause / (1 + s->pause) * w->shapes.entry[s->shape].key.gpus;
+    w->pull_backs += llround(per_s * DLS_PULL_ONE) - s->pull_backs;
+    w->pulled_gpus += llround(lost * DLS_PULL_ONE) - s->pulled_gpus;
+    s->pull_backs = llround(per_s * DLS_PULL_ONE);
+    s->pulled_gpus = llround(lost * DLS_PULL_ONE);
+}
+
 /* The rate that a job now has. */
 static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
 {
@@ -164,6 +174,10 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
             if (f->x < f->curve->line || f->speed < 1) {
                 iteration_s =
                     fmax(e->solo.iteration_s, dls_curve_iteration_s(f->curve, f->x, f->speed));
+            }
+            if (w->drift.jitter > 0) {
+                iteration_s *= 1 + s->pause;
+                count_pull_backs(w, s, iteration_s);
             }
             const double used = f->curve->bytes / iteration_s;
             for (int32_t c = f->crossing; c >= 0; c = shares->crossing[c].next_of_flow) {
@@ -193,7 +207,8 @@ static dls_burst burst_of(const dls_world *w, int32_t slot)
 {
     const dls_slot *s = &w->slot[slot];
     const dls_solo *solo = &w->shapes.entry[s->shape].solo;
-    return (dls_burst){solo->iteration_s, solo->link_bytes / solo->line_bps, s->shift_s};
+    return (dls_burst){solo->iteration_s, solo->link_bytes / solo->line_bps, s->shift_s,
+                       (double)w->work_us[s->job] / 1e6};
 }
 
 /* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts: sums
@@ -207,17 +222,19 @@ static double met_on_link(const dls_world *w, int32_t link, int32_t me)
         if (crossing[c].network && crossing[c].flow != me) {
             const dls_burst other = burst_of(w, crossing[c].flow);
             const int64_t alone = w->shares.flow[crossing[c].flow].alone;
-            met += llround((double)alone * dls_interleave(&mine, &other));
+            met += llround((double)alone * dls_interleave(&mine, &other, &w->drift));
             all += alone;
         }
     }
     return all > 0 ? (double)met / (double)all : 0;
 }
 
-/* On the link where it meets most, of those that could hold it up. */
-static double overlap_of(const dls_world *w, int32_t slot)
+/* On the link where it meets most, of those that could hold it up; *pause: of an iteration, what pull-backs
+ * cost on average. A job whose shift spares nobody anything is not kept in step. */
+static double overlap_of(const dls_world *w, int32_t slot, double *pause)
 {
-    double most = 0;
+    double most = 0, least = 1;
+    *pause = 0;
     if (isnan(w->slot[slot].shift_s)) {
         return 1;
     }
@@ -226,8 +243,10 @@ static double overlap_of(const dls_world *w, int32_t slot)
         const dls_crossing *x = &w->shares.crossing[c];
         if (x->network && dls_link_binds(&w->shares.link[x->link])) {
             most = fmax(most, x->met);
+            least = fmin(least, x->met);
         }
     }
+    *pause = least < 1 ? 0.5 / w->drift.iterations : 0;
     return most;
 }
 
@@ -247,8 +266,14 @@ static void interleave(dls_world *w)
     }
     for (int32_t i = 0; i < n; i++) {
         for (int32_t c = s->link[s->changed[i]].first; c >= 0; c = s->crossing[c].next) {
+            const int32_t slot = s->crossing[c].flow;
+            double pause;
             if (s->crossing[c].network) {
-                dls_shares_set_overlap(s, s->crossing[c].flow, overlap_of(w, s->crossing[c].flow));
+                dls_shares_set_overlap(s, slot, overlap_of(w, slot, &pause));
+                if (pause != w->slot[slot].pause) {
+                    w->slot[slot].pause = pause;
+                    dls_world_touch(w, slot);
+                }
             }
         }
     }

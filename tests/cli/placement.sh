@@ -52,6 +52,27 @@ run tiresias skew_limit=0.9 learn=true >learned.txt
 test "$(tail -1 learned.txt)" -lt $(($(tail -1 guessed.txt) * 9 / 10)) ||
     fail "learned: $(tail -1 learned.txt) s, guessed: $(tail -1 guessed.txt) s"
 
+# Jobs that meet in pairs: what keeps them in step costs pauses, without agents their bursts meet by chance.
+(echo job_id,submit_time,num_gpu,duration,model,batch_size
+ for i in 0 1 2 3; do echo $i,$i,6,36000,resnet50,192; done) >four.csv
+pairs() {
+    "$dlsim" -c "$source/configs/studies/cassini-drift.cfg" --trace=four.csv --placement=cassini --json -q "$@" >out.txt 2>err.txt ||
+        fail "$*: $(cat err.txt)"
+    python3 -c 'import json; w = json.load(open("out.txt"))["world"]; print(w["placement_slowdown_mean"], w["pull_backs"], w["pull_back_gpu_s"])'
+}
+pairs >still.txt
+pairs --set perf.jitter=0.01 >kept.txt
+pairs --set perf.jitter=0.01 --set perf.pull_back=1 >left.txt
+pairs --set perf.jitter=1e-9 >none.txt
+paste still.txt kept.txt left.txt none.txt | awk '{exit !($1 < $4 && $4 < $7 && $2 == 0 && $8 == 0 && $5 > 1000 &&
+    $1 == $10 && $6 > 0.3 * $5 * 6 * 0.067 && $6 < 0.6 * $5 * 6 * 0.067)}' || fail "drift: $(cat still.txt kept.txt left.txt none.txt)"
+"$dlsim" -c "$source/configs/studies/cassini-drift.cfg" --trace=four.csv --placement=cassini --set perf.jitter=0.01 >out.txt 2>&1
+says out.txt "pull-backs"
+for wrong in jitter=-0.1 jitter=nan jitter=1.5 pull_back=-1 pull_back=nan pull_back=2; do
+    expect 3 run -q -c "$source/configs/studies/cassini-drift.cfg" --trace=four.csv --set "perf.$wrong"
+    says err.txt "perf.${wrong%=*}"
+done
+
 cp -r "$source/configs" "$source/traces" .
 run_page "$source/docs/placement.md"
 grep -q "5.91 h" out.txt || fail "docs/placement.md: another mean than 21,272 s: $(cat out.txt)"

@@ -32,6 +32,7 @@ typedef struct life {
     place at[JOBS];
     double scale[NODES];
     int32_t n_jobs; /* that come and go: few, or enough that most are connected */
+    bool pulled; /* was anybody kept in step? */
     dls_rng rng;
 } life;
 
@@ -56,6 +57,7 @@ static void begin(life *l, uint64_t seed, double uplink_bps, double core_bps)
     l->s.cluster.core_bps = core_bps;
     l->s.cluster.uplinks = seed % 2 ? 3 : 0;
     l->s.cluster.groups[0].rails = seed % 8 > 4;
+    l->s.p.jitter = seed % 3 == 0 ? 0.01 : 0;
     l->s.cluster.rack_nvlink_bps = seed % 8 == 7 ? 5e9 : 0;
     world_open(&l->s);
 }
@@ -177,17 +179,23 @@ static void compare_with_fresh(life *l)
     }
     const dls_link_load a = dls_world_link_load(l->s.w), b = dls_world_link_load(w);
     assert_memory_equal(&a, &b, sizeof a);
+    const dls_pull_backs pulled = dls_world_pull_backs(l->s.w), anew = dls_world_pull_backs(w);
+    assert_true(pulled.per_s == anew.per_s && pulled.gpus == anew.gpus);
+    l->pulled = l->pulled || pulled.per_s > 0;
     dls_world_destroy(w);
     /* A copy of the world, as it is. */
     assert_int_equal(dls_world_copy(l->s.w, &w, NULL), DLS_OK);
     const dls_link_load copied = dls_world_link_load(w);
     assert_memory_equal(&a, &copied, sizeof a);
     fresh->s.w = w;
+    const dls_pull_backs theirs = dls_world_pull_backs(w);
+    assert_true(theirs.per_s == pulled.per_s && theirs.gpus == pulled.gpus);
     for (int32_t j = 0; j < JOBS; j++) {
         if (l->at[j].rate) {
             dls_world_stop(w, j);
         }
     }
+    assert_true(dls_world_pull_backs(w).per_s == 0);
     assert_int_equal(world_settle(&fresh->s, &c), 0);
     assert_true(dls_world_link_load(w).nic_max == 0.0F && dls_world_link_load(w).uplink_max == 0.0F);
     dls_world_destroy(w);
@@ -196,6 +204,7 @@ static void compare_with_fresh(life *l)
 
 TEST(test_history)
 {
+    int pulled = 0;
     for (uint64_t seed = 0; seed < 10; seed++) {
         life *l = malloc(sizeof *l);
         assert_non_null(l);
@@ -210,9 +219,11 @@ TEST(test_history)
                 compare_with_fresh(l);
             }
         }
+        pulled += l->pulled;
         world_fini(&l->s);
         free(l);
     }
+    assert_int_equal(pulled, 4); /* all that drift */
 }
 
 /* Pairs of jobs, each with four nodes of its own: whatever happens to one pair, no other is looked at. */

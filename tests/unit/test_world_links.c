@@ -66,22 +66,23 @@ TEST(test_contention)
 
 TEST(test_interleave)
 {
-    const dls_burst a = {1, 0.3, 0.1}, after = {1, 0.3, 0.5}, half = {1, 0.3, 0.25};
-    const dls_burst twice = {0.5, 0.1, 0.1}, odd = {0.7, 0.1, 0.1}, any = {1, 0.3, (double)NAN};
-    assert_true(dls_interleave(&a, &after) == 0 && dls_interleave(&after, &a) == 0);
-    assert_true(dls_interleave(&a, &a) == 1); /* not worse than by chance */
+    const dls_drift none = dls_drift_of(0, 0.05);
+    const dls_burst a = {1, 0.3, 0.1, 0}, after = {1, 0.3, 0.5, 0}, half = {1, 0.3, 0.25, 0};
+    const dls_burst twice = {0.5, 0.1, 0.1, 0}, odd = {0.7, 0.1, 0.1, 0}, any = {1, 0.3, (double)NAN, 0};
+    assert_true(dls_interleave(&a, &after, &none) == 0 && dls_interleave(&after, &a, &none) == 0);
+    assert_true(dls_interleave(&a, &a, &none) == 1); /* not worse than by chance */
     /* 0.15 of 0.3 meet, where chance has 0.3 of it meet: worse. Of a later one 0.05. */
-    assert_true(dls_interleave(&a, &half) == 1);
-    const dls_burst late = {1, 0.3, 0.35};
-    NEAR(dls_interleave(&a, &late), 0.05 / 0.3 / 0.3, 1e-9);
-    NEAR(dls_interleave(&late, &a), 0.05 / 0.3 / 0.3, 1e-9);
+    assert_true(dls_interleave(&a, &half, &none) == 1);
+    const dls_burst late = {1, 0.3, 0.35, 0};
+    NEAR(dls_interleave(&a, &late, &none), 0.05 / 0.3 / 0.3, 1e-9);
+    NEAR(dls_interleave(&late, &a, &none), 0.05 / 0.3 / 0.3, 1e-9);
     /* Half the period: [0.1, 0.2) of [0.1, 0.4), by chance 0.2 of it. */
-    assert_true(dls_interleave(&a, &twice) == 1);
-    const dls_burst between = {0.5, 0.1, 0.4};
-    assert_true(dls_interleave(&a, &between) == 0 && dls_interleave(&between, &a) == 0);
-    assert_true(dls_interleave(&a, &odd) == 1 && dls_interleave(&a, &any) == 1);
-    const dls_burst wrapped = {1, 0.3, 1e6 + 0.5};
-    assert_true(dls_interleave(&a, &wrapped) < 1e-6);
+    assert_true(dls_interleave(&a, &twice, &none) == 1);
+    const dls_burst between = {0.5, 0.1, 0.4, 0};
+    assert_true(dls_interleave(&a, &between, &none) == 0 && dls_interleave(&between, &a, &none) == 0);
+    assert_true(dls_interleave(&a, &odd, &none) == 1 && dls_interleave(&a, &any, &none) == 1);
+    const dls_burst wrapped = {1, 0.3, 1e6 + 0.5, 0};
+    assert_true(dls_interleave(&a, &wrapped, &none) < 1e-6);
 }
 
 /* Without contention each has the links to itself. */
