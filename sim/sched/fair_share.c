@@ -8,7 +8,7 @@
  * nobody is preempted.
  *
  * With cohorts (quota_tree.h) a virtual cluster borrows within its cohort before others borrow there, then from
- * the cohort above.
+ * the cohort above. With queues it has its quota first, then a share of what the quotas leave, then what nobody needs.
  *
  * Quotas are the policy's: those of the cluster (`cluster.virtual_clusters`) are limits.
  */
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_QUOTAS, OPT_COHORTS, OPT_INTERVAL, OPT_RECLAIM };
+enum { OPT_QUOTAS, OPT_COHORTS, OPT_QUEUES, OPT_INTERVAL, OPT_RECLAIM };
 
 static const dls_option options[] = {
     [OPT_QUOTAS] = {"quotas", DLS_OPT_STR, 0, 0, "", "GPUs",
@@ -29,6 +29,10 @@ static const dls_option options[] = {
                      "table name,parent,gpus,borrow,lend of virtual clusters and their cohorts, in place "
                      "of quotas; who is not named gets what is left",
                      NULL},
+    [OPT_QUEUES] = {"queues", DLS_OPT_PATH, 0, 0, "", "",
+                    "table name,parent,gpus,limit,weight,priority of virtual clusters and queues above them, in place of "
+                    "quotas; what the quotas leave is divided by priority, then by weight",
+                    NULL},
     [OPT_INTERVAL] = {"interval", DLS_OPT_TIME, 1, 1e7, "10 min", "",
                       "longest time between two looks; there is one whenever jobs come or end",
                       NULL},
@@ -134,12 +138,13 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                              .interval_us = llround(values[OPT_INTERVAL].f * 1e6),
                              .reclaim = values[OPT_RECLAIM].b};
     DLS_TRY(check_quotas(s->quotas, view->total_gpus, err));
-    if (*values[OPT_COHORTS].s) {
-        if (*s->quotas) {
-            return dls_fail(err, DLS_ECONFIG, "scheduler.cohorts",
-                            "has the quotas: 'scheduler.quotas' is to be empty");
-        }
-        DLS_TRY(dls_quota_tree_read(&s->tree, values[OPT_COHORTS].s, err));
+    const bool queues = *values[OPT_QUEUES].s, cohorts = *values[OPT_COHORTS].s;
+    if (queues + cohorts + (*s->quotas != '\0') > 1) {
+        return dls_fail(err, DLS_ECONFIG, queues ? "scheduler.queues" : "scheduler.cohorts",
+                        "has the quotas: 'scheduler.quotas' and the other table are to be empty");
+    }
+    if (queues || cohorts) {
+        DLS_TRY(dls_quota_tree_read(&s->tree, values[queues ? OPT_QUEUES : OPT_COHORTS].s, queues, err));
     }
     return find_owners(s, view, err);
 }
@@ -232,9 +237,9 @@ static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_erro
 static double may_have(const struct fair_share *s, const owner *o, int32_t step)
 {
     if (o->queue >= 0) {
-        return step <= s->tree.depth ? dls_quota_free(&s->tree, o->queue, step) : 0;
+        return step <= s->tree.steps ? dls_quota_free(&s->tree, o->queue, step) : 0;
     }
-    return step == 0 ? o->quota - o->used : step > s->tree.depth ? (double)INFINITY : 0;
+    return step == 0 ? o->quota - o->used : step > s->tree.steps ? (double)INFINITY : 0;
 }
 
 static void use(struct fair_share *s, owner *o, int32_t gpus)
@@ -285,7 +290,18 @@ static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, 
     return n;
 }
 
-/* What is left, one job at a time, to who holds least over its quota; who has none comes last. */
+/* Who holds least over its quota, or of its share; who has none comes last. */
+static bool before(const struct fair_share *s, const owner *a, const owner *b)
+{
+    if (s->tree.shares && (a->queue >= 0 || b->queue >= 0)) {
+        return a->queue >= 0 && (b->queue < 0 || dls_quota_before(&s->tree, a->queue, b->queue));
+    }
+    const double x = a->quota > 0 ? a->used / a->quota : 1e12 + a->used,
+                 y = b->quota > 0 ? b->used / b->quota : 1e12 + b->used;
+    return x < y;
+}
+
+/* What is left, one job at a time. */
 static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -293,13 +309,10 @@ static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int
     }
     for (;;) {
         owner *least = NULL;
-        double best = (double)INFINITY;
         for (size_t i = 0; i < s->n; i++) {
             owner *o = &s->owner[i];
-            const double holds = o->quota > 0 ? o->used / o->quota : 1e12 + o->used;
-            if (o->next < o->end && !o->stuck && holds < best) {
+            if (o->next < o->end && !o->stuck && (!least || before(s, o, least))) {
                 least = o;
-                best = holds;
             }
         }
         if (!least) {
@@ -309,20 +322,42 @@ static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int
     }
 }
 
-/* First everybody's own quota, then what can be borrowed from the next cohort, and so on. */
+/* Everybody's share of the GPUs that work. */
+static void divide(struct fair_share *s, const dls_view *view)
+{
+    double gpus = 0;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        gpus += (double)s->ledger.left[t];
+    }
+    for (size_t i = 0; i < s->n_running + s->n_waiting; i++) {
+        const bool runs = i < s->n_running;
+        const int32_t job = runs ? s->running[i] : s->waiting[i - s->n_running].job;
+        const int32_t queue = owner_of(s, view, job)->queue;
+        if (queue >= 0) {
+            dls_quota_ask(&s->tree, queue, runs ? view->held_gpus[job] : view->gpus[job]);
+        }
+    }
+    dls_quota_divide(&s->tree, gpus);
+}
+
+/* First everybody's own quota, then what can be borrowed from the next cohort, and so on; or its share. */
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct fair_share *s = state;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     DLS_TRY(list_jobs(s, view, err));
     dls_quota_clear(&s->tree);
-    keep(s, view, plan, 0);
-    for (size_t i = 0; i < s->n; i++) {
-        start(s, view, plan, &s->owner[i], 0, SIZE_MAX);
+    if (s->tree.shares) {
+        divide(s, view);
     }
-    for (int32_t step = 1; step <= s->tree.depth + 1; step++) {
+    for (int32_t step = 0; step <= s->tree.steps + 1; step++) {
         keep(s, view, plan, step);
-        lend(s, view, plan, step);
+        for (size_t i = 0; i < s->n && step == 0 && !s->tree.shares; i++) {
+            start(s, view, plan, &s->owner[i], 0, SIZE_MAX);
+        }
+        if (step > 0 || s->tree.shares) {
+            lend(s, view, plan, step);
+        }
     }
     return DLS_OK;
 }

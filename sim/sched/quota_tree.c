@@ -38,7 +38,8 @@ static dls_status member(dls_quota_tree *t, const char *name, const char *where,
     DLS_TRY(dls_grow(&t->at, &t->cap, t->n + 1, sizeof *t->at, err));
     *which = (int32_t)t->n++;
     t->at[*which] = (dls_quota){
-        .parent = -1, .own = -1, .borrow = (double)INFINITY, .lend = (double)INFINITY};
+        .parent = -1, .own = -1, .borrow = (double)INFINITY, .lend = (double)INFINITY,
+        .limit = (double)INFINITY, .weight = 1, .priority = 100};
     memcpy(t->at[*which].name, name, strlen(name) + 1);
     return DLS_OK;
 }
@@ -49,26 +50,49 @@ static bool number(const char *cell, double missing, double *out)
     return !*cell || dls_sched_table_number(cell, 0, 1e9, out);
 }
 
-static dls_status read_row(void *user, char *const *cell, const char *where, dls_error *err)
+static dls_status put_row(dls_quota_tree *t, char *const *cell, dls_quota *row, const char *where,
+                          dls_error *err)
 {
-    dls_quota_tree *t = user;
-    dls_quota row = {.parent = -1};
     int32_t which;
-    if (!*cell[0] || !number(cell[2], 0, &row.own) ||
-        !number(cell[3], (double)INFINITY, &row.borrow) ||
-        !number(cell[4], (double)INFINITY, &row.lend)) {
-        return dls_fail(err, DLS_EINPUT, where, "expected a name and numbers of GPUs");
-    }
+    row->parent = -1;
     if (*cell[1]) {
-        DLS_TRY(member(t, cell[1], where, &row.parent, err));
+        DLS_TRY(member(t, cell[1], where, &row->parent, err));
     }
     DLS_TRY(member(t, cell[0], where, &which, err));
     if (t->at[which].own >= 0) {
         return dls_fail(err, DLS_EINPUT, where, "\"%s\" is there already", cell[0]);
     }
-    memcpy(row.name, t->at[which].name, sizeof row.name);
-    t->at[which] = row;
+    memcpy(row->name, t->at[which].name, sizeof row->name);
+    t->at[which] = *row;
     return DLS_OK;
+}
+
+static dls_status read_cohort(void *user, char *const *cell, const char *where, dls_error *err)
+{
+    dls_quota row = {.own = 0};
+    return *cell[0] && number(cell[2], 0, &row.own) &&
+                   number(cell[3], (double)INFINITY, &row.borrow) &&
+                   number(cell[4], (double)INFINITY, &row.lend)
+               ? put_row(user, cell, &row, where, err)
+               : dls_fail(err, DLS_EINPUT, where, "expected a name and numbers of GPUs");
+}
+
+static const char *unless_all(const char *cell)
+{
+    return strcmp(cell, "-1") == 0 ? "" : cell;
+}
+
+static dls_status read_share(void *user, char *const *cell, const char *where, dls_error *err)
+{
+    const bool all = strcmp(cell[2], "-1") == 0;
+    dls_quota row = {.lend = (double)INFINITY};
+    return *cell[0] && number(unless_all(cell[2]), all ? (double)INFINITY : 0, &row.own) &&
+                   number(unless_all(cell[3]), (double)INFINITY, &row.limit) &&
+                   number(cell[4], 1, &row.weight) &&
+                   (!*cell[5] || dls_sched_table_number(cell[5], -1e9, 1e9, &row.priority))
+               ? (row.priority = *cell[5] ? row.priority : 100, put_row(user, cell, &row, where, err))
+               : dls_fail(err, DLS_EINPUT, where,
+                          "expected a name, numbers of GPUs, a weight and a priority");
 }
 
 /* Every member into `order` before its parent; false: some are within themselves. */
@@ -94,7 +118,7 @@ static bool sort_out(dls_quota_tree *t)
     return n == t->n;
 }
 
-/* What members lend goes to their cohorts; how many steps there are up to the top. */
+/* What members lend goes to their cohorts; who is whose member, in the order of the table. */
 static void sum_up(dls_quota_tree *t)
 {
     for (size_t k = 0; k < t->n; k++) {
@@ -108,13 +132,24 @@ static void sum_up(dls_quota_tree *t)
     for (size_t k = t->n; k-- > 0;) {
         dls_quota *q = &t->at[t->at[k].order];
         q->depth = q->parent >= 0 ? t->at[q->parent].depth + 1 : 0;
-        t->depth = q->depth > t->depth ? q->depth : t->depth;
+        q->first = -1;
+        t->steps = t->shares ? 2 : q->depth > t->steps ? q->depth : t->steps;
+    }
+    t->first = -1;
+    for (size_t i = t->n; i-- > 0;) {
+        int32_t *head = t->at[i].parent >= 0 ? &t->at[t->at[i].parent].first : &t->first;
+        t->at[i].next = *head;
+        *head = (int32_t)i;
     }
 }
 
-dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, dls_error *err)
+dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, bool shares, dls_error *err)
 {
-    DLS_TRY(dls_sched_table_read(path, "name,parent,gpus,borrow,lend", read_row, t, err));
+    t->shares = shares;
+    DLS_TRY(dls_sched_table_read(path,
+                                 shares ? "name,parent,gpus,limit,weight,priority"
+                                        : "name,parent,gpus,borrow,lend",
+                                 shares ? read_share : read_cohort, t, err));
     if (!sort_out(t)) {
         size_t i = 0;
         while (t->at[i].members == 0) {
@@ -136,7 +171,8 @@ void dls_quota_tree_fini(dls_quota_tree *t)
 
 dls_status dls_quota_tree_clone(dls_quota_tree *t, const dls_quota_tree *from, dls_error *err)
 {
-    *t = (dls_quota_tree){.n = from->n, .cap = from->n, .depth = from->depth};
+    *t = *from;
+    t->cap = from->n;
     return dls_duplicate(&t->at, from->at, from->n, from->n, sizeof *t->at, err);
 }
 
@@ -145,7 +181,7 @@ dls_status dls_quota_tree_clone(dls_quota_tree *t, const dls_quota_tree *from, d
 void dls_quota_clear(dls_quota_tree *t)
 {
     for (size_t i = 0; i < t->n; i++) {
-        t->at[i].used = 0;
+        t->at[i].used = t->at[i].asked = 0;
     }
 }
 
@@ -155,9 +191,23 @@ static double borrowed(const dls_quota *q)
     return q->used > q->kept ? q->used - q->kept : 0;
 }
 
+static double share_left(const dls_quota_tree *t, int32_t queue, int32_t steps)
+{
+    double left = (double)INFINITY;
+    for (int32_t at = queue; at >= 0; at = t->at[at].parent) {
+        const dls_quota *q = &t->at[at];
+        const double most = steps == 0 ? q->own : steps == 1 ? q->share : q->limit;
+        left = fmin(left, fmin(most, q->limit) - q->used);
+    }
+    return left;
+}
+
 double dls_quota_free(const dls_quota_tree *t, int32_t queue, int32_t steps)
 {
     const dls_quota *q = &t->at[queue];
+    if (t->shares) {
+        return share_left(t, queue, steps);
+    }
     if (steps == 0 || q->parent < 0) {
         return q->all - q->used;
     }

@@ -5,7 +5,8 @@
  *      Node                      --> cluster.cfg   GPUs (nvidia.com/gpu), their product, processors
  *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
  *      Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
- *      ClusterQueue, Cohort      --> cohorts.csv   quotas of the scheduler `fair-share`
+ *      PodGroup (KAI)            --> trace.csv     its gang's queue
+ *      quotas (kube_quotas.c)    --> cohorts.csv or queues.csv of the scheduler `fair-share`
  *
  * What may be changed here: which members are read. tests/cli/site_kubernetes.sh guards it.
  */
@@ -16,6 +17,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/strdict.h"
+#include "site/kube_quotas.h"
 #include "site/nodes.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"
@@ -24,76 +26,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GPU "nvidia.com/gpu"
 #define PRODUCT "nvidia.com/gpu.product"
+#define KAI_QUEUE "kai.scheduler/queue"
 
 /* Pods that belong together. */
 typedef struct gang {
     int64_t submit_us, start_us, end_us; /* of the first, and of the last that ended; DLS_ABSENT */
     int64_t gpus, cpu_milli, priority, pods;
     bool unbound, running, failed, has_pod; /* some pod */
-    int32_t space, queue, type;             /* in names; queue: "namespace/name"; -1: none */
+    int32_t space, queue, kai, type;        /* in names; queue: "namespace/name" of Kueue's; -1: none */
 } gang;
-
-/* Of a ClusterQueue, or of a Cohort, whose name is "cohort/NAME". */
-typedef struct quota {
-    int32_t queue, parent; /* in names; parent -1: none */
-    int64_t gpus, borrow, lend; /* limits -1: none */
-} quota;
 
 typedef struct reading {
     dls_walk w;
     dls_site_nodes nodes;
     dls_strdict keys, names;
     gang *gang; /* [codes of keys] */
-    quota *quota;
+    dls_kube_quotas quotas;
     int32_t *cluster_of; /* [names]: the cluster queue of a local one; 0: none, else its code + 1 */
-    size_t gang_cap, n_quotas, quota_cap, names_cap;
-    size_t pods, other, without; /* other: objects of other kinds; without: pods without GPUs */
+    size_t gang_cap, names_cap;
+    size_t pods, other, without, parts; /* other: objects of other kinds; without: pods without GPUs; parts: of a part of one */
 } reading;
 
-/* ---- members -----------------------------------------------------------------------------------
+/* ---- members ---------------------------------------------------------------------------------
  */
-
-static json_object *get(json_object *of, const char *name)
-{
-    json_object *out = NULL;
-    return json_object_is_type(of, json_type_object) && json_object_object_get_ex(of, name, &out)
-               ? out
-               : NULL;
-}
-
-static const char *text(json_object *of, const char *name)
-{
-    json_object *out = get(of, name);
-    return json_object_is_type(out, json_type_string) ? json_object_get_string(out) : "";
-}
-
-/* A member that is a list, and its length; NULL and 0 if it is none. */
-static json_object *list_of(json_object *of, const char *name, size_t *n)
-{
-    json_object *out = get(of, name);
-    const bool is = json_object_is_type(out, json_type_array);
-    *n = is ? json_object_array_length(out) : 0;
-    return is ? out : NULL;
-}
-
-/* "8", 8, "63500m": thousandths, of at most a million. */
-static int64_t milli(json_object *of, const char *name)
-{
-    json_object *value = get(of, name);
-    char *end;
-    if (!value) {
-        return 0;
-    }
-    const double number = strtod(json_object_get_string(value), &end);
-    const double out = *end == 'm' ? number : *end == 'k' ? 1e6 * number : 1e3 * number;
-    return out > 0 && out <= 1e9 ? (int64_t)(out + 0.5) : 0;
-}
 
 static bool date(json_object *of, const char *name, int64_t *us)
 {
-    const char *s = text(of, name);
+    const char *s = dls_kube_text(of, name);
     return dls_date_parse(s, strlen(s), us);
 }
 
@@ -101,10 +61,10 @@ static bool date(json_object *of, const char *name, int64_t *us)
 static json_object *condition(json_object *status, const char *type)
 {
     size_t n;
-    json_object *list = list_of(status, "conditions", &n);
+    json_object *list = dls_kube_list_of(status, "conditions", &n);
     for (size_t i = 0; i < n; i++) {
         json_object *c = json_object_array_get_idx(list, i);
-        if (strcmp(text(c, "type"), type) == 0 && strcmp(text(c, "status"), "True") == 0) {
+        if (strcmp(dls_kube_text(c, "type"), type) == 0 && strcmp(dls_kube_text(c, "status"), "True") == 0) {
             return c;
         }
     }
@@ -151,6 +111,7 @@ static dls_status gang_of(reading *r, const char *space, const char *name, gang 
                        .end_us = DLS_ABSENT,
                        .priority = DLS_ABSENT,
                        .queue = -1,
+                       .kai = -1,
                        .type = -1};
         DLS_TRY(name_of(r, "", space, &(*out)->space, err));
     }
@@ -159,42 +120,43 @@ static dls_status gang_of(reading *r, const char *space, const char *name, gang 
 
 static dls_status read_node(reading *r, json_object *node, dls_error *err)
 {
-    json_object *meta = get(node, "metadata"), *has = get(get(node, "status"), "allocatable");
+    json_object *meta = dls_kube_get(node, "metadata"), *has = dls_kube_get(dls_kube_get(node, "status"), "allocatable");
     dls_site_group g = {.count = 1};
-    snprintf(g.name, sizeof g.name, "%s", text(meta, "name"));
-    snprintf(g.type, sizeof g.type, "%s", text(get(meta, "labels"), PRODUCT));
-    g.gpus = (int32_t)(milli(has, GPU) / 1000);
-    g.cpus = milli(has, "cpu") / 1000;
+    snprintf(g.name, sizeof g.name, "%s", dls_kube_text(meta, "name"));
+    snprintf(g.type, sizeof g.type, "%s", dls_kube_text(dls_kube_get(meta, "labels"), PRODUCT));
+    g.gpus = (int32_t)(dls_kube_milli(has, DLS_KUBE_GPU) / 1000);
+    g.cpus = dls_kube_milli(has, "cpu") / 1000;
     if (!g.name[0]) {
         return dls_walk_fail(&r->w, err, "a node without a name");
     }
     return dls_site_nodes_add(&r->nodes, &g, err);
 }
 
-/* What the pods of one job share: a label of the controllers that make gangs, or their owner. */
+/* What the pods of one job share: KAI's annotation, a label of the controllers that make gangs, or their owner. */
 static const char *group_of(json_object *meta)
 {
     static const char *const labels[] = {"kueue.x-k8s.io/pod-group-name", "volcano.sh/job-name",
                                          "training.kubeflow.org/job-name",
                                          "batch.kubernetes.io/job-name", "job-name"};
+    const char *kai = dls_kube_text(dls_kube_get(meta, "annotations"), "pod-group-name");
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
-        const char *name = text(get(meta, "labels"), labels[i]);
+        const char *name = *kai ? kai : dls_kube_text(dls_kube_get(meta, "labels"), labels[i]);
         if (*name) {
             return name;
         }
     }
-    return text(meta, "name");
+    return dls_kube_text(meta, "name");
 }
 
 /* The end of the last container; DLS_ABSENT: one has none. */
 static int64_t end_of(json_object *status)
 {
     size_t n;
-    json_object *list = list_of(status, "containerStatuses", &n);
+    json_object *list = dls_kube_list_of(status, "containerStatuses", &n);
     int64_t last_us = DLS_ABSENT, us;
     for (size_t i = 0; i < n; i++) {
-        json_object *state = get(json_object_array_get_idx(list, i), "state");
-        if (!date(get(state, "terminated"), "finishedAt", &us)) {
+        json_object *state = dls_kube_get(json_object_array_get_idx(list, i), "state");
+        if (!date(dls_kube_get(state, "terminated"), "finishedAt", &us)) {
             return DLS_ABSENT;
         }
         last_us = us > last_us ? us : last_us;
@@ -204,8 +166,8 @@ static int64_t end_of(json_object *status)
 
 static void add_times(gang *g, json_object *pod, int64_t created_us)
 {
-    json_object *status = get(pod, "status");
-    const char *phase = text(status, "phase");
+    json_object *status = dls_kube_get(pod, "status");
+    const char *phase = dls_kube_text(status, "phase");
     int64_t start_us = DLS_ABSENT;
     const int64_t end_us = end_of(status);
     g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
@@ -220,37 +182,49 @@ static void add_times(gang *g, json_object *pod, int64_t created_us)
     g->failed |= strcmp(phase, "Failed") == 0;
 }
 
+/* A queue of KAI's is one of the cluster. */
+static dls_status set_kai_queue(reading *r, gang *g, const char *queue, dls_error *err)
+{
+    if (*queue && g->kai < 0) {
+        DLS_TRY(name_of(r, "", queue, &g->kai, err));
+    }
+    return DLS_OK;
+}
+
 static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
 {
-    json_object *meta = get(pod, "metadata"), *spec = get(pod, "spec");
+    json_object *meta = dls_kube_get(pod, "metadata"), *spec = dls_kube_get(pod, "spec");
     size_t n;
-    json_object *containers = list_of(spec, "containers", &n), *priority = get(spec, "priority");
+    json_object *containers = dls_kube_list_of(spec, "containers", &n), *priority = dls_kube_get(spec, "priority");
     int64_t gpus = 0, cpu_milli = 0, created_us;
     gang *g;
     r->pods++;
     for (size_t i = 0; i < n; i++) {
-        json_object *asked = get(json_object_array_get_idx(containers, i), "resources");
-        const int64_t limit = milli(get(asked, "limits"), GPU);
-        gpus += (limit > 0 ? limit : milli(get(asked, "requests"), GPU)) / 1000;
-        cpu_milli += milli(get(asked, "requests"), "cpu");
+        json_object *asked = dls_kube_get(json_object_array_get_idx(containers, i), "resources");
+        const int64_t limit = dls_kube_milli(dls_kube_get(asked, "limits"), DLS_KUBE_GPU);
+        gpus += (limit > 0 ? limit : dls_kube_milli(dls_kube_get(asked, "requests"), DLS_KUBE_GPU)) / 1000;
+        cpu_milli += dls_kube_milli(dls_kube_get(asked, "requests"), "cpu");
     }
     if (gpus == 0) {
-        r->without++;
+        json_object *notes = dls_kube_get(meta, "annotations");
+        const bool part = dls_kube_get(notes, "gpu-fraction") || dls_kube_get(notes, "gpu-memory");
+        *(part ? &r->parts : &r->without) += 1;
         return DLS_OK;
     }
     if (!date(meta, "creationTimestamp", &created_us)) {
         return dls_walk_fail(&r->w, err, "pod '%.100s' has no creationTimestamp",
-                             text(meta, "name"));
+                             dls_kube_text(meta, "name"));
     }
-    DLS_TRY(gang_of(r, text(meta, "namespace"), group_of(meta), &g, err));
-    const char *queue = text(get(meta, "labels"), "kueue.x-k8s.io/queue-name");
-    const char *product = text(get(spec, "nodeSelector"), PRODUCT);
+    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), group_of(meta), &g, err));
+    const char *queue = dls_kube_text(dls_kube_get(meta, "labels"), "kueue.x-k8s.io/queue-name");
+    const char *product = dls_kube_text(dls_kube_get(spec, "nodeSelector"), PRODUCT);
     if (*queue && g->queue < 0) {
-        DLS_TRY(name_of(r, text(meta, "namespace"), queue, &g->queue, err));
+        DLS_TRY(name_of(r, dls_kube_text(meta, "namespace"), queue, &g->queue, err));
     }
     if (*product) {
         DLS_TRY(name_of(r, "", product, &g->type, err));
     }
+    DLS_TRY(set_kai_queue(r, g, dls_kube_text(dls_kube_get(meta, "labels"), KAI_QUEUE), err));
     g->gpus += gpus;
     g->cpu_milli += cpu_milli;
     g->pods++;
@@ -265,14 +239,14 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
 static dls_status read_workload(reading *r, json_object *load, dls_error *err)
 {
     size_t n;
-    json_object *meta = get(load, "metadata"), *owners = list_of(meta, "ownerReferences", &n);
-    const char *queue = text(get(load, "spec"), "queueName");
+    json_object *meta = dls_kube_get(load, "metadata"), *owners = dls_kube_list_of(meta, "ownerReferences", &n);
+    const char *queue = dls_kube_text(dls_kube_get(load, "spec"), "queueName");
     json_object *owner = n > 0 ? json_object_array_get_idx(owners, 0) : meta;
     int64_t created_us;
     gang *g;
-    DLS_TRY(gang_of(r, text(meta, "namespace"), text(owner, "name"), &g, err));
+    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(owner, "name"), &g, err));
     if (*queue) {
-        DLS_TRY(name_of(r, text(meta, "namespace"), queue, &g->queue, err));
+        DLS_TRY(name_of(r, dls_kube_text(meta, "namespace"), queue, &g->queue, err));
     }
     if (date(meta, "creationTimestamp", &created_us)) {
         g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
@@ -280,83 +254,30 @@ static dls_status read_workload(reading *r, json_object *load, dls_error *err)
     return DLS_OK;
 }
 
-/* A limit holds if every flavor of GPUs has one. */
-static int64_t add_limit(int64_t sum, json_object *resource, const char *name)
+/* KAI's, by its annotation and what it says of queues; others have PodGroups, too. */
+static dls_status read_pod_group(reading *r, json_object *group, dls_error *err)
 {
-    return sum >= 0 && get(resource, name) ? sum + milli(resource, name) / 1000 : -1;
-}
-
-static void add_resources(quota *q, json_object *groups, size_t n_groups)
-{
-    size_t n_flavors, n;
-    for (size_t i = 0; i < n_groups; i++) {
-        json_object *flavors = list_of(json_object_array_get_idx(groups, i), "flavors", &n_flavors);
-        for (size_t k = 0; k < n_flavors; k++) {
-            json_object *list = list_of(json_object_array_get_idx(flavors, k), "resources", &n);
-            for (size_t m = 0; m < n; m++) {
-                json_object *resource = json_object_array_get_idx(list, m);
-                if (strcmp(text(resource, "name"), GPU) == 0) {
-                    q->gpus += milli(resource, "nominalQuota") / 1000;
-                    q->borrow = add_limit(q->borrow, resource, "borrowingLimit");
-                    q->lend = add_limit(q->lend, resource, "lendingLimit");
-                }
-            }
-        }
+    json_object *meta = dls_kube_get(group, "metadata");
+    const char *queue = dls_kube_text(dls_kube_get(group, "spec"), "queue");
+    int64_t created_us;
+    gang *g;
+    if (strncmp(dls_kube_text(group, "apiVersion"), DLS_KUBE_KAI, strlen(DLS_KUBE_KAI)) != 0) {
+        r->other++;
+        return DLS_OK;
     }
-}
-
-static bool is_name(const char *name)
-{
-    return *name && !strpbrk(name, ",\"\\\n\r\t");
-}
-
-/* Of one that is there twice, dumped again, the last counts. The member that names its cohort has had
- * two names. */
-static dls_status read_quota(reading *r, json_object *object, bool cohort, const char *const of[2],
-                             dls_error *err)
-{
-    size_t n_groups, i = 0;
-    json_object *spec = get(object, "spec");
-    json_object *groups = list_of(spec, "resourceGroups", &n_groups);
-    const char *name = text(get(object, "metadata"), "name"),
-               *parent = *text(spec, of[0]) ? text(spec, of[0]) : text(spec, of[1]);
-    quota q = {.parent = -1};
-    if (!is_name(name) || (*parent && !is_name(parent))) {
-        return dls_walk_fail(&r->w, err, "'%.100s' in '%.100s' is not a name of a ClusterQueue or Cohort",
-                             name, parent);
+    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(meta, "name"), &g, err));
+    if (date(meta, "creationTimestamp", &created_us)) {
+        g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
     }
-    add_resources(&q, groups, n_groups);
-    DLS_TRY(name_of(r, cohort ? "cohort" : "", name, &q.queue, err));
-    if (*parent) {
-        DLS_TRY(name_of(r, "cohort", parent, &q.parent, err));
-    }
-    while (i < r->n_quotas && r->quota[i].queue != q.queue) {
-        i++;
-    }
-    if (i == r->n_quotas) {
-        DLS_TRY(dls_grow(&r->quota, &r->quota_cap, r->n_quotas + 1, sizeof *r->quota, err));
-        r->n_quotas++;
-    }
-    r->quota[i] = q;
-    return DLS_OK;
-}
-
-static dls_status read_cluster_queue(reading *r, json_object *queue, dls_error *err)
-{
-    return read_quota(r, queue, false, (const char *const[]){"cohortName", "cohort"}, err);
-}
-
-static dls_status read_cohort(reading *r, json_object *cohort, dls_error *err)
-{
-    return read_quota(r, cohort, true, (const char *const[]){"parentName", "parent"}, err);
+    return set_kai_queue(r, g, queue, err);
 }
 
 static dls_status read_local_queue(reading *r, json_object *queue, dls_error *err)
 {
-    json_object *meta = get(queue, "metadata");
+    json_object *meta = dls_kube_get(queue, "metadata");
     int32_t local, cluster;
-    DLS_TRY(name_of(r, "", text(get(queue, "spec"), "clusterQueue"), &cluster, err));
-    DLS_TRY(name_of(r, text(meta, "namespace"), text(meta, "name"), &local, err));
+    DLS_TRY(name_of(r, "", dls_kube_text(dls_kube_get(queue, "spec"), "clusterQueue"), &cluster, err));
+    DLS_TRY(name_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(meta, "name"), &local, err));
     r->cluster_of[local] = cluster + 1;
     return DLS_OK;
 }
@@ -369,16 +290,17 @@ static dls_status read_item(reading *r, json_object *item, dls_error *err)
     } kinds[] = {{"Node", read_node},
                  {"Pod", read_pod},
                  {"Workload", read_workload},
-                 {"ClusterQueue", read_cluster_queue},
-                 {"Cohort", read_cohort},
+                 {"PodGroup", read_pod_group},
                  {"LocalQueue", read_local_queue}};
-    const char *kind = text(item, "kind");
+    const char *kind = dls_kube_text(item, "kind");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         if (strcmp(kind, kinds[i].kind) == 0) {
             return kinds[i].read(r, item, err);
         }
     }
-    r->other++;
+    bool is;
+    DLS_TRY(dls_kube_quotas_read(&r->quotas, &r->w, kind, item, &is, err));
+    r->other += !is;
     return DLS_OK;
 }
 
@@ -414,11 +336,11 @@ static dls_status read_all(reading *r, dls_error *err)
 /* ---- the trace ---------------------------------------------------------------------------------
  */
 
-/* The virtual cluster of a gang: its cluster queue, or its namespace. */
+/* The virtual cluster of a gang: its queue of KAI, else its cluster queue, else its namespace. */
 static const char *queue_of(const reading *r, const gang *g)
 {
     const int32_t cluster = g->queue >= 0 ? r->cluster_of[g->queue] : 0;
-    return dls_strdict_get(&r->names, cluster > 0 ? cluster - 1 : g->space);
+    return dls_strdict_get(&r->names, g->kai >= 0 ? g->kai : cluster > 0 ? cluster - 1 : g->space);
 }
 
 static dls_status add_gang(const reading *r, int32_t code, dls_trace_builder *b, dls_error *err)
@@ -470,34 +392,9 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     (void)err;
     dls_site_nodes_put(&r->nodes, "kubernetes", cfg);
     fputs("placement: { name = \"consolidated\"; };\n", cfg);
-    if (r->n_quotas == 0) {
-        fputs("scheduler: { name = \"fifo\"; };\n", cfg);
-        return DLS_OK;
-    }
-    fputs("scheduler: { name = \"fair-share\"; cohorts = \"cohorts.csv\"; };\n", cfg);
-    return DLS_OK;
-}
-
-static void put_limit(FILE *csv, int64_t limit, char behind)
-{
-    if (limit >= 0) {
-        fprintf(csv, "%lld", (long long)limit);
-    }
-    fputc(behind, csv);
-}
-
-static dls_status put_cohorts(FILE *csv, void *what, dls_error *err)
-{
-    const reading *r = what;
-    (void)err;
-    fputs("name,parent,gpus,borrow,lend\n", csv);
-    for (size_t i = 0; i < r->n_quotas; i++) {
-        const quota *q = &r->quota[i];
-        fprintf(csv, "%s,%s,%lld,", dls_strdict_get(&r->names, q->queue),
-                q->parent >= 0 ? dls_strdict_get(&r->names, q->parent) : "", (long long)q->gpus);
-        put_limit(csv, q->borrow, ',');
-        put_limit(csv, q->lend, '\n');
-    }
+    const char *file = dls_kube_quotas_file(&r->quotas);
+    fprintf(cfg, file ? "scheduler: { name = \"fair-share\"; %.*s = \"%s\"; };\n" : "scheduler: { name = \"fifo\"; };\n",
+            file ? (int)strcspn(file, ".") : 0, file, file);
     return DLS_OK;
 }
 
@@ -510,9 +407,10 @@ static dls_status write_all(reading *r, const char *folder, const dls_trace *tra
         return dls_fail(err, DLS_EINPUT, folder, "too long a path");
     }
     DLS_TRY(dls_atomicfile_write(path, put_cluster, r, err));
-    if (r->n_quotas > 0) {
-        snprintf(path, sizeof path, "%s/cohorts.csv", folder);
-        DLS_TRY(dls_atomicfile_write(path, put_cohorts, r, err));
+    const char *file = dls_kube_quotas_file(&r->quotas);
+    if (file) {
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        DLS_TRY(dls_atomicfile_write(path, dls_kube_quotas_put, &r->quotas, err));
     }
     snprintf(path, sizeof path, "%s/trace.csv", folder);
     return dls_trace_save_csv(trace, path, err);
@@ -523,18 +421,15 @@ static void report(const reading *r, const char *objects, const dls_trace *trace
     const dls_trace_info *info = dls_trace_about(trace);
     fprintf(to, "%s: %zu gangs of %zu pods from %s on; %d nodes with %lld GPUs, %zu quotas\n",
             objects, dls_trace_cols(trace)->n, r->pods, info->epoch,
-            (int)(r->nodes.total - r->nodes.without), (long long)r->nodes.total_gpus, r->n_quotas);
+            (int)(r->nodes.total - r->nodes.without), (long long)r->nodes.total_gpus, r->quotas.n);
     if (r->without > 0 || r->other > 0 || r->nodes.without > 0) {
         fprintf(to, "  left out: %zu pods and %d nodes without GPUs, %zu objects of other kinds\n",
                 r->without, (int)r->nodes.without, r->other);
     }
-    double gpus = 0;
-    for (size_t i = 0; i < r->n_quotas; i++) {
-        gpus += (double)r->quota[i].gpus;
+    if (r->parts > 0) {
+        fprintf(to, "  left out: %zu pods with a part of a GPU (gpu-fraction, gpu-memory)\n", r->parts);
     }
-    if (gpus > (double)r->nodes.total_gpus) {
-        fprintf(to, "  quotas of %.0f GPUs, more than there are: who is first has them\n", gpus);
-    }
+    dls_kube_quotas_report(&r->quotas, r->nodes.total_gpus, to);
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
         fprintf(to, "  %.*s\n", (int)strcspn(line, "\n"), line);
     }
@@ -547,7 +442,7 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
     DLS_TRY(read_all(r, err));
     if (r->nodes.total_gpus == 0) {
         return dls_fail(err, DLS_EINPUT, objects,
-                        "no node with " GPU ": is it the output of `kubectl get nodes,pods -A -o "
+                        "no node with " DLS_KUBE_GPU ": is it the output of `kubectl get nodes,pods -A -o "
                         "json`?");
     }
     dls_status status = make_trace(r, &trace, err);
@@ -562,13 +457,14 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
 dls_status dls_site_import_kubernetes(const char *objects, const char *folder, FILE *to,
                                       dls_error *err)
 {
-    reading r = {.n_quotas = 0};
+    reading r = {.pods = 0};
     char *bytes;
     size_t len;
     DLS_TRY(dls_file_read_text(objects, DLS_FILE_TRACE, &bytes, &len, err));
     const dls_trace_source src = {.path = objects, .text = bytes, .len = len};
     dls_strdict_init(&r.keys);
     dls_strdict_init(&r.names);
+    dls_kube_quotas_init(&r.quotas);
     dls_status status = dls_walk_init(&r.w, &src, err);
     if (status == DLS_OK) {
         r.w.p = bytes;
@@ -578,7 +474,7 @@ dls_status dls_site_import_kubernetes(const char *objects, const char *folder, F
     dls_strdict_fini(&r.keys);
     dls_strdict_fini(&r.names);
     dls_free(r.gang);
-    dls_free(r.quota);
+    dls_kube_quotas_fini(&r.quotas);
     dls_free(r.cluster_of);
     dls_site_nodes_fini(&r.nodes);
     dls_free(bytes);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# dlsim import kubernetes: what kubectl prints of nodes, pods and Kueue's objects, imported and replayed; lists that are
+# dlsim import kubernetes: what kubectl prints of nodes, pods, Kueue's and KAI's objects, imported and replayed; lists that are
 # cut off, empty or of something else.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 
@@ -86,6 +86,51 @@ expect 0 fidelity more
 sed 's/"name": "research"/"name": "re,search"/' list.json >comma.json
 expect 4 import kubernetes --objects=comma.json -o none
 says err.txt "is not a name of a ClusterQueue"
+
+# KAI: queues by the pods' label or their PodGroup, gangs by the annotation, parts of GPUs counted; Volcano's objects of the same kinds are
+# others. What is given out last goes to the eldest queue, so that they stand by age.
+python3 - <<'END' >kai.json
+import json
+items = json.load(open("list.json"))["items"]
+def queue(name, made, parent=None, api="scheduling.run.ai/v2", priority=None, **gpu):
+    spec = {"resources": {"gpu": gpu, "cpu": {"quota": -1, "limit": -1, "overQuotaWeight": 1}}} if gpu else {}
+    if parent: spec["parentQueue"] = parent
+    if priority is not None: spec["priority"] = priority
+    items.append({"apiVersion": api, "kind": "Queue", "metadata": {"name": name, "creationTimestamp": made}, "spec": spec})
+queue("team-b", "2026-02-03T00:00:00Z", "dept", quota=1, limit=12, overQuotaWeight=0.5, priority=50)
+queue("team-a", "2026-02-02T00:00:00Z", "dept", quota=4.5, limit=-1, overQuotaWeight=2)
+queue("dept", "2026-02-01T00:00:00Z", quota=-1, limit=-1, overQuotaWeight=1)
+queue("nothing", "2026-02-04T00:00:00Z")
+queue("volcano", "2026-02-04T00:00:00Z", api="scheduling.volcano.sh/v1beta1")
+for pod in items:
+    if pod["metadata"]["name"].startswith("llm-") and pod["kind"] == "Pod":
+        pod["metadata"]["annotations"] = {"pod-group-name": "pg-llm"}
+        pod["metadata"]["labels"] = {}
+    if pod["metadata"]["name"] == "one": pod["metadata"]["labels"] = {"kai.scheduler/queue": "team-b"}
+    if pod["metadata"]["name"] == "web": pod["metadata"]["annotations"] = {"gpu-fraction": "0.5"}
+for api, name in (("scheduling.run.ai/v2alpha2", "pg-llm"), ("scheduling.volcano.sh/v1beta1", "pg-other")):
+    items.append({"apiVersion": api, "kind": "PodGroup", "metadata": {"namespace": "nlp", "name": name, "creationTimestamp": "2026-03-01T10:00:25Z"},
+                  "spec": {"queue": "team-a", "minMember": 2}})
+print(json.dumps({"items": items}))
+END
+expect 0 import kubernetes --objects=kai.json -o kai
+for text in "1 pods with a part of a GPU" "3 quotas of Kueue beside KAI's" "3 objects of other kinds"; do says err.txt "$text"; done
+says kai/cluster.cfg 'name = "fair-share"; queues = "queues.csv"'
+printf 'name,parent,gpus,limit,weight,priority\ndept,,-1,-1,1,100\nteam-a,dept,4.5,-1,2,100\nteam-b,dept,1,12,0.5,50\nnothing,,0,0,0,100\n' |
+    cmp - kai/queues.csv || fail "queues: $(cat kai/queues.csv)"
+python3 - <<'END' || fail "the trace of KAI: $(cat kai/trace.csv)"
+import csv
+rows = {r["job_id"]: r for r in csv.DictReader(l for l in open("kai/trace.csv") if l[0] != "#")}
+assert set(rows) == {"nlp/one", "nlp/pg-llm", "vision/bad"}, rows
+assert rows["nlp/pg-llm"]["vc"] == "team-a" and rows["nlp/pg-llm"]["num_gpu"] == "16" and rows["nlp/pg-llm"]["queue"] == "76", rows
+assert rows["nlp/one"]["vc"] == "team-b" and rows["vision/bad"]["vc"] == "vision", rows
+END
+checks=$((checks + 2))
+expect 0 fidelity kai
+sed 's/"name": "team-a"/"name": "team,a"/' kai.json >comma.json
+expect 4 import kubernetes --objects=comma.json -o none
+says err.txt "is not a name of a Queue"
+expect 0 whatif kai --load 0.7 --both scheduler.reclaim=false
 
 expect 2 import kubernetes -o none
 head -c 2000 list.json >cut.json

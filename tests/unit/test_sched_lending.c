@@ -81,25 +81,26 @@ static const case_job crowd[N_JOBS] = {
     {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL},
     {200, 1000, 1, "b", NULL}, {200, 1000, 1, "b", NULL}};
 
-static const char *table(const char *rows)
+static const char *table(const char *option, const char *rows)
 {
     static const char path[] = "cohorts_case.csv";
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "name,parent,gpus,borrow,lend\n%s", rows);
+    fprintf(f, "name,parent,gpus,%s\n%s",
+            strcmp(option, "queues") == 0 ? "limit,weight,priority" : "borrow,lend", rows);
     assert_int_equal(fclose(f), 0);
     return path;
 }
 
 /* Eight GPUs; how many of a's jobs run at 50 s, at 150 s and at 250 s, and when the jobs of d and b start. */
-static void expect_cohorts(const char *rows, const case_job *jobs, const int *a, const double *d,
-                           const double *b)
+static void expect_table(const char *option, const char *rows, const case_job *jobs, const int *a,
+                         const double *d, const double *b)
 {
     static const double at_s[] = {50, 150, 250};
     for (int k = 0; k < 3; k++) {
         sim_setup s;
         setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, N_JOBS), "fair-share", "consolidated");
-        setup_option(&s, "cohorts")->s = table(rows);
+        setup_option(&s, option)->s = table(option, rows);
         s.p.until_us = S(at_s[k]);
         dls_record *rec = case_run(&s.p);
         int runs = 0;
@@ -120,22 +121,22 @@ TEST(test_cohorts)
 {
     const double all_d[] = {100, 100, 100, 100}, all_b[] = {200, 200}, none[] = {-1, -1};
     /* Two cohorts under one: a borrows two of b and four of the other cohort, and gives back each. */
-    expect_cohorts("root,,,,\nleft,root,,,\nright,root,,,\na,left,2,,\nb,left,2,,\nd,right,4,,\n", crowd,
+    expect_table("cohorts", "root,,,,\nleft,root,,,\nright,root,,,\na,left,2,,\nb,left,2,,\nd,right,4,,\n", crowd,
                    (const int[]){8, 4, 2}, all_d, all_b);
     /* It may borrow three; b lends one of its two. */
-    expect_cohorts("a,left,2,3,\nb,left,2,,\nd,left,4,,\n", crowd, (const int[]){5, 4, 2}, all_d, all_b);
-    expect_cohorts("a,left,2,,\nb,left,2,,1\nd,left,4,,\n", crowd, (const int[]){7, 3, 2}, all_d, all_b);
+    expect_table("cohorts", "a,left,2,3,\nb,left,2,,\nd,left,4,,\n", crowd, (const int[]){5, 4, 2}, all_d, all_b);
+    expect_table("cohorts", "a,left,2,,\nb,left,2,,1\nd,left,4,,\n", crowd, (const int[]){7, 3, 2}, all_d, all_b);
     /* A cohort that may borrow one of the others, and one that lends two. */
-    expect_cohorts("left,root,,1,\na,left,2,,\nb,left,2,,\nd,root,4,,\n", crowd, (const int[]){5, 4, 2},
+    expect_table("cohorts", "left,root,,1,\na,left,2,,\nb,left,2,,\nd,root,4,,\n", crowd, (const int[]){5, 4, 2},
                    all_d, all_b);
-    expect_cohorts("right,root,,,2\na,root,2,,\nb,root,2,,\nd,right,4,,\n", crowd, (const int[]){6, 4, 2},
+    expect_table("cohorts", "right,root,,,2\na,root,2,,\nb,root,2,,\nd,right,4,,\n", crowd, (const int[]){6, 4, 2},
                    all_d, all_b);
     /* A cohort's own quota, which who borrows it first keeps: d takes back its own alone. Without a cohort nobody
      * borrows; who is not named gets what is left. */
-    expect_cohorts("left,,4,,\na,left,1,,\nd,left,1,,\n", crowd, (const int[]){6, 5, 5}, (const double[]){100, -1, -1, -1},
+    expect_table("cohorts", "left,,4,,\na,left,1,,\nd,left,1,,\n", crowd, (const int[]){6, 5, 5}, (const double[]){100, -1, -1, -1},
                    all_b);
-    expect_cohorts("a,,3,,\nd,,3,,\n", crowd, (const int[]){3, 3, 3}, (const double[]){100, 100, 100, -1}, all_b);
-    expect_cohorts("a,,5,,\nd,,3,,\n", crowd, (const int[]){5, 5, 5}, (const double[]){100, 100, 100, -1}, none);
+    expect_table("cohorts", "a,,3,,\nd,,3,,\n", crowd, (const int[]){3, 3, 3}, (const double[]){100, 100, 100, -1}, all_b);
+    expect_table("cohorts", "a,,5,,\nd,,3,,\n", crowd, (const int[]){5, 5, 5}, (const double[]){100, 100, 100, -1}, none);
 }
 
 /* Who borrows in its own cohort goes before who borrows from another: d has all eight, then a comes, and
@@ -147,9 +148,46 @@ TEST(test_cohort_first)
         jobs[j] = (case_job){j < 8 ? 0 : 100, 1000, 1, j < 8 ? "d" : "a", NULL};
     }
     const double four[] = {100, 100, 100, 100}, two[] = {100, 100, -1, -1}, none[] = {-1, -1};
-    expect_cohorts("left,root,,,\nright,root,,,\na,left,2,,\nb,left,2,,\nd,right,4,,\n", jobs, (const int[]){8, 4, 4},
+    expect_table("cohorts", "left,root,,,\nright,root,,,\na,left,2,,\nb,left,2,,\nd,right,4,,\n", jobs, (const int[]){8, 4, 4},
                    four, none);
-    expect_cohorts("a,root,2,,\nb,root,2,,\nd,root,4,,\n", jobs, (const int[]){8, 6, 6}, two, none);
+    expect_table("cohorts", "a,root,2,,\nb,root,2,,\nd,root,4,,\n", jobs, (const int[]){8, 6, 6}, two, none);
+}
+
+/* Queues share what quotas leave. */
+TEST(test_queues)
+{
+    const double all_d[] = {100, 100, 100, 100}, two[] = {100, 100, -1, -1}, all_b[] = {200, 200}, none[] = {-1, -1};
+    expect_table("queues", "a,,2,,1,\nb,,2,,1,\nd,,4,,1,\n", crowd, (const int[]){8, 4, 2}, all_d, all_b);
+    /* Of eight, a and d by one to three, and what d does not want goes to a; then by one to three to one. */
+    expect_table("queues", "a,,0,,1,\nb,,0,,1,\nd,,0,,3,\n", crowd, (const int[]){8, 4, 2}, all_d, all_b);
+    /* b has no weight, and nothing is left. */
+    expect_table("queues", "a,,0,,3,\nb,,0,,0,\nd,,0,,1,\n", crowd, (const int[]){8, 6, 6}, two, none);
+    expect_table("queues", "a,,0,5,1,\nb,,0,,1,\nd,,0,,1,\n", crowd, (const int[]){5, 4, 3}, all_d, all_b);
+    /* Who comes first is decided where queues part: whatever d and b weigh, they are under `right`. */
+    expect_table("queues", "a,left,0,,9,900\nb,right,0,,1,\nd,right,0,,1,\nleft,,0,,9,50\nright,,0,,1,\n", crowd,
+                 (const int[]){8, 4, 2}, all_d, all_b);
+    /* Who is not in the table gets what is left. */
+    expect_table("queues", "a,,-1,,1,\nd,,0,,1,\n", crowd, (const int[]){8, 8, 8}, (const double[]){-1, -1, -1, -1}, none);
+}
+
+TEST(test_bad_queues)
+{
+    static const struct {
+        const char *rows, *cohorts;
+        dls_status status;
+    } cases[] = {{"a,b,1,,,\nb,a,1,,,\n", "", DLS_ECONFIG}, {"a,,1,,-1,\n", "", DLS_EINPUT},
+                 {"a,,1,,,high\n", "", DLS_EINPUT},           {"a,,-2,,,\n", "", DLS_EINPUT},
+                 {"a,,1,,,\na,,1,,,\n", "", DLS_EINPUT},     {"a,,1,,,\n", "cohorts.csv", DLS_ECONFIG}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sim_setup s;
+        dls_engine *sim = NULL;
+        dls_error err = {0};
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "fair-share", "consolidated");
+        setup_option(&s, "queues")->s = table("queues", cases[i].rows);
+        setup_option(&s, "cohorts")->s = cases[i].cohorts;
+        assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
+        setup_fini(&s);
+    }
 }
 
 TEST(test_bad_cohorts)
@@ -166,7 +204,7 @@ TEST(test_bad_cohorts)
         dls_engine *sim = NULL;
         dls_error err = {0};
         setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "fair-share", "consolidated");
-        setup_option(&s, "cohorts")->s = table(cases[i].rows);
+        setup_option(&s, "cohorts")->s = table("cohorts", cases[i].rows);
         setup_option(&s, "quotas")->s = cases[i].quotas;
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
         setup_fini(&s);
