@@ -19,6 +19,8 @@ typedef struct dls_truth_ask {
     int32_t gpus, n_nodes;
     bool spread;     /* over more nodes than the gang needs on this type */
     double line_bps; /* goodput of the slowest link between its nodes; 0: one node, or unlimited */
+    int32_t domains; /* NVLink domains of racks that they are in; 0: there are none, or one node */
+    double domain_bps; /* of a node, within */
 } dls_truth_ask;
 
 /* What is guessed in one answer. */

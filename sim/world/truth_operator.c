@@ -223,6 +223,10 @@ static dls_status llm_time(state *s, const dls_kind *kind, int32_t type, const d
     on.gpus = ask ? ask->gpus : (int32_t)(model.tensor * model.pipeline * model.expert);
     on.nodes = ask ? ask->n_nodes : 1;
     on.line_bps = ask ? ask->line_bps : 0;
+    on.domains = ask ? ask->domains : 0;
+    if (on.domains > 0) { /* a node's part of it is shared evenly, too */
+        on.peer_bps = fmin(on.peer_bps, ask->domain_bps * on.nodes / on.gpus);
+    }
     return dls_llm_time(&model, &on, (double)kind->batch * on.gpus, out, err);
 }
 

@@ -185,12 +185,13 @@ static dls_status reference_of(dls_world *w, int32_t job, dls_truth_note *note, 
 {
     const int32_t gpus = dls_trace_cols(w->p.trace)->gpus[job], type = w->reference_type;
     const int32_t nodes = dls_world_fewest_nodes(w, type, gpus);
-    const int32_t racks = nodes > w->rack_size[type] ? 2 : 1;
+    const int32_t racks = (nodes - 1) / w->rack_size[type] + 1;
     const dls_shape_key key = {.kind = w->kinds.of[job],
                                .type = type,
                                .gpus = gpus,
                                .n_nodes = nodes,
-                               .line = dls_world_line(w, type, gpus, nodes, racks)};
+                               .line = dls_world_line(w, type, gpus, nodes, racks),
+                               .domains = dls_world_domains(w, nodes, racks)};
     int32_t shape;
     DLS_TRY(dls_world_shape_of(w, &key, &shape, err));
     w->reference_s[job] = w->shapes.entry[shape].solo.iteration_s;
@@ -362,7 +363,8 @@ dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls
         .type = shape->type,
         .gpus = shape->gpus,
         .n_nodes = shape->n_nodes,
-        .line = dls_world_line(w, shape->type, shape->gpus, shape->n_nodes, shape->n_racks)};
+        .line = dls_world_line(w, shape->type, shape->gpus, shape->n_nodes, shape->n_racks),
+        .domains = dls_world_domains(w, shape->n_nodes, shape->n_racks)};
     int32_t index;
     DLS_TRY(dls_world_shape_of(w, &key, &index, err));
     *out = w->shapes.entry[index].solo;

@@ -25,6 +25,7 @@
 typedef struct dls_shape_key {
     int32_t kind, type, gpus, n_nodes;
     int32_t line; /* index into lines, -1: one node or unlimited */
+    int32_t domains; /* NVLink domains of racks that its nodes are in; 0: there are none, or one node */
 } dls_shape_key;
 
 typedef struct dls_shape_entry {
@@ -135,6 +136,8 @@ dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *i
 void dls_shapes_fini(dls_shapes *shapes);
 int32_t dls_world_line_index(const dls_world *w, double bps);
 /* The line, an index, that a gang of the type has at best over so many nodes and racks. */
+/* As dls_shape_key.domains. */
+int32_t dls_world_domains(const dls_world *w, int32_t n_nodes, int32_t n_racks);
 int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes, int32_t n_racks);
 /* What `gpus` GPUs of a node with such a link have of it; rails: links of the node, 0: one for all. */
 static inline double dls_rails_bps(double nic_bps, int32_t gpus, int32_t rails)

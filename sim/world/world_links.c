@@ -144,7 +144,8 @@ static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, co
                                .type = shape->type,
                                .gpus = shape->gpus,
                                .n_nodes = shape->n_nodes,
-                               .line = line_of(w, shape, seats, n)};
+                               .line = line_of(w, shape, seats, n),
+                               .domains = dls_world_domains(w, shape->n_nodes, shape->n_racks)};
     DLS_TRY(dls_world_shape_of(w, &key, index, err));
     dls_shape_entry *e = &w->shapes.entry[*index];
     if (e->solo.link_bytes > 0 && !e->curve) {

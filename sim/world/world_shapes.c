@@ -37,6 +37,11 @@ int32_t dls_world_line_index(const dls_world *w, double bps)
     return -1;
 }
 
+int32_t dls_world_domains(const dls_world *w, int32_t n_nodes, int32_t n_racks)
+{
+    return w->domain > 0 && n_nodes > 1 ? n_racks : 0;
+}
+
 int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes, int32_t n_racks)
 {
     if (n_nodes < 2) {
@@ -96,7 +101,9 @@ static dls_status work_out(dls_world *w, dls_shape_entry *e, dls_error *err)
         .gpus = key->gpus,
         .n_nodes = key->n_nodes,
         .spread = key->n_nodes > dls_world_fewest_nodes(w, key->type, key->gpus),
-        .line_bps = key->line < 0 ? 0 : w->lines[key->line]};
+        .line_bps = key->line < 0 ? 0 : w->lines[key->line],
+        .domains = key->domains,
+        .domain_bps = w->domain};
     DLS_TRY(w->ops->solo(w->truth, &ask, solo, &e->note, err));
     multiply(solo, residual(w, key));
     solo->line_bps = solo->link_bytes > 0 ? ask.line_bps : 0;

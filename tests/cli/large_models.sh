@@ -25,11 +25,18 @@ check "$(seconds llm-l40-h6144-a48-tp16-b256-re1 64) > 1.2 * $base"
 check "$(seconds llm-l40-h6144-a48-tp8-b256-re1 64 --set 'cluster.nodes[0].nic=10 Gb/s') > 1.05 * $base"
 check "$(seconds llm-l40-h6144-a48-tp8-b256-re0 64) < 0.85 * $base"
 check "1.05 < $(seconds llm-l40-h6144-a48-tp8-pp8-b64-re1 64) / ($base / 4) < 1.3"
+# Interleaved stages, and NVLink domains of 18 nodes of 4 GPUs: one, two.
+check "$(seconds llm-l40-h6144-a48-tp8-pp4-vp5-b32-re1 64) < 0.95 * $(seconds llm-l40-h6144-a48-tp8-pp4-b32-re1 64)"
+small=(--set 'cluster.nodes[0].gpus=4' --set 'cluster.nodes[0].count=36' --set 'cluster.nodes[0].rack_size=18' --set 'cluster.nodes[0].nic=800 Gb/s')
+for gpus in 64 144; do
+    alone=$(seconds llm-l40-h6144-a48-tp16-b144-re1 $gpus "${small[@]}")
+    check "1.2 * $(seconds llm-l40-h6144-a48-tp16-b144-re1 $gpus "${small[@]}" --set 'cluster.rack_nvlink=28800 Gb/s') < $alone"
+done
 # As large as the memory.
 printf 'job_id,num_gpu,submit_time,duration,iterations,model_name\na,8,0,100,1000,llm-l96-h12288-a96-tp8-b8\n' >job.csv
 expect 0 run -q --config=configs/large-models.cfg --trace=job.csv --json
 python3 -c 'import json; assert json.load(open("out.txt"))["parts"][0]["infeasible"] == 1' || fail "175 billion parameters on 8 GPUs"
-for name in llm-l40 llm-l40-h6144-a48-q3 llm-l40-h6144-a48-tp0 llm-l40-h6144-a48-e8-ep3; do
+for name in llm-l40 llm-l40-h6144-a48-q3 llm-l40-h6144-a48-tp0 llm-l40-h6144-a48-e8-ep3 llm-l40-h6144-a48-vp2; do
     printf 'job_id,num_gpu,submit_time,duration,iterations,model_name\na,64,0,100,1000,%s\n' "$name" >job.csv
     expect 4 run -q --config=configs/large-models.cfg --trace=job.csv
     says err.txt "$name"

@@ -27,7 +27,8 @@ static const struct {
     {"a", offsetof(dls_llm, heads), 1, 10000},      {"s", offsetof(dls_llm, sequence), 1, 1e7},
     {"v", offsetof(dls_llm, vocabulary), 1, 1e7},   {"tp", offsetof(dls_llm, tensor), 1, 100000},
     {"pp", offsetof(dls_llm, pipeline), 1, 100000}, {"ep", offsetof(dls_llm, expert), 1, 100000},
-    {"mb", offsetof(dls_llm, micro), 1, 1e6},       {"b", offsetof(dls_llm, batch), 1, 1e9},
+    {"vp", offsetof(dls_llm, chunks), 1, 10000},    {"mb", offsetof(dls_llm, micro), 1, 1e6},
+    {"b", offsetof(dls_llm, batch), 1, 1e9},
     {"e", offsetof(dls_llm, experts), 0, 100000},   {"k", offsetof(dls_llm, active), 1, 1000},
     {"z", offsetof(dls_llm, zero), 0, 3},           {"re", offsetof(dls_llm, recompute), 0, 1},
 };
@@ -44,6 +45,7 @@ dls_status dls_llm_parse(const char *model, dls_llm *out, dls_error *err)
                      .tensor = 1,
                      .pipeline = 1,
                      .expert = 1,
+                     .chunks = 1,
                      .micro = 1,
                      .active = 2,
                      .recompute = -1};
@@ -77,6 +79,9 @@ dls_status dls_llm_parse(const char *model, dls_llm *out, dls_error *err)
     }
     if (out->experts > 0 && fmod(out->experts, out->expert) != 0) {
         return dls_fail(err, DLS_EINPUT, model, "ep does not divide the experts");
+    }
+    if (out->chunks > 1 && (out->pipeline < 2 || fmod(out->layers, out->pipeline * out->chunks) != 0)) {
+        return dls_fail(err, DLS_EINPUT, model, "vp needs stages, and layers that pp x vp divides");
     }
     return DLS_OK;
 }
@@ -126,17 +131,18 @@ static double layer_s(const dls_llm *l, const dls_llm_machine *on)
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 typedef struct ways {
-    double data, per_node, micro_batches, layers;
+    double data, micro_batches, layers;
+    double per_node, inside; /* GPUs on a node, in an NVLink domain */
     double message; /* bytes of a micro-batch's activations */
     double line;    /* bytes per second of a node's link */
 } ways;
 
 /* An all-reduce of the tensor group: a ring over its GPUs, whose slowest link is the network's
- * where it leaves the node. */
+ * where it leaves the domain. */
 static double tensor_reduce_s(const dls_llm *l, const dls_llm_machine *on, const ways *w)
 {
     const double n = l->tensor, bytes = 2 * (n - 1) / n * w->message;
-    return n <= w->per_node
+    return n <= w->inside
                ? bytes / on->peer_bps + (n - 1) * on->peer_latency_s
                : bytes / fmin(w->line, on->peer_bps) + 2 * (n - 1) * on->line_latency_s;
 }
@@ -154,12 +160,13 @@ static void add_tensor(const dls_llm *l, const dls_llm_machine *on, const ways *
 static void add_pipeline(const dls_llm *l, const dls_llm_machine *on, const ways *w,
                          dls_llm_step *out)
 {
-    const double n = 2 * (w->micro_batches + l->pipeline - 1), bytes = w->message / l->tensor;
-    const bool network = l->tensor * w->data >= w->per_node && on->nodes > 1;
+    const double n = 2 * (w->micro_batches * l->chunks + l->pipeline - 1);
+    const double bytes = w->message / l->tensor;
+    const bool network = l->tensor * w->data >= w->inside && w->inside < on->gpus;
     if (l->pipeline > 1) {
         out->pipeline_s = n * (network ? bytes / (w->line / w->per_node) + on->line_latency_s
                                        : bytes / on->peer_bps + on->peer_latency_s);
-        out->pipeline_bytes = 2 * w->micro_batches * bytes;
+        out->pipeline_bytes = 2 * w->micro_batches * l->chunks * bytes;
     }
 }
 
@@ -167,7 +174,7 @@ static void add_pipeline(const dls_llm *l, const dls_llm_machine *on, const ways
 static void add_experts(const dls_llm *l, const dls_llm_machine *on, const ways *w,
                         dls_llm_step *out)
 {
-    const double group = l->tensor * l->expert, inside = fmin(1, w->per_node / group);
+    const double group = l->tensor * l->expert, inside = fmin(1, w->inside / group);
     if (l->experts > 0 && l->expert > 1) {
         const double bytes = 4 * w->micro_batches * w->layers * l->active * w->message / l->tensor *
                              (l->expert - 1) / l->expert;
@@ -177,12 +184,12 @@ static void add_experts(const dls_llm *l, const dls_llm_machine *on, const ways 
     }
 }
 
-/* Gradients: a ring over the data group, in the node and between nodes; tensor groups of a node
- * share its link. */
+/* Gradients: a ring over the data group, in the domain and between domains; the rings of a node share its
+ * link. */
 static void add_data(const dls_llm *l, const dls_llm_machine *on, const ways *w,
                      double experts_params, dls_llm_step *out)
 {
-    const double inner = fmin(w->data, fmax(1, w->per_node / l->tensor)), outer = w->data / inner;
+    const double inner = fmin(w->data, fmax(1, w->inside / l->tensor)), outer = w->data / inner;
     const double shared =
         w->data / (l->experts > 0 ? l->expert : 1); /* experts have fewer copies */
     const double dense = out->params - experts_params;
@@ -195,7 +202,7 @@ static void add_data(const dls_llm *l, const dls_llm_machine *on, const ways *w,
     out->data_s =
         2 * (inner - 1) / inner * bytes / on->peer_bps + 2 * (inner - 1) * on->peer_latency_s;
     if (outer > 1) {
-        out->link_bytes = 2 * (outer - 1) / outer * bytes * fmin(l->tensor, w->per_node);
+        out->link_bytes = 2 * (outer - 1) / outer * bytes * fmin(l->tensor, w->inside) * w->per_node / w->inside;
         out->data_s += 2 * (outer - 1) * on->line_latency_s;
     }
 }
@@ -208,11 +215,13 @@ static void add_memory(const dls_llm *l, const dls_llm_machine *on, const ways *
                        dls_llm_step *out)
 {
     const double tokens = l->micro * l->sequence, d = w->data;
-    const double all = tokens * l->hidden * w->layers / l->tensor *
-                       fmin(w->micro_batches, l->pipeline) *
+    /* Interleaved stages have begun more micro-batches (Korthikanti et al., 2022, section 4.2.3). */
+    const double more = l->chunks > 1 ? 1 + (l->pipeline - 1) / (l->pipeline * l->chunks) : 1;
+    const double begun = fmin(w->micro_batches, l->pipeline * more);
+    const double all = tokens * l->hidden * w->layers / l->tensor * begun *
                        (34 + 5 * l->heads * l->sequence / l->hidden);
     const double little =
-        2 * tokens * l->hidden * w->layers * fmin(w->micro_batches, l->pipeline) +
+        2 * tokens * l->hidden * w->layers * begun +
         tokens * l->hidden / l->tensor * (34 + 5 * l->heads * l->sequence / l->hidden);
     const double states = on->matrix ? 12 : 8;
     const double fixed =
@@ -229,6 +238,7 @@ dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batc
     const double h = l->hidden, sequences = l->batch > 0 ? l->batch : batch;
     ways w = {.data = on->gpus / (l->tensor * l->pipeline),
               .per_node = ceil((double)on->gpus / on->nodes),
+              .inside = ceil((double)on->gpus / (on->domains > 0 ? on->domains : on->nodes)),
               .layers = l->layers / l->pipeline,
               .message = on->word * l->micro * l->sequence * h,
               .line = on->line_bps > 0 ? on->line_bps : 1e15};
@@ -261,7 +271,7 @@ dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batc
     add_experts(l, on, &w, out);
     add_data(l, on, &w, experts_params, out);
     out->bubble_s =
-        (l->pipeline - 1) * (pass_s + (out->tensor_s + out->expert_s) / w.micro_batches);
+        (l->pipeline - 1) / l->chunks * (pass_s + (out->tensor_s + out->expert_s) / w.micro_batches);
     out->update_s = 28 * out->params / (l->zero >= 1 ? w.data : 1) / (on->mem_bps * MEMORY_PART);
     out->overlap_s = HIDING * (pass_s + logits_s);
     out->alone_s = out->compute_s + out->logits_s + out->bubble_s + out->tensor_s +

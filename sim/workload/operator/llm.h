@@ -6,7 +6,7 @@
  *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over memory
  *      stage    layers / pp of 4 products, attention and what moves alone; forward, twice that
  *               backward, forward again where activations do not fit; tensor groups' all-reduces
- *      step     m stages and the last one's logits + (pp - 1) stages of bubble + transfers between
+ *      step     m stages and the last one's logits + (pp - 1) / vp stages of bubble + transfers between
  *               stages + update; exchange of gradients beside the last micro-batch's backward pass
  *
  * Ranks are laid out tensor first, then data (experts within), then pipeline; a node's link is
@@ -21,11 +21,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-mb1-b2304-z1-e0-k2-ep1-re1"; layers, hidden and heads
+/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-vp1-mb1-b2304-z1-e0-k2-ep1-re1"; layers, hidden and heads
  * are required. */
 typedef struct dls_llm {
     double layers, hidden, heads, sequence, vocabulary;
     double tensor, pipeline, expert; /* ways; data takes the rest of the GPUs */
+    double chunks;                   /* that a GPU has of the layers: interleaved stages; 1: not */
     double micro, batch;             /* sequences; batch 0: what the job says */
     double experts, active;          /* of each layer; 0: dense */
     double zero;                     /* stage 0..3 */
@@ -41,7 +42,8 @@ typedef struct dls_llm_machine {
     bool matrix;  /* matrix units: the law of sizes holds */
     double word;  /* bytes of an activation */
     double mem_bps, mem_bytes;
-    double peer_bps, peer_latency_s; /* between the GPUs of a node, per GPU */
+    double peer_bps, peer_latency_s; /* between the GPUs of a domain, per GPU */
+    int32_t domains;                 /* NVLink domains that its nodes are in; 0: each is one */
     double line_bps;                 /* of a node's network link; 0: unlimited */
     double line_latency_s;
     int32_t gpus, nodes;
