@@ -155,6 +155,7 @@ static dls_status read_tables(struct slurm *s, const dls_view *view, const dls_o
     DLS_TRY(dls_slurm_jobs_init(&s->jobs, view, v[QOS].s, v[JOBS].s, dls_slurm_reservation_find,
                                 &s->outages, err));
     DLS_TRY(dls_slurm_cpu_init(&s->cpu, view, &s->priority, &s->partitions, v[CPU_JOBS].s, err));
+    s->plan.cpu_jobs = s->cpu.n > 0;
     const int64_t first_us = dls_slurm_cpu_next(&s->cpu);
     return dls_slurm_clock_init(&s->clock, v[BACKFILL].b, us_of(&v[BOOT]),
                                 first_us < 0 ? first_us : 0, v[RUNS].s, err);
@@ -190,6 +191,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                                  .loop_at_us = us_of(&v[LOOP_AT]),
                                  .bf_interval_us = us_of(&v[BF_INTERVAL]),
                                  .bf_cycle_us = us_of(&v[BF_CYCLE])};
+    s->seen_us = INT64_MIN;
     s->preempt = v[PREEMPT].b;
     s->requeue_us = us_of(&v[REQUEUE_DELAY]);
     DLS_TRY(dls_slurm_plan_init(&s->plan, view, err));

@@ -10,21 +10,25 @@
 typedef struct block {
     int32_t first, nodes;
     int64_t cpus;
+    uint8_t near; /* as p->near, for a job without GPUs */
 } block;
 
 /* The next block behind *node; false: there is none. */
-static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room, int32_t *node, block *out)
+static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask,
+                       int32_t *node, block *out)
 {
-    *out = (block){-1, 0, 0};
+    *out = (block){.first = -1};
     for (int32_t w = *node / 64; w < p->words; w++) {
         uint64_t bits = p->usable[w] & ~p->chosen[w];
         bits &= w == *node / 64 ? UINT64_MAX << *node % 64 : UINT64_MAX;
         for (; bits; bits &= bits - 1) {
             const int32_t n = 64 * w + __builtin_ctzll(bits);
-            if (out->nodes > 0 && n != *node) {
+            const uint8_t near = ask->type < 0 ? p->near[n] : 0;
+            if (out->nodes > 0 && (n != *node || near != out->near)) {
                 return true;
             }
             out->first = out->nodes == 0 ? n : out->first;
+            out->near = near;
             out->nodes++;
             out->cpus += room[n].cpus;
             *node = n + 1;
@@ -48,6 +52,15 @@ static void take_one(dls_slurm_plan *p, const dls_slurm_room *room, const block 
     take(p, best);
 }
 
+/* Is a block better than the best so far, of which there is one? */
+static bool is_better(const block *b, const block *best, int32_t left)
+{
+    const bool enough = b->nodes >= left, was = best->nodes >= left;
+    return b->near != best->near ? b->near > best->near
+                                 : (enough && (!was || b->cpus < best->cpus)) ||
+                                       (!enough && !was && b->cpus > best->cpus);
+}
+
 /* All nodes of p->avail that have anything, if that is enough. */
 static bool choose_any(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
 {
@@ -68,13 +81,9 @@ bool dls_slurm_choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_s
         return choose_any(p, room, ask);
     }
     for (int32_t left = ask->nodes; left > 0;) {
-        block best = {-1, 0, 0}, b;
-        for (int32_t node = 0; next_block(p, room, &node, &b);) {
-            const bool enough = b.nodes >= left, was = best.nodes >= left;
-            if (best.nodes == 0 || (enough && (!was || b.cpus < best.cpus)) ||
-                (!enough && !was && b.cpus > best.cpus)) {
-                best = b;
-            }
+        block best = {.first = -1}, b;
+        for (int32_t node = 0; next_block(p, room, ask, &node, &b);) {
+            best = best.nodes == 0 || is_better(&b, &best, left) ? b : best;
         }
         if (best.nodes == 0) {
             return false;
@@ -88,4 +97,35 @@ bool dls_slurm_choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_s
         }
     }
     return true;
+}
+
+/* Has a node the GPUs of a job that asks for some? */
+static bool has_gpus(const dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask,
+                     int32_t node)
+{
+    return ask->type >= 0 && p->of_type[ask->type * p->words + node / 64] >> node % 64 & 1 &&
+           room[node].gpus >= ask->gpus;
+}
+
+void dls_slurm_mark_anew(dls_slurm_plan *p, const uint64_t *nodes, const dls_slurm_room *room,
+                         const dls_slurm_ask *ask)
+{
+    for (int32_t n = 0; p->cpu_jobs && n < p->n_nodes; n++) {
+        if (!nodes || nodes[n / 64] >> n % 64 & 1) {
+            p->near[n] = has_gpus(p, room, ask, n) ? (uint8_t)ask->gpus : 0;
+        }
+    }
+}
+
+void dls_slurm_mark(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
+{
+    int32_t n_have = 0;
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        n_have += dls_slurm_is_avail(p, n) && has_gpus(p, room, ask, n);
+    }
+    for (int32_t n = 0; n < p->n_nodes && n_have >= ask->nodes; n++) {
+        if (dls_slurm_is_avail(p, n) && has_gpus(p, room, ask, n)) {
+            p->near[n] = (uint8_t)ask->gpus;
+        }
+    }
 }

@@ -22,6 +22,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     dls_free(p->room);
     dls_free(p->avail);
     dls_free(p->want);
+    dls_free(p->near);
     dls_free(p->of_type);
     dls_free(p->with);
     dls_free(p->having);
@@ -111,6 +112,7 @@ dls_status dls_slurm_plan_init(dls_slurm_plan *p, const dls_view *view, dls_erro
     DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 5, sizeof *p->avail, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->having, (size_t)p->words * SIZES, sizeof *p->having, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->near, (size_t)n_nodes, sizeof *p->near, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->of_type, (size_t)((n_types + 1) * p->words), sizeof *p->of_type,
                             "nodes", err));
     p->n_types = n_types;
@@ -137,12 +139,14 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
                                 dls_error *err)
 {
     *p = (dls_slurm_plan){.unaccounted = from->unaccounted,
+                          .cpu_jobs = from->cpu_jobs,
                           .clock_us = from->clock_us,
                           .resolution_us = from->resolution_us,
                           .window_us = from->window_us};
     DLS_TRY(dls_slurm_plan_init(p, view, err));
     memcpy(p->idle, from->idle, (size_t)p->n_nodes * sizeof *p->idle);
     memcpy(p->held, from->held, (size_t)p->n_nodes * sizeof *p->held);
+    memcpy(p->near, from->near, (size_t)p->n_nodes * sizeof *p->near);
     DLS_TRY(dls_duplicate(&p->run, from->run, from->n_run, from->run_cap, sizeof *p->run, err));
     p->n_run = from->n_run;
     p->run_cap = from->run_cap;
@@ -365,8 +369,21 @@ static int32_t fitting(dls_slurm_plan *p, const dls_slurm_ask *ask)
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
     open_now(p, ask);
-    return dls_slurm_plan_has_room(p, ask) && allowed(p, ask, p->now_us) <= p->now_us &&
-           fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
+    dls_slurm_mark_anew(p, ask->only, p->room, ask);
+    const bool fits = dls_slurm_plan_has_room(p, ask) && allowed(p, ask, p->now_us) <= p->now_us &&
+                      fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
+    if (!fits) { /* then Slurm looks whether the job could ever run */
+        dls_slurm_mark_anew(p, ask->only, p->idle, ask);
+    }
+    return fits;
+}
+
+void dls_slurm_plan_again(dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    dls_slurm_mark_anew(p, p->avail, p->room, ask);
+    if (p->cpu_jobs && ask->type < 0) {
+        (void)dls_slurm_choose(p, p->room, ask);
+    }
 }
 
 /* The run of a job of the view; NULL: it has none. O(running). */
@@ -427,6 +444,9 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
 {
     const int32_t fits = fitting(p, ask);
     if (fits >= ask->nodes && dls_slurm_choose(p, p->room, ask)) {
+        if (p->marks) {
+            dls_slurm_mark(p, p->room, ask);
+        }
         return now_us;
     }
     return dls_slurm_when_ended(p, ask, now_us, until_us);

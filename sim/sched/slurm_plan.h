@@ -77,6 +77,8 @@ typedef struct dls_slurm_plan {
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
                       plan begins */
     dls_place_part *want; /* [n_nodes] */
+    uint8_t *near;        /* [n_nodes] GPUs of a node that the job wanted which was last looked for there; 0: none */
+    bool cpu_jobs, marks; /* there are jobs without GPUs, which go by that; some come later in this turn */
     dls_slurm_when when;
 } dls_slurm_plan;
 
@@ -95,7 +97,9 @@ typedef struct dls_slurm_ask {
 /* Nodes are taken as select/cons_tres does: of the runs of consecutive nodes that have room for the
  * job the one with the fewest free processors that holds it, from its first node on (for one node:
  * that with the fewest free processors in it); if none does, the one with the most, and so on for
- * the rest. */
+ * the rest. Slurm weighs a node by the GPUs that a job of GPUs finds there and takes the heaviest first: all that the
+ * job may be on weigh the same. Its backfill does not begin anew with each job, so that a job without GPUs is planned by what
+ * those before it left (p->near): consecutive nodes of one weight, the heaviest first. */
 
 /* Room for the cluster, of which nobody holds anything yet; resolution_us and the like are set. Errors:
  * ENOMEM. */
@@ -132,6 +136,8 @@ bool dls_slurm_plan_unreserved(dls_slurm_plan *p, const dls_view *view, const dl
  * stand in p->chosen. DLS_NEVER: not within what the plan sees, or not before now + window.
  * O(spans x (running x nodes / 64 + nodes)) at worst. */
 int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask);
+/* Backfill starts a job that was planned for now: Slurm looks once more on p->avail and begins anew there. */
+void dls_slurm_plan_again(dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Reserve p->chosen from then on for the job's limit, both ends cut to the table's resolution and
  * one of it at least: whole multiples of it on a clock that shows clock_us at time 0. Errors:
  * ENOMEM. */
@@ -191,6 +197,12 @@ static inline bool dls_slurm_touches(const dls_slurm_plan *p, const dls_slurm_ru
 }
 
 /* ---- slurm_choose.c, for slurm_plan.c ---- */
+
+/* A job was looked for on p->avail, where room[] is free: p->near of those that have its GPUs, if they are enough. */
+void dls_slurm_mark(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask);
+/* The same where Slurm begins anew: on these nodes, all where NULL, of which those without its GPUs weigh nothing. */
+void dls_slurm_mark_anew(dls_slurm_plan *p, const uint64_t *nodes, const dls_slurm_room *room,
+                         const dls_slurm_ask *ask);
 
 static inline bool dls_slurm_is_avail(const dls_slurm_plan *p, int32_t node)
 {

@@ -131,6 +131,17 @@ static bool is_eligible(const struct slurm *s, const dls_view *view, int32_t job
             view->since_us[job] + s->requeue_us <= view->now_us);
 }
 
+/* Slurm looks whether a job could ever run when it comes. */
+static void came(struct slurm *s, const dls_view *view, int32_t job)
+{
+    const int64_t at_us =
+        job < view->n_jobs ? view->submit_us[job] : s->cpu.job[job - view->n_jobs].submit_us;
+    if (s->plan.cpu_jobs && at_us > s->seen_us) {
+        const dls_slurm_ask ask = ask_of(s, view, job, 0);
+        dls_slurm_mark_anew(&s->plan, ask.only, s->plan.idle, &ask);
+    }
+}
+
 /* Those that came first, of both kinds. */
 static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n, dls_error *err)
 {
@@ -143,11 +154,13 @@ static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n,
             j >= 0 && (k == c->n_waiting || view->submit_us[j] <= c->job[c->waiting[k]].submit_us);
         const int32_t job = gpus ? j : view->n_jobs + c->waiting[k++];
         DLS_TRY(dls_grow(&s->waiting, &s->waiting_cap, *n + 1, sizeof *s->waiting, err));
+        came(s, view, job);
         if (!gpus || is_eligible(s, view, job)) {
             s->waiting[(*n)++] = job;
         }
         j = gpus ? dls_view_next_waiting(view, j) : j;
     }
+    s->seen_us = view->now_us;
     return dls_slurm_priority_sort(&s->priority, c, &s->partitions, view->n_jobs, s->waiting, *n,
                                    err);
 }
@@ -294,9 +307,20 @@ static bool might_start(struct slurm *s, const dls_view *view, int32_t job)
     return false;
 }
 
+/* Waits a job without GPUs behind number i, of n? *last: that number or a later one, moved. */
+static bool cpu_job_behind(const struct slurm *s, const dls_view *view, size_t i, size_t n, size_t *last)
+{
+    *last = *last < n ? *last : n - 1;
+    while (*last > i && s->waiting[*last] < view->n_jobs) {
+        --*last;
+    }
+    return *last > i;
+}
+
 static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
                            dls_error *err)
 {
+    size_t last_cpu = SIZE_MAX;
     n = looked_at(s, n);
     for (size_t i = 0; i < n; i++) {
         const int32_t job = s->waiting[i];
@@ -312,10 +336,12 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
         dls_slurm_ask ask;
         int64_t start_us;
         bool started = false;
+        s->plan.marks = s->plan.cpu_jobs && cpu_job_behind(s, view, i, n, &last_cpu);
         if (!earliest(s, view, job, &ask, &start_us)) {
             continue;
         }
         if (start_us == view->now_us) {
+            dls_slurm_plan_again(&s->plan, &ask);
             DLS_TRY(start(s, view, out, job, &ask, &started, err));
         }
         if (!started) {

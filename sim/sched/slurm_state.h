@@ -29,6 +29,7 @@ struct slurm {
     bool *failed;     /* [partitions] in this run of the main scheduler; NULL: none yet */
     int32_t *waiting; /* by priority */
     bool begun;       /* passes before have been caught up with */
+    int64_t seen_us;  /* jobs that came until then have been looked at */
     int32_t *victim;  /* scratch */
     size_t waiting_cap, victim_cap;
 };

@@ -232,10 +232,10 @@ static size_t last_of_window(const dls_slurm_plan *p, size_t i, int64_t end_us)
     return last;
 }
 
-int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us,
-                             int64_t until_us)
+/* As dls_slurm_when_ended, without marks; *at: the number of the run whose end it is, else as it was. */
+static int64_t search(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us, int64_t until_us,
+                      size_t *at)
 {
-    renew(p);
     const int64_t enough_us = ask->nodes > 0 ? enough(p, ask, until_us) : INT64_MIN;
     if (enough_us > until_us) {
         return DLS_NEVER;
@@ -254,6 +254,7 @@ int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_
         }
         if (p->run[last].end_us >= enough_us && fits_after(p, ask, last)) {
             const int64_t last_us = p->run[last].end_us;
+            *at = last;
             return last_us > now_us ? last_us : now_us + 1000000;
         }
         i = last + 1;
@@ -263,4 +264,19 @@ int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_
                  p->run[i].end_us > from_us + window_us);
     }
     return DLS_NEVER;
+}
+
+int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us,
+                             int64_t until_us)
+{
+    size_t last = p->n_run;
+    renew(p);
+    const int64_t start_us = search(p, ask, now_us, p->marks ? INT64_MAX - 1 : until_us, &last);
+    if (p->marks && ask->type >= 0) {
+        for (int32_t n = 0; n < p->n_nodes; n++) {
+            p->later[n] = room_after(p, n, last);
+        }
+        dls_slurm_mark(p, p->later, ask);
+    }
+    return start_us;
 }
