@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "predictor/measure/cycle.h"
 #include "predictor/measure/spread.h"
+#include "predictor/measure/steps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +55,9 @@ enum { GPU = 1, CPU = N_RESOURCES - 1 };
 typedef struct job {
     analysis a[N_RESOURCES];
     double interval_s;
-    double step_s, correlation, chance; /* step_s 0: they do not repeat */
+    double period_s, correlation, chance; /* period_s 0: they do not repeat */
+    dls_steps steps;
+    double step_s; /* mean of the steps that were followed; of none, the period */
     char process[32]; /* "w0.", whose columns are looked at; "" if processes have no names */
     dls_burst label[DLS_RESOURCES];
     int n_labels;      /* of the inspector's resources that were recorded */
@@ -167,7 +170,9 @@ static dls_status find_step(job *j, dls_error *err)
         }
     }
     DLS_TRY(dls_cycle_find(x, m, n, &cycle, err));
-    j->step_s = cycle.period_samples * j->interval_s;
+    DLS_TRY(dls_steps_follow(x, m, n, cycle.period_samples, &j->steps, err));
+    j->period_s = cycle.period_samples * j->interval_s;
+    j->step_s = j->steps.n > 0 ? j->steps.mean_samples * j->interval_s : j->period_s;
     j->correlation = cycle.correlation;
     return dls_cycle_chance(x, m, n, SEED, &j->chance, err);
 }
@@ -338,6 +343,10 @@ static void print_head(const dls_recording *r, const job *j)
     if (j->step_s > 0) {
         printf("step      %.6g s: all resources repeat it, correlation %.2f; by chance: %s %.2f\n",
                j->step_s, j->correlation, j->chance > 0.01 ? "p =" : "p <=", j->chance);
+        if (j->steps.n > 0) {
+            printf("          mean of %zu steps, 10 to 90 %% of them %.6g to %.6g s\n", j->steps.n,
+                   j->steps.low_samples * j->interval_s, j->steps.high_samples * j->interval_s);
+        }
     } else {
         printf("step      none: the series do not repeat\n");
     }
@@ -428,8 +437,12 @@ static dls_status print_json(const dls_recording *r, const job *j, dls_error *er
     dls_json_real(top, "seconds", (double)(r->time_ns[r->n - 1] - r->time_ns[0]) * 1e-9);
     json_object *step = dls_json_object(top, "step");
     dls_json_real(step, "seconds", j->step_s);
+    dls_json_real(step, "period", j->period_s);
     dls_json_real(step, "correlation", j->correlation);
     dls_json_real(step, "chance", j->chance);
+    dls_json_int(step, "followed", (int64_t)j->steps.n);
+    dls_json_real(step, "low", j->steps.low_samples * j->interval_s);
+    dls_json_real(step, "high", j->steps.high_samples * j->interval_s);
     json_object *list = dls_json_list(top, "resources");
     for (size_t i = 0; i < N_RESOURCES; i++) {
         if (j->a[i].x) {

@@ -133,7 +133,7 @@ static dls_cycle cycle_of(const spectrum *s)
         return (dls_cycle){0, 0};
     }
     for (int part = 2; part <= FRACTIONS; part++) {
-        const double at = (double)highest / part, wide = fmax(1, 0.02 * at);
+        const double at = (double)highest / part, wide = fmax(1, 0.05 * at);
         const size_t lag = peak_within(s, fmax((double)begin, at - wide), at + wide);
         if (lag > 0 && s->smooth[lag] >= FRACTION_HIGH * s->smooth[highest]) {
             base = lag;

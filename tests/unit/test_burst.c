@@ -7,6 +7,7 @@
 #include "predictor/measure/burst.h"
 #include "predictor/measure/cycle.h"
 #include "predictor/measure/spread.h"
+#include "predictor/measure/steps.h"
 #include "predictor/measure/two_means.h"
 #include "support/refuse.h"
 
@@ -230,6 +231,59 @@ TEST(step_between_samples)
     dls_cycle c;
     assert_int_equal(find(x, N(x), &c, NULL), DLS_OK);
     assert_true(fabs(c.period_samples / step - 1) < 0.01);
+}
+
+/* x[i] = 1 for the first third of each step, steps of length[0..], whose number it returns. */
+static size_t steps_of(double *x, size_t n, const size_t *length, size_t n_lengths, dls_rng *rng)
+{
+    size_t step = 0;
+    for (size_t i = 0, begin = 0; i < n; i++) {
+        if (i - begin == length[step % n_lengths]) {
+            begin = i;
+            step++;
+        }
+        x[i] = (3 * (i - begin) < length[0]) + 0.2 * (dls_rng_unit(rng) - 0.5);
+    }
+    return step;
+}
+
+/* Three of ten steps are late: an autocorrelation has the common length, 40, their mean is 46. */
+TEST(steps_that_are_late)
+{
+    static double x[2000];
+    static const size_t length[] = {40, 40, 60, 40, 40, 60, 40, 40, 60, 40};
+    const double *one = x;
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 6);
+    const size_t n = steps_of(x, N(x), length, N(length), &rng);
+    dls_steps s;
+    assert_int_equal(dls_steps_follow(&one, 1, N(x), 40, &s, NULL), DLS_OK);
+    assert_true(s.n + 2 >= n && s.n <= n);
+    assert_true(fabs(s.mean_samples / 46 - 1) < 0.01);
+    assert_true(fabs(s.low_samples - 40) < 1 && fabs(s.high_samples - 60) < 1);
+    /* A period that is a little off does no harm, a second series of nothing does not count. */
+    static double flat[N(x)];
+    const double *both[] = {flat, x};
+    dls_steps other;
+    assert_int_equal(dls_steps_follow(both, 2, N(x), 43, &other, NULL), DLS_OK);
+    assert_true(fabs(other.mean_samples / 46 - 1) < 0.01);
+}
+
+TEST(steps_that_cannot_be_followed)
+{
+    static double x[100];
+    const double *one = x;
+    dls_steps s;
+    assert_int_equal(dls_steps_follow(&one, 1, N(x), 10, &s, NULL), DLS_OK); /* constant */
+    assert_int_equal(s.n, 0);
+    for (size_t i = 0; i < N(x); i++) {
+        x[i] = i % 40 < 20;
+    }
+    assert_int_equal(dls_steps_follow(&one, 1, N(x), 40, &s, NULL), DLS_OK); /* too few */
+    assert_int_equal(s.n, 0);
+    assert_int_equal(dls_steps_follow(&one, 1, N(x), 0, &s, NULL), DLS_OK);
+    assert_int_equal(s.n, 0);
+    dls_error err;
+    EACH_REFUSED(1, dls_steps_follow(&one, 1, N(x), 20, &s, &err));
 }
 
 /* Layers that are alike repeat within a step; the exchange at its end tells the step. */

@@ -93,7 +93,7 @@ def within_limit(rate, of):
                           f"its limit is {rate / 8:.3g} B/s")
 
 
-def measure(dlsim, fleet, network, batch, setting, path, seconds):
+def measure(dlsim, fleet, network, batch, setting, path, seconds, profiler):
     """One run, as a dictionary. The recording is cut to whole steps, the first left out."""
     processes = fleet.processes[:setting.roles]
     prepared = fleet.everyone("prepare", processes, network=network, batch=batch, exchange=setting.exchange,
@@ -102,7 +102,8 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds):
     busy, own, began = busy_s(), [p.processor_s() for p in processes], time.monotonic()
     recorder = Recorder(dlsim, processes, path)
     try:
-        run = fleet.everyone("run", processes, seconds=60 + 10 * steps * prepared[0]["step_s"], steps=steps)
+        run = fleet.everyone("run", processes, seconds=60 + 10 * steps * prepared[0]["step_s"], steps=steps,
+                             workers=min(2, setting.roles), profiler=profiler)
     finally:
         recorder.stop()
     length = time.monotonic() - began
@@ -123,13 +124,14 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds):
         "network": network, "batch": batch, "setting": setting.name, "parameters": prepared[0]["parameters"],
         "steps": steps, "step_s": 1e-9 * sum(with_steps) / steps,
         "step_spread": (sorted(with_steps)[int(0.9 * steps)] - sorted(with_steps)[int(0.1 * steps)]) / sorted(with_steps)[steps // 2],
-        "found_s": said["step"]["seconds"], "chance": said["step"]["chance"],
+        "found_s": said["step"]["seconds"], "period_s": said["step"]["period"], "chance": said["step"]["chance"],
         "seconds": said["seconds"], "other_load": max(0, other / length), "time": int(time.time()),
         "expected": {"sent": prepared[0]["sent"], "received": prepared[0]["received"]},
         "counted": {"sent": of["net_tx"]["total"] / steps if "net_tx" in of else 0,
                     "received": of["net_rx"]["total"] / steps if "net_rx" in of else 0},
         "from_s": from_ns * 1e-9, "to_s": to_ns * 1e-9, "profile": said["profile"],
         "resources": {name: {k: r[k] for k in KEPT} for name, r in of.items()},
+        **({"profiler": run[0]["profiler"]} if profiler else {}),
     }
 
 
@@ -155,7 +157,8 @@ def one(args, log):
     setting = Setting(args.setting)
     fleet = fleet_for(setting, log, not args.no_priority)
     try:
-        row = measure(args.dlsim, fleet, args.network, args.batch, setting, args.output, args.seconds)
+        row = measure(args.dlsim, fleet, args.network, args.batch, setting, args.output, args.seconds,
+                      args.profiler)
     finally:
         fleet.close()
     tell(row)
@@ -227,7 +230,7 @@ def collect(args, log):
                     try:
                         fleet.limit(setting.rate)
                         row = measure(args.dlsim, fleet, network, batch, setting,
-                                      os.path.join(args.all, "recordings", name + ".h5"), args.seconds)
+                                      os.path.join(args.all, "recordings", name + ".h5"), args.seconds, args.profiler)
                     except Death as e:
                         print(f"{name}: {e}; all processes are started anew", file=sys.stderr, flush=True)
                         failures[name] = str(e)
@@ -293,6 +296,7 @@ def main():
     p.add_argument("--networks", type=int, default=0, help="of --all: the first so many")
     p.add_argument("--repeat", type=int, default=2, help="repetitions of --all; 2 if left out")
     p.add_argument("--max-load", type=float, default=1e9, help="--all: a run beside more load of others is made again, twice at most")
+    p.add_argument("--profiler", action="store_true", help="the framework's profiler watches, too, which takes time of its own")
     p.add_argument("--no-priority", action="store_true", help="do not ask the kernel for priority over other programs")
     p.add_argument("--dlsim", default=os.environ.get("DLSIM", "dlsim"), help=argparse.SUPPRESS)
     args = p.parse_args()

@@ -7,7 +7,8 @@ It takes one JSON command a line and answers one JSON line to each, {"error": ..
     join      -> framework       joins the others at an address, workers have the first ranks
     prepare   -> step_s, bytes   builds a network and runs the warm-up; bytes: sent and received each step by
                                  the framework's own count of tensors
-    run       -> step_ns         that many steps, when each began, on CLOCK_MONOTONIC, and when the last ended
+    run       -> step_ns         that many steps, when each began, on CLOCK_MONOTONIC, and when the last ended;
+                                 profiler: what the framework's own profiler saw of all but the first step
     names     -> names           of all networks
     export    -> parameters      writes the network as ONNX
 
@@ -16,6 +17,7 @@ rank when it is there, summed there, and the new parameter is sent back.
 """
 import ctypes
 import json
+import math
 import os
 import signal
 import struct
@@ -28,6 +30,7 @@ CLONE_NEWNET = 0x40000000
 PR_SET_PDEATHSIG = 1
 SYS_SCHED_SETATTR = {"x86_64": 314, "aarch64": 274}.get(os.uname().machine, 314)
 LR = 0.001
+STEP = "training step"  # the name of one in the profiler's list
 
 
 class Job:
@@ -143,6 +146,20 @@ def raise_helpers(nice):
             ctypes.CDLL(None).syscall(SYS_SCHED_SETATTR, int(thread), attr, 0)  # older kernels have no turns
 
 
+def profiled(events, workers):
+    """Mean length of a step, and bytes of the tensors that were sent and received in one, by their shapes."""
+    began = sorted(e.time_range.start for e in events if e.name == STEP)
+    ends = max(e.time_range.end for e in events if e.name == STEP)
+    bytes_of = {"gloo:all_reduce": 0, "gloo:send": 0, "gloo:recv": 0}
+    for e in events:
+        if e.name in bytes_of and e.time_range.start >= began[1]:
+            bytes_of[e.name] += 4 * math.prod(e.input_shapes[0])
+    n = len(began) - 1
+    reduced = 2 * (workers - 1) / workers * bytes_of["gloo:all_reduce"]
+    return {"step_s": 1e-6 * (ends - began[1]) / n, "sent": (reduced + bytes_of["gloo:send"]) / n,
+            "received": (reduced + bytes_of["gloo:recv"]) / n}
+
+
 class Role:
     def __init__(self):
         self.rank = self.nice = 0
@@ -194,7 +211,23 @@ class Role:
         return times
 
     def run(self, c):
-        return {"step_ns": self.steps(c["steps"])}
+        if not c["profiler"]:
+            return {"step_ns": self.steps(c["steps"])}
+        from torch.profiler import ProfilerActivity, profile, record_function
+
+        step = self.job.step
+
+        def marked():
+            with record_function(STEP):
+                step()
+
+        self.job.step = marked
+        try:
+            with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as seen:
+                times = self.steps(c["steps"])
+        finally:
+            del self.job.step
+        return {"step_ns": times, "profiler": profiled(seen.events(), c["workers"])}
 
     def names(self, _):
         import networks
