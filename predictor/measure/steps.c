@@ -115,7 +115,8 @@ static void choose(follower *f)
         }
         f->sum[at] = f->alike[at] + best;
     }
-    for (size_t at = f->places; at-- > 0 && f->places - at < f->longest;) { /* within the last step */
+    for (size_t at = f->places;
+         at-- > 0 && f->places - at < f->longest;) { /* within the last step */
         last = f->sum[at] > f->sum[last] ? at : last;
     }
     f->n_beginnings = 0;
@@ -149,25 +150,42 @@ static double place_of(const follower *f, size_t at)
     return (double)at + fmax(-1, fmin(1, off));
 }
 
+/* Mean correlation of a step with the mean of the others. */
+static double likeness(const follower *f)
+{
+    const double n = (double)f->n_beginnings;
+    double sum = 0, own = 0;
+    for (size_t b = 0; b < f->n_beginnings; b++) {
+        sum += f->alike[f->beginning[b]];
+        for (size_t k = 0; k < f->m; k++) {
+            const double *z = f->z + k * f->n + f->beginning[b];
+            for (size_t i = 0; i < f->width; i++) {
+                own += z[i] * z[i];
+            }
+        }
+    }
+    return (sum - own / (double)(f->m * f->width) / n) / (n - 1);
+}
+
 static void measure(follower *f, dls_steps *out)
 {
+    out->likeness = likeness(f);
     double *length = f->sum;
     const size_t n = f->n_beginnings - 1;
     for (size_t i = 0; i < n; i++) {
         length[i] = place_of(f, f->beginning[i]) - place_of(f, f->beginning[i + 1]);
     }
     gsl_sort(length, 1, n);
-    *out = (dls_steps){.n = n,
-                       .mean_samples = gsl_stats_mean(length, 1, n),
-                       .low_samples = gsl_stats_quantile_from_sorted_data(length, 1, n, 0.1),
-                       .high_samples = gsl_stats_quantile_from_sorted_data(length, 1, n, 0.9)};
+    out->n = n;
+    out->mean_samples = gsl_stats_mean(length, 1, n);
+    out->low_samples = gsl_stats_quantile_from_sorted_data(length, 1, n, 0.1);
+    out->high_samples = gsl_stats_quantile_from_sorted_data(length, 1, n, 0.9);
 }
 
-dls_status dls_steps_follow(const double *const *x, size_t m, size_t n, double period,
-                            dls_steps *out, dls_error *err)
+static dls_status follow(const double *const *x, size_t m, size_t n, double period, dls_steps *out,
+                         dls_error *err)
 {
     follower f;
-    assert((x || m == 0) && isfinite(period));
     *out = (dls_steps){0};
     if (m == 0 || period < 3 || 3 * period > (double)n || n >= UINT32_MAX ||
         (double)m * (double)n * period >= MOST_PRODUCTS) {
@@ -183,9 +201,24 @@ dls_status dls_steps_follow(const double *const *x, size_t m, size_t n, double p
             choose(&f);
         }
         if (f.n_beginnings >= 3) {
+            average(&f);
+            compare(&f);
             measure(&f, out);
         }
     }
     follower_fini(&f);
     return status;
+}
+
+dls_status dls_steps_follow(const double *const *x, size_t m, size_t n, double period,
+                            dls_steps *out, dls_error *err)
+{
+    dls_steps half;
+    assert((x || m == 0) && isfinite(period));
+    DLS_TRY(follow(x, m, n, period, out, err));
+    DLS_TRY(follow(x, m, n, period / 2, &half, err));
+    if (half.n > 0 && out->n > 0 && half.likeness >= out->likeness) {
+        *out = half;
+    }
+    return DLS_OK;
 }

@@ -78,6 +78,19 @@ job lstm-0 64 w2-ar-200m
 job lstm-0 64 p1w2-ps-200m
 job translator-0 32 w2-ar-200m
 job translator-0 32 p1w2-ps-200m
+# The framework's profiler, of the same steps: their length and the tensors that were exchanged.
+for setting in w2-ar-200m p1w2-ps-200m; do
+    expect 0 perf bench network=lstm-0 batch=64 setting=$setting seconds=0.5 json profiler output=profiled.h5
+    tail -1 out.txt >profiled.json
+    python3 - <<'END' || fail "the profiler of $setting: $(cat profiled.json)"
+import json
+run = json.load(open("profiled.json"))
+seen = run["profiler"]
+assert abs(seen["step_s"] / run["step_s"] - 1) < 0.005, seen
+assert (seen["sent"], seen["received"]) == (run["expected"]["sent"], run["expected"]["received"]), seen
+END
+    checks=$((checks + 1))
+done
 expect 0 perf analyze job.h5 --json --process=server
 python3 - <<'END' || fail "the server's bytes"
 import json

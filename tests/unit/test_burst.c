@@ -268,6 +268,21 @@ TEST(steps_that_are_late)
     assert_true(fabs(other.mean_samples / 46 - 1) < 0.01);
 }
 
+/* Of steps that differ in length, two are less alike than one: twice the step was found, and half of
+ * that is followed. */
+TEST(steps_of_half_a_period)
+{
+    static double x[2000];
+    static const size_t length[] = {36, 44, 40, 37, 45, 38, 42, 39, 44, 35, 40};
+    const double *one = x;
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 8);
+    dls_steps s;
+    steps_of(x, N(x), length, N(length), &rng);
+    assert_int_equal(dls_steps_follow(&one, 1, N(x), 80, &s, NULL), DLS_OK);
+    assert_true(fabs(s.mean_samples / 40 - 1) < 0.01);
+    assert_true(s.likeness > 0.5 && s.likeness <= 1);
+}
+
 TEST(steps_that_cannot_be_followed)
 {
     static double x[100];
