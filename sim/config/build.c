@@ -123,7 +123,8 @@ static void build_predictions(const dls_builder *b)
     dls_prediction_params *p = &c->predictions;
     const char *estimates = c->settings.value[DLS_CFG_ESTIMATES].v.s, *names[64] = {"none"};
     c->sim.estimates_exact = strcmp(estimates, "exact") == 0;
-    c->estimates_learned = strcmp(estimates, "history") == 0;
+    c->estimates_trees = strcmp(estimates, "history-trees") == 0;
+    c->estimates_learned = strcmp(estimates, "history") == 0 || c->estimates_trees;
     c->sim.estimates_predicted = strcmp(estimates, "predictor") == 0 || c->estimates_learned;
     p->cluster = &c->cluster;
     p->seed = c->sim.seed;
@@ -153,7 +154,8 @@ static void build_predictions(const dls_builder *b)
     }
     if (c->history_path && !c->estimates_learned) {
         dls_problems_add(b->problems, where(b, DLS_CFG_HISTORY),
-                         "'scheduler.history' is for scheduler.estimates = \"history\"");
+                         "'scheduler.history' is for scheduler.estimates = \"history\" "
+                         "and \"history-trees\"");
     }
     if (none && c->sim.estimates_predicted && !c->estimates_learned) {
         dls_problems_add(b->problems, where(b, DLS_CFG_ESTIMATES),

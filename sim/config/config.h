@@ -53,7 +53,7 @@ typedef struct dls_config {
     dls_energy_params energy;
     dls_services services;                     /* its list */
     const char *failure_trace, *elastic_table, *history_path; /* NULL: none */
-    bool estimates_learned;                    /* from the jobs that have ended */
+    bool estimates_learned, estimates_trees;   /* from the jobs that have ended; also by trees */
     const char *results_path;                  /* "" none */
     int64_t warmup_us, cooldown_us;
 

@@ -137,7 +137,7 @@ static dls_status make_history(const dls_config *config, const dls_trace *trace,
     if (config->history_path) {
         DLS_TRY(dls_trace_load(config->history_path, NULL, &config->trace_options, &past, err));
     }
-    const dls_status status = dls_history_create(trace, past, &p->history, err);
+    const dls_status status = dls_history_create(trace, past, config->estimates_trees, &p->history, err);
     dls_trace_destroy(past);
     p->params.history = p->history;
     return status;

@@ -128,14 +128,16 @@ typedef struct dls_key {
        "default: the scheduler's own.", TO(sim.discipline))                                       \
     XX(RESTORE, "scheduler.restore_cost", TIME, "62 s", 0, 31557600, NULL,                        \
        "Time to restore a job at every start but the first, GPUs held.", TO(sim.restore_us))      \
-    XX(ESTIMATES, "scheduler.estimates", STR, "exact", 0, 0, "exact|limit|predictor|history",     \
+    XX(ESTIMATES, "scheduler.estimates", STR, "exact", 0, 0,                                      \
+       "exact|limit|predictor|history|history-trees",                                             \
        "Run time that a scheduler believes of a job without an estimate in the trace: exact, its "\
        "true duration; limit, its time limit, else the mean duration; predictor: what the "       \
-       "predictor says, of every job; history: how long the jobs like it ran that have ended.",   \
-       NONE)                                                                                      \
+       "predictor says, of every job; history: how long the jobs like it ran that have ended; "   \
+       "history-trees: that, moved by boosted trees.", NONE)                                      \
     XX(HISTORY, "scheduler.history", PATH, "", 0, 4095, NULL,                                     \
        "A trace, relative to the configuration's folder, whose jobs have all ended before this "   \
-       "one begins, for scheduler.estimates = \"history\"; empty: nothing is known at first.",     \
+       "one begins, for scheduler.estimates = \"history\" or \"history-trees\"; empty: nothing is "\
+       "known at first.",                                                                         \
        SOME(history_path))                                                                        \
     XX(PLACEMENT, "placement", GROUP, "", 0, 0, NULL,                                             \
        "On which GPUs. Also takes the options of the chosen placement.", NONE)                    \

@@ -40,7 +40,7 @@ typedef struct dls_jobs {
     int64_t *save_us;           /* time that a periodic checkpoint takes; NULL: none are taken */
     dls_work *saved;            /* left at the last checkpoint; NULL: nothing is lost */
     size_t *start_row;          /* row of a running job in the starts; NULL: none are kept */
-    dls_past_runs *seen;        /* [groups of the history] jobs that have ended; NULL: no history */
+    dls_learned past;           /* of the history; without one all are NULL */
 
     size_t done;                /* finished, infeasible or declined */
     size_t infeasible;
@@ -62,7 +62,9 @@ typedef struct dls_jobs {
     XX(jobs.save_us, e->n, e->params->checkpoint_period_us > 0)                                    \
     XX(jobs.saved, e->n, e->failures.undo)                                                         \
     XX(jobs.start_row, e->n, e->rec->want_world && e->params->want_allocs)                         \
-    XX(jobs.seen, dls_history_groups(e->params->history), e->params->history)
+    XX(jobs.past.runs, dls_history_groups(e->params->history), e->params->history)                  \
+    XX(jobs.past.lessons, 1, dls_history_trees(e->params->history))                                \
+    XX(jobs.past.asked, e->n, dls_history_trees(e->params->history))
 
 /* ---- life.c ------------------------------------------------------------------------------------ */
 

@@ -89,8 +89,9 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     }
     const dls_sched_ops *ops = e->params->sched;
     bool admitted = true;
-    if (e->jobs.seen) {
-        e->jobs.estimate_us[job] = dls_history_estimate_us(e->params->history, e->jobs.seen, job);
+    if (e->params->history) {
+        e->jobs.estimate_us[job] =
+            dls_history_ask_us(e->params->history, &e->jobs.past, job, e->clock.now_us);
     }
     if (ops->admit) {
         dls_view_update(e);
@@ -262,8 +263,8 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
     dls_evq_cancel(&e->clock.turns, (uint32_t)job);
     e->rec->state[job] = DLS_JOB_FINISHED;
     e->rec->end_us[job] = e->clock.now_us;
-    if (e->jobs.seen) {
-        dls_history_see(e->params->history, e->jobs.seen, job, e->rec->executed_us[job]);
+    if (e->params->history) {
+        dls_history_see(e->params->history, &e->jobs.past, job, e->rec->executed_us[job]);
     }
     e->jobs.done++;
     e->view.ended++;

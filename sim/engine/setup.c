@@ -102,8 +102,8 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
                                  : limit >= 0                 ? limit
                                                               : mean_us;
     }
-    for (size_t g = 0; e->jobs.seen && g < dls_history_groups(e->params->history); g++) {
-        e->jobs.seen[g] = dls_history_past(e->params->history)[g];
+    if (e->params->history) {
+        dls_history_begin(e->params->history, &e->jobs.past);
     }
     return DLS_OK;
 }

@@ -21,7 +21,7 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
     if (a) {
         a->get(a->user, job, &shape, dls_work_to_us(e->job[job].work), &said);
     }
-    if (e->jobs.seen) {
+    if (e->params->history) {
         said.remaining_s = (double)dls_job_remaining_us(e, job) / 1e6;
     }
     DLS_TRY(dls_record_start_row(e->rec, job, e->clock.now_us, &row, err));

@@ -16,6 +16,18 @@ figure() {
     for key in "$@"; do sed -n 's/^ *"'"$key"'": \([0-9.e+-]*\),*$/\1/p' row.json | head -1; done | paste -sd' '
 }
 
+# missed NAME ARGUMENTS...: how far estimates are from run times in a run of ours: root mean square of the logarithm, median and 90 %
+# quantile as factors.
+missed() {
+    local name=$1
+    shift
+    dlsim run "$@" --force -q -o row.h5 >/dev/null 2>&1
+    dlsim export --csv --table=starts -q row.h5 |
+        awk -F, 'NR > 1 { d = $8 / 1e6; x = log($12 / (d < 1 ? 1 : d)); print x < 0 ? -x : x }' | sort -g |
+        awk -v name="$name" '{ e[NR] = $1; s += $1 * $1 }
+            END { print name, sqrt(s / NR), exp(e[int(NR / 2) + 1]), exp(e[int(NR * 0.9) + 1]) }'
+}
+
 # study CFG OPTIONS...: a study's designs, one a line: placement, source and what else is in the label; mean JCT (h, +- %),
 # median (min), p95 (h), p99 (d); mean and median over that of consolidated with the same seed, +- each; the part kept of
 # what driple gains over consolidated with the oracle, of the mean, of the median (%, +-); error of the predictor (%).

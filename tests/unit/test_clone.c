@@ -133,6 +133,9 @@ TEST(schedulers)
     }
     check(PLAIN "scheduler: { estimates = \"history\"; };", "srsf", "consolidated", trace);
     dls_trace_destroy(trace);
+    trace = trace_of_models(1, 600); /* of which trees learn */
+    check(PLAIN "scheduler: { estimates = \"history-trees\"; };", "srsf", "consolidated", trace);
+    dls_trace_destroy(trace);
 }
 
 TEST(placements)
