@@ -24,6 +24,12 @@ static bool is_name(const char *text)
     return len <= NAME_BYTES;
 }
 
+static bool alike(const dls_site_group *a, const dls_site_group *b)
+{
+    return a->gpus == b->gpus && a->cpus == b->cpus && a->mem_mib == b->mem_mib &&
+           strcmp(a->type, b->type) == 0;
+}
+
 dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, dls_error *err)
 {
     all->cpus += (double)node->cpus;
@@ -39,14 +45,41 @@ dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, d
                         NAME_BYTES);
     }
     dls_site_group *last = all->n > 0 ? &all->group[all->n - 1] : NULL;
-    if (last && last->gpus == node->gpus && last->cpus == node->cpus &&
-        last->mem_mib == node->mem_mib && strcmp(last->type, node->type) == 0) {
+    if (last && alike(last, node) && last->rack == node->rack) {
         last->count++;
         return DLS_OK;
     }
     DLS_TRY(dls_grow(&all->group, &all->cap, all->n + 1, sizeof *all->group, err));
     all->group[all->n++] = *node;
     return DLS_OK;
+}
+
+void dls_site_nodes_join(dls_site_nodes *all)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const dls_site_group *g = &all->group[i];
+        dls_site_group *last = n > 0 ? &all->group[n - 1] : NULL;
+        const int32_t size = last ? (last->rack_size > 0 ? last->rack_size : last->count) : 0;
+        if (last && alike(last, g) && last->rack > 0 && g->rack > 0 && last->count % size == 0 &&
+            g->count <= size) {
+            last->count += g->count;
+            last->rack_size = size;
+        } else {
+            all->group[n++] = *g;
+        }
+    }
+    all->n = n;
+}
+
+int32_t dls_site_nodes_racks(const dls_site_nodes *all)
+{
+    int32_t racks = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const dls_site_group *g = &all->group[i];
+        racks += g->rack == 0 ? 0 : g->rack_size > 0 ? (g->count - 1) / g->rack_size + 1 : 1;
+    }
+    return racks;
 }
 
 void dls_site_nodes_fini(dls_site_nodes *all)
@@ -108,15 +141,18 @@ void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
     fputs(");\n    nodes = (\n", cfg);
     for (size_t i = 0; i < all->n; i++) {
         const dls_site_group *g = &all->group[i];
-        char memory[48] = "", name[NAME_BYTES + 1];
+        char memory[48] = "", rack[48] = "", name[NAME_BYTES + 1];
         name_group(all, i, name, sizeof name);
         if (g->mem_mib > 0) {
             snprintf(memory, sizeof memory, " memory = \"%lld MiB\";", (long long)g->mem_mib);
         }
+        if (g->rack_size > 0) {
+            snprintf(rack, sizeof rack, " rack_size = %d;", (int)g->rack_size);
+        }
         fprintf(cfg,
-                "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld;%s "
+                "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld;%s%s "
                 "}%s\n",
-                name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus, memory,
+                name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus, memory, rack,
                 i + 1 < all->n ? "," : "");
     }
     fputs("    );\n};\n\ntrace: { path = \"trace.csv\"; };\n", cfg);

@@ -15,6 +15,7 @@ typedef struct dls_site_group {
     char name[64], type[64]; /* of the first; type "": not named */
     int32_t count, gpus;
     int64_t cpus, mem_mib; /* of each; mem_mib 0: not accounted */
+    int32_t rack, rack_size; /* of the last; 0: not known; rack_size 0: all in one */
 } dls_site_group;
 
 typedef struct dls_site_nodes {
@@ -29,6 +30,10 @@ typedef struct dls_site_nodes {
 /* Behind those that are in. node->count is 1. Errors: ENOMEM. */
 dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node,
                               dls_error *err) DLS_MUST_CHECK;
+/* Groups of equal racks that follow each other and are alike become one. */
+void dls_site_nodes_join(dls_site_nodes *all);
+/* How many racks there are. */
+int32_t dls_site_nodes_racks(const dls_site_nodes *all);
 void dls_site_nodes_fini(dls_site_nodes *all);
 /* All of a configuration up to the scheduler: `from` made it, the trace is trace.csv. */
 void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg);

@@ -5,6 +5,8 @@
  *      sacct -P            --> trace.csv       (traces/sacct.c reads it)
  *      scontrol show nodes --> cluster.cfg     nodes with GPUs, in Slurm's order
  *      slurm.conf          --> cluster.cfg     options of the scheduler `slurm`
+ *      topology.conf, gres.conf
+ *                          --> cluster.cfg     racks, types of GPUs
  *      sshare -a -P        --> shares.csv
  *      slurmctld's log     --> runs.csv        when the schedulers ran (option `runs`)
  *      scontrol show nodes, partitions
@@ -31,6 +33,7 @@
 #include "site/slurm_conf.h"
 #include "site/slurm_held.h"
 #include "site/slurm_jobs.h"
+#include "site/slurm_topology.h"
 #include "traces/date.h"
 #include "traces/sacct_json.h"
 #include "traces/trace_impl.h"
@@ -62,8 +65,8 @@ static int32_t gpus_of(const char *gres, char type[64])
     return n > 0 && n <= 64 ? (int32_t)n : 0;
 }
 
-static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char *line, bool memory,
-                           dls_error *err)
+static dls_status add_node(dls_site_nodes *all, dls_site_held *held, dls_site_topology *topology,
+                           const char *line, bool memory, dls_error *err)
 {
     dls_site_group g = {.count = 1};
     char gres[256], cpus[32], mem[32], state[64], partitions[4096];
@@ -77,6 +80,7 @@ static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char 
     }
     g.cpus = strtoll(cpus, NULL, 10);
     g.gpus = gpus_of(gres, g.type);
+    dls_site_topology_place(topology, &g);
     dls_site_value_of(line, "RealMemory", mem, sizeof mem);
     g.mem_mib = memory ? strtoll(mem, NULL, 10) : 0;
     dls_site_value_of(line, "State", state, sizeof state);
@@ -86,7 +90,7 @@ static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char 
 }
 
 static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_held *held,
-                             bool memory, dls_error *err)
+                             dls_site_topology *topology, bool memory, dls_error *err)
 {
     char *text, *rest = NULL;
     size_t len;
@@ -95,9 +99,10 @@ static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_hel
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     for (char *line = strtok_r(text + mark, "\n", &rest); status == DLS_OK && line;
          line = strtok_r(NULL, "\n", &rest)) {
-        status = add_node(all, held, line, memory, err);
+        status = add_node(all, held, topology, line, memory, err);
     }
     dls_free(text);
+    dls_site_nodes_join(all);
     if (status == DLS_OK && all->total_gpus == 0) {
         status = dls_fail(err, DLS_EINPUT, path,
                           "no node with GPUs in it: is it the output of "
@@ -116,6 +121,7 @@ typedef struct making {
     const dls_trace *trace;
     dls_site_held *held;
     const dls_site_jobs *jobs;
+    dls_site_topology *topology;
     const dls_site_log *log; /* NULL: none */
     FILE *to;
 } making;
@@ -321,6 +327,7 @@ static void report(const making *m)
     }
     dls_site_held_put(m->held, m->to);
     dls_site_jobs_report(m->jobs, m->to);
+    dls_site_topology_report(m->topology, m->nodes, m->to);
     if (has_partitions(m)) {
         fprintf(m->to, "  partitions: %d%s\n", (int)m->held->partitions.names.n,
                 m->site->partitions ? "" : "; their tiers are not known (--partitions)");
@@ -345,7 +352,8 @@ static dls_status read_all(making *m, dls_trace **trace, dls_site_nodes *nodes, 
     dls_site_rules rules;
     DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
     DLS_TRY(dls_trace_of_text(m->sacct, "sacct", trace, err));
-    DLS_TRY(read_nodes(site->nodes, nodes, m->held, rules.memory, err));
+    DLS_TRY(dls_site_topology_read(m->topology, site->topology, site->gres, err));
+    DLS_TRY(read_nodes(site->nodes, nodes, m->held, m->topology, rules.memory, err));
     DLS_TRY(read_held(m->held, m->sacct, *trace, err));
     DLS_TRY(dls_site_jobs_read(jobs, m->sacct, err));
     if (rules.preempt && site->qos) {
@@ -367,12 +375,14 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_log log = {0};
     dls_site_held held;
     dls_site_jobs jobs;
+    dls_site_topology topology;
     static const dls_trace_options opts;
     dls_trace_source sacct = {strcmp(site->sacct, "-") == 0 ? "<stdin>" : site->sacct, NULL, 0, &opts};
     char *text;
     DLS_TRY(dls_sacct_text(site->sacct, &text, &sacct.len, err));
     sacct.text = text;
-    making m = {.site = site, .sacct = &sacct, .nodes = &all, .held = &held, .jobs = &jobs, .to = to};
+    making m = {.site = site, .sacct = &sacct, .nodes = &all, .held = &held, .jobs = &jobs, .topology = &topology, .to = to};
+    dls_site_topology_init(&topology);
     dls_site_held_init(&held);
     dls_site_jobs_init(&jobs);
     const dls_status status = read_all(&m, &trace, &all, &jobs, &log, err);
@@ -381,6 +391,7 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_nodes_fini(&all);
     dls_site_held_fini(&held);
     dls_site_jobs_fini(&jobs);
+    dls_site_topology_fini(&topology);
     dls_free(text);
     return status;
 }

@@ -41,6 +41,8 @@ typedef struct dls_site_slurm {
     const char *shares;        /* `sshare -a -P`; NULL: every user has the same share */
     const char *log;           /* slurmctld's, for what is between seconds; NULL: there is none */
     const char *folder;        /* made if it is not there; files in it are replaced */
+    const char *topology;      /* topology.conf, or `scontrol show topology`: racks; NULL */
+    const char *gres;          /* gres.conf: types of GPUs that the nodes do not name; NULL */
 } dls_site_slurm;
 
 /* Write folder/trace.csv, folder/cluster.cfg, with shares and log folder/shares.csv and
