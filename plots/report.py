@@ -295,12 +295,19 @@ def bounded(x):
 
 
 def answered(path):
-    """The tables of a what-if: grade, speeds, target, waits by group."""
+    """The tables of a what-if: grade, both sides, speeds, target, waits and energy by group."""
     with open(path, encoding="utf-8") as f:
         a = json.load(f)
     why = f" ({html.escape(a['ungraded'])})" if a["ungraded"] else ""
     out = [f"<h2>What if</h2><p>Grade of the replay as it was: <b>{a['grade']}</b>{why}. ",
-           f"Intervals: 95 %, {a['blocks']} blocks of {duration(a['block_s'])} drawn with replacement.</p>"]
+           f"Intervals: 95 %, {a['blocks']} blocks of {duration(a['block_s'])} drawn with replacement.</p>"
+           if any(g["before"]["wait_mean"]["low_s"] is not None for g in a["groups"]) else
+           "No intervals: the history is too short.</p>"]
+    out.append(table(["", "as it was", "then"], [[name, show(a["before"][key]), show(a["after"][key])] for name, key, show in (
+        ("GPUs", "gpus", str), ("in use", "utilisation", "{:.1%}".format), ("completion, mean", "jct_mean_s", duration),
+        ("makespan", "makespan_s", duration))]))
+    if a["load"] != 1:
+        out.append(f"<p>Load: {a['load']:.3f} times the GPU time, as drawn.</p>")
     for s in a["speeds"]:
         how = "as given" if s["given"] else f"predicted, {s['least']:.2f} to {s['most']:.2f} over models"
         out.append(f"<p>{html.escape(s['type'])}: {s['speed']:.2f} times {html.escape(s['reference'])} ({how})</p>")
@@ -313,6 +320,11 @@ def answered(path):
         out.append(table([name, "jobs", "then", "as it was", "then", "change"],
                          [[html.escape(f"{g['kind']} {g['name']}"), g["before"]["jobs"], g["after"]["jobs"],
                            *map(bounded, (g["before"][key], g["after"][key], g[f"{key}_change"]))] for g in a["groups"]]))
+    if all("energy_kwh" in g[side] for g in a["groups"] for side in ("before", "after")):
+        keys = ("energy_kwh", "cost", "carbon_kg")
+        out.append(table(["Energy of jobs", "kWh as it was", "then", "cost as it was", "then", "kg CO2 as it was", "then"],
+                         [[html.escape(f"{g['kind']} {g['name']}"),
+                           *(f"{g[side].get(key, 0):.5g}" for key in keys for side in ("before", "after"))] for g in a["groups"]]))
     return "\n".join(out)
 
 

@@ -34,7 +34,8 @@ END
 
 # Fewer nodes: numbers, intervals and changes from the jobs themselves.
 expect 0 whatif site.cfg --remove 'V100: 1' -o two --json
-test -s two/report.html && grep -q "Grade of the replay" two/report.html || fail "no report"
+for text in "Grade of the replay" "Intervals: 95 %" "completion, mean"; do says two/report.html "$text"; done
+! grep -q "Energy of jobs" two/report.html || fail "energy that nobody asked for"
 expect 0 export --csv two/before.h5 -o before.csv -q
 expect 0 export --csv two/after.h5 -o after.csv -q
 check numbers <<'END'
@@ -168,5 +169,7 @@ expect 5 whatif site.cfg -o trace.csv/folder
 
 ln -s "$source/tests" tests
 run_page "$source/docs/whatif.md"
-test -s answer/report.html || fail "no report"
+says answer/report.html "No intervals"
+expect 0 whatif site.cfg --remove 'V100: 1' --both energy.account=true -o watts
+says watts/report.html "Energy of jobs"
 echo "$checks checks"
