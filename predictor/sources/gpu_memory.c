@@ -31,6 +31,7 @@ dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *by
     if (i == m->n) {
         dls_workload w;
         own.runner |= m->runner;
+        own.layers = m->runner & DLS_RUN_EAGER ? NULL : own.layers;
         DLS_TRY(dls_grow(&m->line, &m->cap, m->n + 1, sizeof *m->line, err));
         DLS_TRY(dls_model_workload(names, m->numeric, &w, err));
         const double one = dls_step_memory_bytes(&w, m->numeric, 1);

@@ -206,7 +206,9 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
     const double words = q->part == DLS_STEP_FORWARD     ? 1
                          : q->part == DLS_STEP_NO_UPDATE ? 2
                                                          : 2 + dls_optimiser_words(work->optimiser);
-    out->prediction.mem_bytes = dls_words_memory_bytes(work, q->numeric, q->batch, words);
+    const double process = dls_words_memory_bytes(work, q->numeric, 0, 0);
+    const double whole = dls_words_memory_bytes(work, q->numeric, q->batch, words);
+    out->prediction.mem_bytes = process + (whole - process) / fmax(1, q->stages);
     out->fits = out->prediction.mem_bytes <= gpu->mem_bytes;
     return DLS_OK;
 }
@@ -431,6 +433,7 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
     DLS_TRY(check(w, q, &names, err));
     dls_model_names run = names; /* whoever answers, memory is that of what PyTorch runs */
     run.runner |= DLS_RUN_EAGER;
+    run.layers = NULL;
     DLS_TRY(workload_of(w, &run, q->numeric, &work, err));
     DLS_TRY(weigh(w, q, work, out, err));
     DLS_TRY(workload_of(w, &names, q->numeric, &work, err));

@@ -318,11 +318,13 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
     }
 }
 
-/* What PyTorch holds once it has run a kernel, all of its own loaded: the median of 879 (RTX 2080
- * Ti), 1007 (TITAN V), 1105 and 1488 MiB (RTX 3090), of PyTorch 1.3 to 1.7 by nvidia-smi
- * (pytorch/pytorch issues 49877, 28394, 60150). Since CUDA 11.7 kernels are loaded when they are
- * used, and it is 300 to 400 (107667). */
-#define PYTORCH_BYTES (1056 * 1048576.0)
+/* What a process of PyTorch holds that trains next to nothing, by nvidia-smi: the six jobs PPO and TD3
+ * of Lucid's profiles (S-Lab, RTX 3090; 2,051 and 2,059 MiB), which judge no estimate. PyTorch 1.3 to
+ * 1.7 on other GPUs held 879 to 1,488 (pytorch/pytorch issues 49877, 28394, 60150); since CUDA 11.7
+ * kernels are loaded when they are used, and it is 300 to 400 (107667). Convolutions have cuDNN's
+ * workspace beside. */
+#define PYTORCH_BYTES (2050 * 1048576.0)
+#define CUDNN_BYTES (256 * 1048576.0)
 #define ALIVE 3 /* results at a time where none is kept: what is read, written, and a residual */
 
 dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
@@ -342,6 +344,9 @@ dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_n
     if (status == DLS_OK && names->runner & DLS_RUN_EAGER) {
         w->activations = names->runner & DLS_RUN_FORWARD ? ALIVE * w->largest : w->kept;
         w->process = PYTORCH_BYTES;
+        for (size_t i = 0; i < w->n_kernels && !(w->process > PYTORCH_BYTES); i++) {
+            w->process += w->kernel[i].family < DLS_KERNEL_MATMUL ? CUDNN_BYTES : 0;
+        }
     }
     return status;
 }

@@ -33,6 +33,27 @@ static void edge(dls_opgraph *g, int32_t from, int32_t to)
     assert_int_equal(dls_opgraph_add_edge(g, from, to, false, NULL), DLS_OK);
 }
 
+/* Numbers of 4 bytes, a sample of 4: hidden 8, ReLU, 2 classes. What is held longest: the sample
+ * (16), ReLU's result (32), the logits (8), and beside them the gradients on both sides of ReLU (64). */
+TEST(held_at_once)
+{
+    const dls_opgraph_info info = {
+        .batch = 1, .numeric = DLS_NUMERIC_FP32, .optimiser = DLS_OPTIMISER_SGD, .model = "mlp"};
+    dls_net *net;
+    dls_opgraph *g;
+    dls_workload w;
+    assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
+    dls_net_set_runner(net, DLS_RUN_EAGER);
+    const dls_tensor hidden = dls_net_dense(net, dls_net_dense_input(net, 4), 8, false);
+    dls_net_loss(net, dls_net_dense(net, dls_net_relu(net, hidden), 2, false));
+    assert_int_equal(dls_net_finish(net, &g, NULL), DLS_OK);
+    dls_net_destroy(net);
+    assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
+    assert_int_equal((int)lrint(4 * w.kept), 120);
+    dls_workload_fini(&w);
+    dls_opgraph_destroy(g);
+}
+
 TEST(by_hand)
 {
     dls_opgraph_info info = {

@@ -5,6 +5,8 @@
  */
 #include "workload/operator/from_graph.h"
 
+#include "workload/operator/alive.h"
+
 #include "base/alloc.h"
 
 #include <math.h>
@@ -162,19 +164,11 @@ static dls_status convert(const dls_opgraph *g, dls_workload *w, int32_t *order,
     return DLS_OK;
 }
 
-/* Results that the backward pass reads, and the largest of all, in bytes; keeps: [nodes] zero. */
-static void count_kept(const dls_opgraph *g, int32_t *keeps, dls_workload *w)
+static void largest_results(const dls_opgraph *g, dls_workload *w)
 {
-    for (int32_t e = 0; e < g->n_edges; e++) {
-        const dls_op_edge *edge = &g->edges[e];
-        if (!edge->control && g->nodes[edge->to].phase == DLS_PHASE_BACKWARD) {
-            keeps[edge->from] = 1;
-        }
-    }
     for (int32_t i = 0; i < g->n_nodes; i++) {
         const dls_op_node *x = &g->nodes[i];
         if (x->phase == DLS_PHASE_FORWARD && x->on_gpu) {
-            w->kept += keeps[i] ? (double)x->out_bytes * x->repeat : 0;
             w->largest = fmax(w->largest, (double)x->out_bytes);
             w->stream =
                 dls_op_family_of(x->kind) == DLS_FAMILY_NORM ? (double)x->out_bytes : w->stream;
@@ -193,9 +187,9 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     const size_t n = (size_t)g->n_nodes;
     int32_t *work;
     DLS_TRY(dls_alloc_array(&work, 3 * n + 1, sizeof *work, "graph", err));
-    const dls_status status = convert(g, w, work, work + n, work + 2 * n, err);
-    memset(work, 0, n * sizeof *work);
-    count_kept(g, work, w);
+    dls_status status = convert(g, w, work, work + n, work + 2 * n, err);
+    DLS_THEN(status, dls_graph_alive(g, work, work + n, &w->kept, err));
+    largest_results(g, w);
     dls_free(work);
     if (status != DLS_OK) {
         dls_workload_fini(w);

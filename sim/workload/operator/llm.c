@@ -91,8 +91,9 @@ dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *pee
 {
     const bool matrix =
         (numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) && gpu->fp16_flops > 0;
-    return (dls_llm_machine){.flops = matrix ? gpu->fp16_flops : rates->flops[DLS_KERNEL_MATMUL],
+    return (dls_llm_machine){.flops = gpu->fp16_flops,
                              .matrix = matrix,
+                             .rates = *rates,
                              .word = rates->element_bytes,
                              .mem_bps = gpu->mem_bps,
                              .mem_bytes = gpu->mem_bytes,
@@ -105,27 +106,100 @@ dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *pee
 
 /* ---- one layer on one GPU -------------------------------------------------------------------- */
 
-static double product_s(const dls_llm_machine *on, double m, double k, double n, double count)
+/* `count` products of m x k by k x n; a single one's `grows` with the tokens. */
+static double product_s(const dls_llm_machine *on, double m, double k, double n, double count,
+                        dls_grows grows)
 {
-    const double d = fmin(k, n);
-    const double rate = on->matrix ? on->flops * PART_OF_PEAK * d / (d + HALF_SIZE) : on->flops;
-    const double bytes = on->word * (m * k + k * n + m * n);
-    return count * fmax(2 * m * k * n / rate, bytes / (on->mem_bps * MEMORY_PART));
+    const double d = fmin(k, n), elements = m * k + k * n + m * n;
+    if (!on->matrix) {
+        const dls_kernel kernel = {.family = DLS_KERNEL_MATMUL,
+                                   .repeats = 1,
+                                   .flops = 2 * count * m * k * n,
+                                   .moved = count * elements,
+                                   .product = {count, m, k, n, 1,
+                                               count > 1 ? DLS_GROWS_COUNT : grows}};
+        return dls_kernel_s(&kernel, &on->rates, 1);
+    }
+    const double rate = on->flops * PART_OF_PEAK * d / (d + HALF_SIZE);
+    return count *
+           fmax(2 * m * k * n / rate, on->word * elements / (on->mem_bps * MEMORY_PART));
 }
 
-/* Forward pass of one micro-batch through a layer. */
-static double layer_s(const dls_llm *l, const dls_llm_machine *on)
+/* Kernels that move so many numbers. */
+static double moved_s(const dls_llm_machine *on, double kernels, double numbers)
+{
+    return on->matrix ? on->word * numbers / (on->mem_bps * MEMORY_PART)
+                      : on->rates.derate * (on->word * numbers / on->rates.mem_bps +
+                                            kernels * on->rates.launch_s);
+}
+
+typedef struct passes {
+    double forward_s, backward_s;
+} passes;
+
+static void add_product(const dls_llm_machine *on, double m, double k, double n, double count,
+                        passes *p)
+{
+    const double s = product_s(on, m, k, n, count, DLS_GROWS_ROWS);
+    p->forward_s += s;
+    p->backward_s += on->matrix ? 2 * s
+                                : product_s(on, m, n, k, count, DLS_GROWS_ROWS) +
+                                      product_s(on, k, m, n, count, DLS_GROWS_DEPTH);
+}
+
+/* What moves alone in a layer and its kernels, in numbers a token and hidden unit (of all, of a
+ * part of the tensor group) and in scores: Megatron-LM's of fused kernels; eager PyTorch's of GPT, as
+ * the table of docs/operator.md counts norms, dropout, residuals; transposes, GELU spelled out, the
+ * meeting of queries, keys and values; scale, mask, softmax, dropout; gradients of biases. */
+typedef struct traffic {
+    double kernels, whole, part, scores;
+} traffic;
+static const traffic megatron = {0, 14, 20, 6.5}, eager = {22, 14.5, 80, 8.25},
+                     eager_back = {38, 22.5, 133, 12.25};
+
+static double traffic_s(const dls_llm *l, const dls_llm_machine *on, traffic t)
+{
+    const double tokens = l->micro * l->sequence, ways = l->tensor;
+    return moved_s(on, t.kernels,
+                   tokens * (t.whole * l->hidden + t.part * l->hidden / ways +
+                             t.scores * l->heads * l->sequence / ways));
+}
+
+/* One micro-batch through a layer. */
+static passes layer_s(const dls_llm *l, const dls_llm_machine *on)
 {
     const double h = l->hidden, t = l->tensor, tokens = l->micro * l->sequence;
     const double wide = l->experts > 0 ? l->active : 1; /* each token passes so many experts */
-    const double depth = h / l->heads, flops = 4 * tokens * l->sequence * h / t;
-    const double part = on->matrix ? PART_OF_PEAK * fmin(1, 2 * depth / (depth + HALF_SIZE)) : 1;
-    const double moved =
-        14 * tokens * h + 20 * tokens * h / t + 6.5 * l->heads * l->sequence * tokens / t;
-    return product_s(on, tokens, h, 3 * h / t, 1) + product_s(on, tokens, h / t, h, 1) +
-           product_s(on, wide * tokens, h, 4 * h / t, 1) +
-           product_s(on, wide * tokens, 4 * h / t, h, 1) + flops / (on->flops * part) +
-           on->word * moved / (on->mem_bps * MEMORY_PART);
+    const double depth = h / l->heads, heads = l->micro * l->heads / t, s = l->sequence;
+    passes p = {0};
+    add_product(on, tokens, h, 3 * h / t, 1, &p);
+    add_product(on, tokens, h / t, h, 1, &p);
+    add_product(on, wide * tokens, h, 4 * h / t, 1, &p);
+    add_product(on, wide * tokens, 4 * h / t, h, 1, &p);
+    if (on->matrix) { /* attention's products and the rest */
+        const double part = PART_OF_PEAK * fmin(1, 2 * depth / (depth + HALF_SIZE));
+        const double rest_s =
+            4 * tokens * s * h / t / (on->flops * part) + traffic_s(l, on, megatron);
+        p.forward_s += rest_s;
+        p.backward_s += 2 * rest_s;
+        return p;
+    }
+    add_product(on, s, depth, s, heads, &p);
+    add_product(on, s, s, depth, heads, &p);
+    p.forward_s += traffic_s(l, on, eager);
+    p.backward_s += traffic_s(l, on, eager_back);
+    return p;
+}
+
+/* Of the last stage: the loss over the vocabulary. */
+static double logits_s(const dls_llm *l, const dls_llm_machine *on)
+{
+    const double tokens = l->micro * l->sequence, words = l->vocabulary / l->tensor;
+    passes p = {0};
+    add_product(on, tokens, l->hidden, words, 1, &p);
+    return p.forward_s + p.backward_s +
+           (on->matrix ? 36 * tokens * words / (on->mem_bps * MEMORY_PART)
+                       : moved_s(on, 6, 14 * tokens * words));
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -259,21 +333,21 @@ dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batc
         (w.layers * (dense * h * h + 13 * h) + (l->vocabulary + l->sequence) * h) / l->tensor +
         experts_params;
     add_memory(l, on, &w, out);
-    const double pass_s = w.layers * layer_s(l, on) * (out->recompute ? 4 : 3);
-    const double tokens = l->micro * l->sequence;
-    const double logits_s =
-        3 * (product_s(on, tokens, h, l->vocabulary / l->tensor, 1) +
-             12 * tokens * l->vocabulary / l->tensor / (on->mem_bps * MEMORY_PART));
+    const passes p = layer_s(l, on);
+    const double pass_s = w.layers * (p.forward_s * (out->recompute ? 2 : 1) + p.backward_s);
+    const double last_s = logits_s(l, on);
     out->compute_s = w.micro_batches * pass_s;
-    out->logits_s = w.micro_batches * logits_s;
+    out->logits_s = w.micro_batches * last_s;
     add_tensor(l, on, &w, out);
     add_pipeline(l, on, &w, out);
     add_experts(l, on, &w, out);
     add_data(l, on, &w, experts_params, out);
     out->bubble_s =
         (l->pipeline - 1) / l->chunks * (pass_s + (out->tensor_s + out->expert_s) / w.micro_batches);
-    out->update_s = 28 * out->params / (l->zero >= 1 ? w.data : 1) / (on->mem_bps * MEMORY_PART);
-    out->overlap_s = HIDING * (pass_s + logits_s);
+    const double own = out->params / (l->zero >= 1 ? w.data : 1); /* updated here */
+    out->update_s = on->matrix ? 28 * own / (on->mem_bps * MEMORY_PART)
+                               : moved_s(on, 0, dls_optimiser_moved(DLS_OPTIMISER_ADAM) * own);
+    out->overlap_s = HIDING * (pass_s + last_s);
     out->alone_s = out->compute_s + out->logits_s + out->bubble_s + out->tensor_s +
                    out->pipeline_s + out->expert_s + out->update_s;
     const double data_s = out->data_s + out->link_bytes / w.line;

@@ -3,9 +3,11 @@
  * Training steps of large transformers that are divided by tensors, pipeline stages, data and
  * experts (Narayanan et al., SC 2021; Korthikanti et al., 2022), in closed form:
  *
- *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over memory
+ *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over memory;
+ *               without matrix units the operator model's kernel (model.h)
  *      stage    layers / pp of 4 products, attention and what moves alone; forward, twice that
- *               backward, forward again where activations do not fit; tensor groups' all-reduces
+ *               backward, forward again where activations do not fit; tensor groups' all-reduces;
+ *               without matrix units what eager PyTorch launches (docs/operator.md), not Megatron-LM
  *      step     m stages and the last one's logits + (pp - 1) / vp stages of bubble + transfers between
  *               stages + update; exchange of gradients beside the last micro-batch's backward pass
  *
@@ -38,8 +40,9 @@ bool dls_llm_named(const char *model);
 dls_status dls_llm_parse(const char *model, dls_llm *out, dls_error *err) DLS_MUST_CHECK;
 
 typedef struct dls_llm_machine {
-    double flops; /* of products; of the peak if `matrix` */
-    bool matrix;  /* matrix units: the law of sizes holds */
+    double flops; /* the peak of matrix units in 16 bits, if `matrix` */
+    bool matrix;  /* the law of sizes holds; else the operator model's rates */
+    dls_rates rates;
     double word;  /* bytes of an activation */
     double mem_bps, mem_bytes;
     double peer_bps, peer_latency_s; /* between the GPUs of a domain, per GPU */

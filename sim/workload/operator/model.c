@@ -333,8 +333,8 @@ double dls_words_memory_bytes(const dls_workload *w, dls_numeric numeric, double
     const bool mixed = numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16;
     const double element = dls_numeric_bytes(numeric);
     return WORD_BYTES * words * w->params + (mixed ? element * w->params : 0) +
-           batch * (element * w->activations + WORD_BYTES * w->input) + WORKSPACE_BYTES +
-           (w->process > 0 ? w->process : CONTEXT_BYTES);
+           batch * (element * w->activations + WORD_BYTES * w->input) +
+           (w->process > 0 ? w->process : CONTEXT_BYTES + WORKSPACE_BYTES);
 }
 
 double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch)

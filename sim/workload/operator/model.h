@@ -146,8 +146,8 @@ dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double bat
 double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_host *host);
 
 /* Bytes on the GPU: weights, gradients, optimiser state (all 32 bits) and a 16-bit copy of the
- * weights under mixed precision, what the backward pass keeps, the input, 256 MiB of workspace and
- * 450 MiB for the context, or w->process. An estimate: no published measurement judges it here. */
+ * weights under mixed precision, what the step holds of results, the input, and the process:
+ * w->process, or 450 MiB for the context and 256 MiB of workspace. */
 double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch);
 /* With so many words a parameter: 1 for a forward pass, 2 with gradients, more for an optimiser. */
 double dls_words_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch,

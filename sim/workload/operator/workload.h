@@ -102,8 +102,8 @@ typedef struct dls_workload {
     size_t n_tensors, tensor_cap;
     double params;       /* their sum */
     double activations;  /* elements kept for the backward pass, per sample */
-    double kept;         /* of graphs: those that the backward pass reads; activations are all */
-    double process;      /* bytes that its process holds beside; 0: as TensorFlow's */
+    double kept;         /* of graphs: the most that live at once (alive.h); activations are all */
+    double process;      /* bytes that its process holds beside, workspace too; 0: TensorFlow's */
     double largest;      /* of graphs: the largest result */
     double shared;       /* of graphs in parts: what GPUs add up in a step, per sample */
     double stream;       /* of graphs: what the last norm writes, which layers hand on */
