@@ -339,6 +339,33 @@ TEST(sized_steps_grow_with_the_batch)
     unload(&t);
 }
 
+/* With a relative's kernels a GPU keeps kernels_clock of its clock, with its own all of it. */
+TEST(clock_beside_a_relative)
+{
+    static tables t;
+    static dls_opmodel model;
+    dls_sized_table kernels;
+    const dls_hw_gpu *row;
+    double clock[2][2]; /* with its own kernels, without; with kernels_clock, without */
+    load(&t);
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &model, NULL), DLS_OK);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "H100", &row, NULL), DLS_OK);
+    assert_true(row->kernels_clock > 0.9 && row->kernels_clock < 1);
+    for (int left_out = 0; left_out < 2; left_out++) {
+        dls_hw_gpu gpu = *row;
+        for (int bare = 0; bare < 2; bare++) {
+            gpu.kernels_clock = bare ? 0 : row->kernels_clock;
+            clock[left_out][bare] =
+                dls_opmodel_rates(&model, &gpu, DLS_NUMERIC_FP32).clock[DLS_SIZED_LINEAR];
+        }
+        dls_opmodel_forget(&model, &kernels, "H100");
+    }
+    assert_true(clock[0][0] == clock[0][1]);
+    assert_true(near(clock[1][0], row->kernels_clock * clock[1][1], 1e-12));
+    dls_sized_table_fini(&kernels);
+    unload(&t);
+}
+
 /* Judged points must not matter to the constants: change them all, and nothing moves. */
 TEST(judged_points_fit_nothing)
 {

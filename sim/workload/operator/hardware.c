@@ -180,6 +180,9 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, dls_hw_
     DLS_TRY(dls_cfg_name(at, path, "like_fp32", true, g->like_fp32, sizeof g->like_fp32, err));
     DLS_TRY(dls_cfg_name(at, path, "kernels_like", true, g->kernels_like, sizeof g->kernels_like,
                          err));
+    if (config_setting_get_member(at, "kernels_clock")) {
+        DLS_TRY(dls_cfg_number(at, path, "kernels_clock", 0, &g->kernels_clock, err));
+    }
     if (!(g->fp32_flops > 0 && g->mem_bps > 0 && g->mem_bytes > 0)) {
         return dls_cfg_fail(at, path, err, "fp32, bandwidth and memory are positive");
     }

@@ -22,6 +22,7 @@ typedef struct dls_hw_gpu {
     char like_fp32[DLS_HW_NAME]; /* the same for fp32, "": as like */
     /* GPUs, blanks between, whose kernels' constants (sized.h) stand in: the first that has them. */
     char kernels_like[2 * DLS_HW_NAME];
+    double kernels_clock; /* of its clock at fp32_flops, kept where theirs keep all; 0: all */
 } dls_hw_gpu;
 
 typedef struct dls_hw_link {
