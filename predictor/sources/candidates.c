@@ -24,6 +24,11 @@ void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster)
         t->nodes += g->nodes;
         t->racks += (g->nodes + per_rack - 1) / per_rack;
         t->rack_nodes = per_rack > t->rack_nodes ? per_rack : t->rack_nodes;
+        const int32_t domain = g->domain_gpus > 0 ? g->domain_gpus : g->gpus_per_node;
+        t->domain_gpus = domain > t->domain_gpus ? domain : t->domain_gpus;
+        if (g->domain_bps > 0 && !(t->domain_bps > 0 && t->domain_bps < g->domain_bps)) {
+            t->domain_bps = g->domain_bps;
+        }
         if (g->nic_bps > 0 && !(t->nic_bps > 0 && t->nic_bps < g->nic_bps)) {
             t->nic_bps = g->nic_bps;
             t->rails = g->rails ? g->gpus_per_node : 0;
@@ -105,6 +110,12 @@ double dls_candidates_link_bps(const dls_candidates *c, const dls_shape *shape)
     return shape->n_racks > 1 && c->uplink_bps > 0 && !(nic > 0 && nic < c->uplink_bps)
                ? c->uplink_bps
                : nic;
+}
+
+double dls_candidates_inner_bps(const dls_candidates *c, const dls_shape *shape)
+{
+    const dls_candidate_type *t = &c->type[shape->type];
+    return (shape->gpus + shape->n_nodes - 1) / shape->n_nodes > t->domain_gpus ? t->domain_bps : 0;
 }
 
 double dls_shape_distance(const dls_shape *a, const dls_shape *b)

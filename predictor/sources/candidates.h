@@ -25,6 +25,8 @@ typedef struct dls_candidate_type {
     int32_t nodes, racks, rack_nodes;        /* rack_nodes: of its largest rack */
     double nic_bps;                          /* slowest network link of its nodes; 0: unknown */
     int32_t rails; /* links that one of its nodes has; 0: one for all GPUs */
+    int32_t domain_gpus; /* most that are one NVLink domain in a node */
+    double domain_bps;   /* slowest link between such domains; 0: nodes are one */
 } dls_candidate_type;
 
 typedef struct dls_candidates {
@@ -42,6 +44,9 @@ int32_t dls_candidates_list(const dls_candidates *c, int32_t gpus, uint32_t type
 /* What the slowest link on its way has for a gang on a shape of several nodes, bytes per second; 0:
  * unknown. */
 double dls_candidates_link_bps(const dls_candidates *c, const dls_shape *shape);
+
+/* The link between NVLink domains of a node that the gang needs at best; 0: none. */
+double dls_candidates_inner_bps(const dls_candidates *c, const dls_shape *shape);
 
 /* How far apart two shapes of one gang are: |log2| of the ratio of their node counts, 1/2 more if
  * one is in one rack and the other is not; INFINITY between GPU types. */

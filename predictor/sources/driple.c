@@ -83,12 +83,15 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
 static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 {
     const dls_gpu_type *gpu = &d->p->cluster->types[s->type];
+    const double inner_bps = dls_candidates_inner_bps(&d->cluster, s);
+    const double peer_bps =
+        inner_bps > 0 && inner_bps < gpu->peer_bps ? inner_bps : gpu->peer_bps;
     return (dls_whereabouts){.gpu = gpu->name,
                              .fp32_flops = gpu->fp32_flops,
                              .workers = s->gpus,
                              .nodes = s->n_nodes,
                              .link_bps = s->n_nodes > 1 ? dls_candidates_link_bps(&d->cluster, s)
-                                                        : gpu->peer_bps,
+                                                        : peer_bps,
                              .exchange = d->p->exchange};
 }
 

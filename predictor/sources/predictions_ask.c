@@ -26,15 +26,20 @@ static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, 
     const bool plain = of->rails == 0 && !(f->candidates.domain_bps > 0);
     const double nic =
         plain || s->n_nodes < 2 ? of->nic_bps : dls_candidates_link_bps(&f->candidates, s);
+    const double inner = dls_candidates_inner_bps(&f->candidates, s);
+    char between[32] = "";
+    if (inner > 0) {
+        snprintf(between, sizeof between, "|%.17g", inner);
+    }
     return snprintf(text, size,
-                    "%s|%s|%016llx|%s|%lld|%s|%s%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
+                    "%s|%s|%016llx|%s|%lld|%s|%s%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g%s",
                     f->ops->name, f->identity,
                     dls_predictions_by_name(f) ? 0ULL : (unsigned long long)f->kind_sum[kind],
                     k->model, (long long)k->batch, f->p.numeric, f->p.exchange,
                     strcmp(f->p.allreduce, "hierarchical") == 0 ? "" : f->p.allreduce,
                     f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "", gpu->name,
                     gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
-                    nic, f->p.cluster->rack_uplink_bps);
+                    nic, f->p.cluster->rack_uplink_bps, between);
 }
 
 static dls_status key_of(dls_predictions *f, int32_t kind, const dls_shape *s, dls_answer_key *key,

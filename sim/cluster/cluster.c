@@ -81,6 +81,16 @@ static dls_status check_group(const dls_cluster_spec *spec, int32_t idx, dls_err
     if (g->type < 0 || g->type >= spec->n_types) {
         return dls_fail(err, DLS_ECONFIG, NULL, "node group '%s' has no known GPU type", g->name);
     }
+    if (g->domain_gpus < 0 || (g->domain_gpus > 0 && g->gpus_per_node % g->domain_gpus != 0)) {
+        return dls_fail(err, DLS_ECONFIG, NULL,
+                        "node group '%s' has %d GPUs per node, which are not NVLink domains of %d", g->name,
+                        g->gpus_per_node, g->domain_gpus);
+    }
+    if (!amount(g->domain_bps) || (g->domain_gpus > 0) != (g->domain_bps > 0)) {
+        return dls_fail(err, DLS_ECONFIG, NULL,
+                        "node group '%s': NVLink domains of a node need their size and a link between them",
+                        g->name);
+    }
     if (!amount(g->cpus_per_node) || !amount(g->mem_gib_per_node) || !amount(g->nic_bps)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "node group '%s' has a negative or infinite figure",
                         g->name);

@@ -28,6 +28,8 @@ typedef struct dls_node_group {
     double cpus_per_node;    /* 0: not accounted */
     double mem_gib_per_node; /* 0: not accounted */
     double nic_bps;          /* network link of a node, bytes per second and direction */
+    int32_t domain_gpus;     /* one NVLink domain: the first so many GPUs, the next, ...; 0: all of a node */
+    double domain_bps;       /* between the NVLink domains of a node, bytes per second and direction */
     bool rails;              /* each GPU has a network link of its own, an equal part of nic_bps */
 } dls_node_group;
 

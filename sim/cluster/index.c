@@ -95,6 +95,7 @@ static void add_group(dls_place_index *x, const dls_node_group *g, int32_t *node
         if (i % per_rack == 0) {
             x->rack[r].first = first + i;
             x->rack[r].nic_bps = g->nic_bps;
+            x->rack[r].domain_gpus = g->domain_gpus;
         }
         x->rack[r].end = first + i + 1;
     }
@@ -118,6 +119,7 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
         dls_type_index *ti = &x->type[g->type];
         x->n_nodes += g->nodes;
         x->n_racks += racks_of(g);
+        x->has_domains = x->has_domains || g->domain_gpus > 0;
         ti->max_gpus = g->gpus_per_node > ti->max_gpus ? g->gpus_per_node : ti->max_gpus;
         /* A resource is accounted when every node declares it: a group that is silent about its
          * memory does not have none. */
@@ -238,13 +240,12 @@ uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int6
 {
     DLS_DEBUG_ASSERT(node >= 0 && node < index->n_nodes);
     DLS_DEBUG_ASSERT(gpus > 0 && gpus <= index->node[node].free);
-    const uint64_t free_mask = index->node[node].free_mask;
-    uint64_t rest = free_mask;
-    for (int32_t i = 0; i < gpus; i++) {
-        rest &= rest - 1;
-    }
-    change(index, node, rest, index->node[node].free - gpus, cpu_milli, mem_mib);
-    return free_mask & ~rest;
+    const dls_node *p = &index->node[node];
+    const int32_t domain = index->has_domains ? index->rack[p->rack].domain_gpus : 0;
+    const uint64_t taken =
+        domain > 0 ? dls_by_domain(p->free_mask, gpus, domain) : dls_lowest(p->free_mask, gpus);
+    change(index, node, p->free_mask & ~taken, p->free - gpus, cpu_milli, mem_mib);
+    return taken;
 }
 
 bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,

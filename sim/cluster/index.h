@@ -35,6 +35,16 @@ static inline int32_t dls_gpus_of(uint64_t mask)
     return mask & (mask - 1) ? __builtin_popcountll(mask) : mask != 0;
 }
 
+/* The lowest n bits of a mask that has as many. */
+static inline uint64_t dls_lowest(uint64_t mask, int32_t n)
+{
+    uint64_t rest = mask;
+    for (int32_t i = 0; i < n; i++) {
+        rest &= rest - 1;
+    }
+    return mask & ~rest;
+}
+
 /* All of its GPUs. */
 static inline uint64_t dls_node_gpus(const dls_node *node)
 {
@@ -44,6 +54,7 @@ static inline uint64_t dls_node_gpus(const dls_node *node)
 typedef struct dls_rack {
     int32_t first, end; /* its nodes, all of one group */
     double nic_bps;     /* of each of them */
+    int32_t domain_gpus; /* of each of them: GPUs of an NVLink domain; 0: all */
 } dls_rack;
 
 typedef struct dls_type_index {
@@ -97,6 +108,7 @@ struct dls_place_index {
     int64_t total_gpus, free_gpus;
     int32_t busy_nodes, full_nodes;
     bool accounts_cpu, accounts_mem;
+    bool has_domains;  /* NVLink domains that are less than a node */
     double uplink_bps; /* of every rack, all paths together; 0: not limiting */
     int32_t paths;     /* between racks */
     dls_gpu_parts *parts; /* NULL: GPUs are given away whole */
@@ -125,8 +137,12 @@ void dls_place_index_destroy(dls_place_index *index);
 dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_spec *spec,
                                 dls_place_index **out, dls_error *err) DLS_MUST_CHECK;
 
+/* `gpus` of the free GPUs of a node with NVLink domains of that size, so that as few are torn as can be
+ * (domains.c). O(domains^2). */
+uint64_t dls_by_domain(uint64_t free_mask, int32_t gpus, int32_t domain);
 /* Take the `gpus` lowest free GPUs of a node (there must be so many) and the CPU and memory that go
- * with them; returns their mask. */
+ * with them; returns their mask. Where NVLink domains are less than the node: those of the domain with the
+ * least room that suffices; if none does, all of the one with most, and so on. */
 uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int64_t cpu_milli,
                         int64_t mem_mib);
 /* Take exactly these GPUs: false, and nothing done, if one of them is not free. */

@@ -68,6 +68,12 @@ typedef struct dls_key {
        "Main memory of a node; 0: not accounted.", NONE)                                          \
     XX(NODE_NIC, "cluster.nodes[].nic", RATE, "0", 0, 1e15, NULL,                                 \
        "Network link of a node, per direction; 0: unknown.", NODE(nic_bps))                       \
+    XX(NODE_DOMAIN, "cluster.nodes[].nvlink_gpus", I64, "0", 0, 64, NULL,                         \
+       "GPUs of a node that are one NVLink domain, as peers of their type are: the first so many, " \
+       "the next, ...; 0: all of the node.", NODE(domain_gpus))                                   \
+    XX(NODE_DOMAIN_LINK, "cluster.nodes[].nvlink_between", RATE, "0", 0, 1e18, NULL,              \
+       "Between the NVLink domains of a node (PCIe), per direction, which no other job takes "    \
+       "away; 0: the node is one domain.", NODE(domain_bps))                                      \
     XX(NODE_RAILS, "cluster.nodes[].rails", BOOL, "false", 0, 0, NULL,                            \
        "The link is one per GPU, an equal part each: jobs of a node do not meet on it.",          \
        NODE(rails))                                                                               \

@@ -21,6 +21,7 @@ typedef struct dls_truth_ask {
     double line_bps; /* goodput of the slowest link between its nodes; 0: one node, or unlimited */
     int32_t domains; /* NVLink domains of racks that they are in; 0: there are none, or one node */
     double domain_bps; /* of a node, within */
+    double inner_bps; /* of that between its NVLink domains in a node; 0: it is in one */
 } dls_truth_ask;
 
 /* What is guessed in one answer. */

@@ -210,14 +210,25 @@ static double micro_batches(const state *s, const dls_workload *w, int32_t type,
     return n;
 }
 
+/* A ring over several NVLink domains of a node is as slow as the link between them. */
+static dls_hw_link peer_of(const gpu_row *gpu, double inner_bps)
+{
+    dls_hw_link peer = gpu->peer;
+    if (inner_bps > 0) {
+        peer.goodput_bps = fmin(peer.goodput_bps, inner_bps);
+    }
+    return peer;
+}
+
 /* A large model names its way of dividing itself (docs/large-models.md). Gradients share links with
  * other jobs; what tensor groups and stages send is charged at the full bandwidth. */
 static dls_status llm_time(state *s, const dls_kind *kind, int32_t type, const dls_truth_ask *ask,
                            dls_llm_step *out, dls_error *err)
 {
     const gpu_row *gpu = &s->gpu[type];
+    const dls_hw_link peer = peer_of(gpu, ask ? ask->inner_bps : 0);
     const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, s->numeric);
-    dls_llm_machine on = dls_llm_machine_of(&gpu->hw, &gpu->peer, &rates, s->numeric);
+    dls_llm_machine on = dls_llm_machine_of(&gpu->hw, &peer, &rates, s->numeric);
     dls_llm model;
     DLS_TRY(dls_llm_parse(kind->model, &model, err));
     on.gpus = ask ? ask->gpus : (int32_t)(model.tensor * model.pipeline * model.expert);
@@ -276,17 +287,17 @@ static double moved_bytes(const dls_workload *w, const dls_rates *rates, double 
 
 /* One server on each node. Every worker sends its gradients and fetches the weights; the server
  * with the most bytes does so with all workers of other nodes. */
-static void exchange_servers(const gpu_row *gpu, const dls_workload *w, int32_t gpus, int32_t nodes,
-                             dls_solo *out)
+static void exchange_servers(const dls_hw_link *peer, const dls_workload *w, int32_t gpus,
+                             int32_t nodes, dls_solo *out)
 {
     const double bytes = WORD_BYTES * w->params;
     const double hot = dls_ps_hot_bytes(w->tensor, w->n_tensors, nodes);
     const double per_node = (gpus + nodes - 1) / nodes;
     if (nodes == 1) {
-        out->fixed_s = 2 * per_node * bytes / gpu->peer.goodput_bps + 2 * gpu->peer.latency_s;
+        out->fixed_s = 2 * per_node * bytes / peer->goodput_bps + 2 * peer->latency_s;
         return;
     }
-    out->fixed_s = 2 * bytes / gpu->peer.goodput_bps + 2 * NETWORK_LATENCY_S;
+    out->fixed_s = 2 * bytes / peer->goodput_bps + 2 * NETWORK_LATENCY_S;
     out->link_bytes =
         fmax(2 * per_node * bytes * (nodes - 1) / nodes, dls_ps_served_bytes(gpus - per_node, hot));
 }
@@ -311,6 +322,7 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     const double pass_s = dls_step_host_s(&step, w, s->host);
     const double update_s = step.update_s * (s->host ? s->host->slowdown : 1);
     const double one_s = n * pass_s - (n - 1) * fmin(update_s, pass_s);
+    const dls_hw_link peer = peer_of(gpu, ask->inner_bps);
     const bool several = ask->gpus > 1, async = s->exchange == PS_ASYNC;
     note->unknown = ask->kind->names.match == DLS_MODEL_UNKNOWN;
     note->stand_in = ask->kind->names.match == DLS_MODEL_STAND_IN;
@@ -319,11 +331,11 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     if (several && s->exchange == ALLREDUCE) {
         const dls_exchange x =
             dls_exchange_of(s->allreduce, ask->gpus, ask->n_nodes, WORD_BYTES * w->params,
-                            &gpu->peer, ask->line_bps, NETWORK_LATENCY_S);
+                            &peer, ask->line_bps, NETWORK_LATENCY_S);
         out->fixed_s = x.fixed_s;
         out->link_bytes = x.line_bytes;
     } else if (several) {
-        exchange_servers(gpu, w, ask->gpus, ask->n_nodes, out);
+        exchange_servers(&peer, w, ask->gpus, ask->n_nodes, out);
     }
     if (several && !async) { /* the last micro-batch hides the exchange, and workers wait */
         out->gamma = s->like.gamma;

@@ -79,6 +79,10 @@ static void widen(dls_world *w, int32_t type, const dls_node_group *g)
     }
     w->type_rails[type] = g->rails ? g->gpus_per_node : 0;
     w->type_nic[type] = fmax(w->type_nic[type], goodput(g->nic_bps));
+    const int32_t domain = g->domain_gpus > 0 ? g->domain_gpus : g->gpus_per_node;
+    const double between = goodput(g->domain_bps), now = w->type_between[type];
+    w->type_domain[type] = domain > w->type_domain[type] ? domain : w->type_domain[type];
+    w->type_between[type] = now > 0 && !(between > 0 && between < now) ? now : between;
 }
 
 /* The reference GPU: one of the cluster's, or one of the table of GPUs in nodes like the cluster's.
@@ -125,6 +129,9 @@ static dls_status add_types(dls_world *w, dls_error *err)
             DLS_TRY(add_line(w, dls_rails_bps(nic, k, c->groups[g].rails ? size : 0), err));
         }
     }
+    for (int32_t t = 0; t < c->n_types; t++) {
+        DLS_TRY(add_line(w, w->type_between[t], err));
+    }
     DLS_TRY(add_line(w, w->uplink, err));
     DLS_TRY(add_line(w, w->domain, err));
     return find_reference(w, err);
@@ -140,7 +147,8 @@ static void lay_out(dls_world *w)
         for (int32_t i = 0; i < group->nodes; i++, node++) {
             w->node[node] = (dls_node_gpus){.type = group->type,
                                             .rack = rack + i / per_rack,
-                                            .rails = group->rails ? group->gpus_per_node : 0};
+                                            .rails = group->rails ? group->gpus_per_node : 0,
+                                            .domain_gpus = group->domain_gpus};
             w->wire[node].base = goodput(group->nic_bps);
         }
         rack += (group->nodes + per_rack - 1) / per_rack;
@@ -191,7 +199,8 @@ static dls_status reference_of(dls_world *w, int32_t job, dls_truth_note *note, 
                                .gpus = gpus,
                                .n_nodes = nodes,
                                .line = dls_world_line(w, type, gpus, nodes, racks),
-                               .domains = dls_world_domains(w, nodes, racks)};
+                               .domains = dls_world_domains(w, nodes, racks),
+                               .inner = dls_world_inner(w, type, gpus, nodes)};
     int32_t shape;
     DLS_TRY(dls_world_shape_of(w, &key, &shape, err));
     w->reference_s[job] = w->shapes.entry[shape].solo.iteration_s;
@@ -364,7 +373,8 @@ dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls
         .gpus = shape->gpus,
         .n_nodes = shape->n_nodes,
         .line = dls_world_line(w, shape->type, shape->gpus, shape->n_nodes, shape->n_racks),
-        .domains = dls_world_domains(w, shape->n_nodes, shape->n_racks)};
+        .domains = dls_world_domains(w, shape->n_nodes, shape->n_racks),
+        .inner = dls_world_inner(w, shape->type, shape->gpus, shape->n_nodes)};
     int32_t index;
     DLS_TRY(dls_world_shape_of(w, &key, &index, err));
     *out = w->shapes.entry[index].solo;

@@ -26,6 +26,7 @@ typedef struct dls_shape_key {
     int32_t kind, type, gpus, n_nodes;
     int32_t line; /* index into lines, -1: one node or unlimited */
     int32_t domains; /* NVLink domains of racks that its nodes are in; 0: there are none, or one node */
+    int32_t inner; /* the same of the link between NVLink domains of a node; -1: it needs none */
 } dls_shape_key;
 
 typedef struct dls_shape_entry {
@@ -69,6 +70,7 @@ typedef struct dls_node_gpus {
     uint64_t used, shared; /* held by one job or more; by two or more */
     int32_t type, rack;
     int32_t rails; /* links that the node has, one a GPU; 0: one for all */
+    int32_t domain_gpus; /* of its NVLink domains; 0: it is one */
 } dls_node_gpus;
 
 struct dls_world {
@@ -82,6 +84,8 @@ struct dls_world {
     double type_nic[DLS_TYPES_MAX + 1];   /* fastest link of a node of the type, goodput */
     int32_t rack_size[DLS_TYPES_MAX + 1]; /* most nodes of the type in one rack */
     int32_t type_rails[DLS_TYPES_MAX + 1]; /* of that node; 0: one link for all its GPUs */
+    int32_t type_domain[DLS_TYPES_MAX + 1]; /* most GPUs of an NVLink domain in a node */
+    double type_between[DLS_TYPES_MAX + 1]; /* slowest link between such domains, goodput; 0: none */
     double uplink;                        /* goodput of one path; 0: not limiting */
     double domain;                        /* the same of NVLink between the nodes of a rack; 0: none */
     int32_t n_paths;
@@ -135,10 +139,12 @@ dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *i
                               dls_error *err) DLS_MUST_CHECK;
 void dls_shapes_fini(dls_shapes *shapes);
 int32_t dls_world_line_index(const dls_world *w, double bps);
-/* The line, an index, that a gang of the type has at best over so many nodes and racks. */
 /* As dls_shape_key.domains. */
 int32_t dls_world_domains(const dls_world *w, int32_t n_nodes, int32_t n_racks);
+/* The line, an index, that a gang of the type has at best over so many nodes and racks. */
 int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes, int32_t n_racks);
+/* The link, an index into lines, that a gang with so many GPUs on a node needs at best beside its peers'. */
+int32_t dls_world_inner(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes);
 /* What `gpus` GPUs of a node with such a link have of it; rails: links of the node, 0: one for all. */
 static inline double dls_rails_bps(double nic_bps, int32_t gpus, int32_t rails)
 {

@@ -137,6 +137,19 @@ static int32_t line_of(const dls_world *w, const dls_shape *shape, const dls_sea
     return shape->n_nodes > 1 && isfinite(bps) ? dls_world_line_index(w, bps) : -1;
 }
 
+/* As dls_world_inner, of the seats as they are. */
+static int32_t inner_of(const dls_world *w, int32_t type, const dls_seat *seats, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t domain = w->node[seats[i].node].domain_gpus;
+        if (domain > 0 && __builtin_ctzll(seats[i].mask) / domain !=
+                              (63 - __builtin_clzll(seats[i].mask)) / domain) {
+            return dls_world_line_index(w, w->type_between[type]);
+        }
+    }
+    return -1;
+}
+
 static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, const dls_seat *seats,
                            size_t n, int32_t *index, dls_error *err)
 {
@@ -145,7 +158,8 @@ static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, co
                                .gpus = shape->gpus,
                                .n_nodes = shape->n_nodes,
                                .line = line_of(w, shape, seats, n),
-                               .domains = dls_world_domains(w, shape->n_nodes, shape->n_racks)};
+                               .domains = dls_world_domains(w, shape->n_nodes, shape->n_racks),
+                               .inner = inner_of(w, shape->type, seats, n)};
     DLS_TRY(dls_world_shape_of(w, &key, index, err));
     dls_shape_entry *e = &w->shapes.entry[*index];
     if (e->solo.link_bytes > 0 && !e->curve) {

@@ -57,6 +57,13 @@ int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n
     return dls_world_line_index(w, bps);
 }
 
+int32_t dls_world_inner(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes)
+{
+    return (gpus + n_nodes - 1) / n_nodes > w->type_domain[type]
+               ? dls_world_line_index(w, w->type_between[type])
+               : -1;
+}
+
 /* ---- the residual -------------------------------------------------------------------------------- */
 
 static double residual(const dls_world *w, const dls_shape_key *key)
@@ -103,7 +110,8 @@ static dls_status work_out(dls_world *w, dls_shape_entry *e, dls_error *err)
         .spread = key->n_nodes > dls_world_fewest_nodes(w, key->type, key->gpus),
         .line_bps = key->line < 0 ? 0 : w->lines[key->line],
         .domains = key->domains,
-        .domain_bps = w->domain};
+        .domain_bps = w->domain,
+        .inner_bps = key->inner < 0 ? 0 : w->lines[key->inner]};
     DLS_TRY(w->ops->solo(w->truth, &ask, solo, &e->note, err));
     multiply(solo, residual(w, key));
     solo->line_bps = solo->link_bytes > 0 ? ask.line_bps : 0;

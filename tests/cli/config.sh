@@ -80,4 +80,11 @@ expect 0 run -c far/own.cfg -q
 expect 0 run -c far/own.cfg -q --set scheduler.samples=far/past.txt
 expect 4 run -c far/own.cfg -q --set scheduler.samples=past.txt
 says err.txt "past.txt: cannot read service samples"
+# NVLink domains of a node.
+for wrong in "nvlink_gpus=3: not NVLink domains of 3" "nvlink_gpus=4: a link between them" "nvlink_between=1 GB/s: their size" \
+    "nvlink_gpus=-1: integer 0..64" "nvlink_between=nan: nvlink_between"; do
+    expect 3 config --check "$source/configs/quickstart.cfg" --set "cluster.nodes[0].${wrong%%: *}"
+    says err.txt "${wrong#*: }"
+done
+expect 0 config --check "$source/configs/quickstart.cfg" --set 'cluster.nodes[0].nvlink_gpus=4' --set 'cluster.nodes[0].nvlink_between=16 GB/s'
 echo "$checks checks"

@@ -323,6 +323,49 @@ TEST(test_random_histories)
 }
 
 /* Draws differ from seed to seed, from job to job and from one attempt to the next. */
+/* As few NVLink domains of a node as can be, and of one that holds the gang the one with least room. */
+TEST(test_domains)
+{
+    const int32_t sizes[] = {1, 2, 4, 8};
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 0);
+        dls_node_group group = {.name = "n", .nodes = 1, .gpus_per_node = 16, .domain_bps = 1e9};
+        dls_cluster_spec spec = {.groups = &group, .n_groups = 1, .n_types = 1};
+        dls_place_index *x;
+        group.domain_gpus = sizes[seed % 4];
+        spec.types[0] = *dls_gpu_find("V100");
+        assert_int_equal(dls_place_index_create(&spec, &x, NULL), DLS_OK);
+        uint64_t free = dls_rng_u64(&rng) & 0xffff;
+        free |= UINT64_C(1) << dls_rng_below(&rng, 16);
+        if (free != 0xffff) {
+            assert_true(dls_place_retake(x, 0, 0xffff & ~free, 0, 0));
+        }
+        const int32_t gpus = 1 + (int32_t)dls_rng_below(&rng, (uint64_t)dls_gpus_of(free));
+        const uint64_t taken = dls_place_take(x, 0, gpus, 0, 0);
+        assert_true((taken & ~free) == 0 && dls_gpus_of(taken) == gpus);
+        assert_true(x->node[0].free_mask == (free & ~taken));
+        const int32_t size = group.domain_gpus, n = 16 / size;
+        int32_t least = 17, touched = 0, room = 0;
+        for (uint32_t some = 1; some < UINT32_C(1) << n; some++) { /* every set of domains */
+            int32_t have = 0;
+            for (int32_t d = 0; d < n; d++) {
+                const uint64_t here = ((UINT64_C(1) << size) - 1) << d * size;
+                have += some >> d & 1 ? dls_gpus_of(free & here) : 0;
+            }
+            const int32_t domains = __builtin_popcount(some);
+            least = have >= gpus && domains < least ? domains : least;
+            room = have >= gpus && domains == 1 && (room == 0 || have < room) ? have : room;
+        }
+        for (int32_t d = 0; d < n; d++) {
+            const uint64_t here = ((UINT64_C(1) << size) - 1) << d * size;
+            touched += (taken & here) != 0;
+            assert_true(least > 1 || !(taken & here) || dls_gpus_of(free & here) == room);
+        }
+        assert_int_equal(touched, least);
+        dls_place_index_destroy(x);
+    }
+}
+
 TEST(test_random_differs)
 {
     static const char *const policies[] = {"random", "crandom"};

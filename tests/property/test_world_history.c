@@ -58,6 +58,8 @@ static void begin(life *l, uint64_t seed, double uplink_bps, double core_bps)
     l->s.cluster.uplinks = seed % 2 ? 3 : 0;
     l->s.cluster.groups[0].rails = seed % 8 > 4;
     l->s.p.jitter = seed % 3 == 0 ? 0.01 : 0;
+    l->s.cluster.groups[1].domain_gpus = seed % 4 == 2 ? 2 : 0;
+    l->s.cluster.groups[1].domain_bps = seed % 4 == 2 ? 5e9 : 0;
     l->s.cluster.rack_nvlink_bps = seed % 8 == 7 ? 5e9 : 0;
     world_open(&l->s);
 }

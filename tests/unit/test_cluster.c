@@ -72,6 +72,11 @@ TEST(specs)
     WRONG(f.groups[0].type = -1, "no known GPU type");
     WRONG(f.groups[0].nic_bps = (double)NAN, "infinite");
     WRONG(f.groups[0].cpus_per_node = -1, "negative");
+    WRONG(f.groups[0].domain_gpus = 3, "not NVLink domains of 3");
+    WRONG(f.groups[0].domain_gpus = -1, "not NVLink domains of -1");
+    WRONG(f.groups[0].domain_gpus = 4, "a link between them");
+    WRONG(f.groups[0].domain_bps = 1e10, "their size");
+    WRONG(f.groups[0].domain_bps = (double)NAN, "their size");
     WRONG(f.spec.rack_uplink_bps = (double)INFINITY, "uplink");
     WRONG(f.spec.core_bps = -1, "core");
     WRONG(f.vcs[1].name[0] = 'x', "twice");

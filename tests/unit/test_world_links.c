@@ -201,6 +201,52 @@ TEST(test_rails_and_domains)
     }
 }
 
+/* Two NVLink domains in a node: a gang in one is as fast as ever, one over both exchanges at the link between
+ * them, on one node and on several; policies are told what the best GPUs give. */
+TEST(test_domains_in_a_node)
+{
+    static const char *const exchanges[] = {"allreduce", "ps-sync"};
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 4, 32, 1, 0},
+                              {"vgg16", 8, 32, 1, 0}};
+    for (int i = 0; i < 2; i++) {
+        world_setup plain, s;
+        const dls_rate_change *changed;
+        world_init(&plain, "operator", two_racks, 1, jobs, 4);
+        plain.p.exchange = exchanges[i];
+        world_open(&plain);
+        world_init(&s, "operator", two_racks, 1, jobs, 4);
+        s.p.exchange = exchanges[i];
+        s.cluster.groups[0].domain_gpus = 2;
+        s.cluster.groups[0].domain_bps = 5e9;
+        world_open(&s);
+        world_start(&s, 0, 0, 0, 1, 2, 0); /* GPUs 0 and 1 */
+        world_start(&s, 1, 0, 1, 1, 2, 1); /* 1 and 2 */
+        world_start(&s, 2, 0, 2, 1, 4, 0);
+        world_start(&s, 3, 0, 3, 2, 4, 0);
+        assert_int_equal(world_settle(&s, &changed), 4);
+        const double one = world_solo(&plain, 0, 0, 2, 1, 1).iteration_s;
+        NEAR(world_seconds(&s, &changed[0]), one, 1e-5);
+        NEAR(world_solo(&s, 0, 0, 2, 1, 1).iteration_s, one, 1e-12);
+        const double torn = world_seconds(&s, &changed[1]);
+        assert_true(torn > 1.05 * one);
+        const double four = world_seconds(&s, &changed[2]), eight = world_seconds(&s, &changed[3]);
+        NEAR(world_solo(&s, 2, 0, 4, 1, 1).iteration_s, four, 1e-5);
+        NEAR(world_solo(&s, 3, 0, 8, 2, 1).iteration_s, eight, 1e-5);
+        assert_true(four > 1.05 * world_solo(&plain, 2, 0, 4, 1, 1).iteration_s);
+        assert_true(eight > world_solo(&plain, 3, 0, 8, 2, 1).iteration_s);
+        /* A ring of four moves 3/2 of VGG-16's parameters over the link: half as fast, so much longer; with servers
+         * four workers push and pull. */
+        const double fixed_s = world_solo(&s, 2, 0, 4, 1, 1).fixed_s;
+        dls_world_destroy(s.w);
+        s.cluster.groups[0].domain_bps = 2.5e9;
+        world_open(&s);
+        NEAR(world_solo(&s, 2, 0, 4, 1, 1).fixed_s - fixed_s,
+             (i == 0 ? 1.5 : 8) * 4 * 138357544.0 / (5e9 * 0.92), 1e-6);
+        world_fini(&s);
+        world_fini(&plain);
+    }
+}
+
 /* Half of one link on an uncrowded cluster: the jobs that cross it and no others. */
 TEST(test_half_a_link)
 {
