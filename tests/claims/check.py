@@ -107,7 +107,7 @@ def check_numbers(options, environment):
                 continue
             if "long" in run["words"] and not (options.all or options.only):
                 continue
-            needs = [word for word in run["words"] if word.startswith("data/")]
+            needs = [word for word in run["words"] if word.startswith(("data/", "golden/"))]
             if needs and not all(os.path.exists(os.path.join(shared, word)) for word in needs):
                 print("skipped: no published data: numbers of " + run["name"])
                 continue
