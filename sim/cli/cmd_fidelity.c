@@ -15,6 +15,20 @@ typedef struct request {
     bool json;
 } request;
 
+enum { MOST_WHY = 1000 }; /* jobs of which it is said: each is a walk over all */
+
+/* What ran where it still waited, at the earlier of its starts. */
+static void print_why(const dls_fidelity *f, size_t i)
+{
+    const dls_fidelity_job *j = &f->job[i];
+    const dls_fidelity_why why = i < MOST_WHY ? dls_fidelity_why_of(f, i) : (dls_fidelity_why){.jobs = 0};
+    if (why.jobs > 0) {
+        printf("%20s then %zu jobs held %lld GPUs %s alone, %zu of them ahead of it; the largest: %s\n", "",
+               why.jobs, (long long)why.gpus, j->replayed_s > j->recorded_s ? "in the replay" : "on record",
+               why.ahead, dls_trace_id(f->trace, why.largest));
+    }
+}
+
 static void print_text(const dls_fidelity *f, int64_t jobs)
 {
     printf("grade      %c\norder      Kendall's tau %.4f over %zu jobs", f->grade, f->tau,
@@ -32,7 +46,9 @@ static void print_text(const dls_fidelity *f, int64_t jobs)
         printf("\npassing    %zu jobs started before one that came earlier, %zu of them here",
                f->passed, f->passed_same);
     }
-    printf("\nGPUs busy  %.4f recorded, %.4f replayed\n\n", f->recorded_busy, f->replayed_busy);
+    printf("\nGPUs busy  %.4f recorded, %.4f replayed", f->recorded_busy, f->replayed_busy);
+    printf("\nwaiting    %.2f jobs recorded, %.2f replayed, off by %.2f in the mean\n\n", f->recorded_queue,
+           f->replayed_queue, f->queue_off);
     printf("%-10s %-20s %8s %14s %14s %16s %14s\n", "", "", "jobs", "recorded wait",
            "replayed wait", "start off, half", "95 %");
     for (size_t i = 0; i < f->n_groups; i++) {
@@ -45,6 +61,7 @@ static void print_text(const dls_fidelity *f, int64_t jobs)
         printf("%s%-20s recorded start %.1f s, replayed %.1f s (%+.1f s)\n",
                i == 0 ? "\nfarthest off:\n" : "", dls_trace_id(f->trace, j->job), j->recorded_s,
                j->replayed_s, j->replayed_s - j->recorded_s);
+        print_why(f, i);
     }
     puts("\n" DLS_FIDELITY_RULE);
 }
@@ -64,6 +81,9 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
     dls_json_int(top, "left_out", (int64_t)f->unknown);
     dls_json_real(top, "recorded_busy", f->recorded_busy);
     dls_json_real(top, "replayed_busy", f->replayed_busy);
+    dls_json_real(top, "recorded_queue", f->recorded_queue);
+    dls_json_real(top, "replayed_queue", f->replayed_queue);
+    dls_json_real(top, "queue_off", f->queue_off);
     json_object *list = dls_json_list(top, "groups");
     for (size_t i = 0; i < f->n_groups; i++) {
         const dls_fidelity_group *g = &f->group[i];
@@ -82,6 +102,14 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
         dls_json_text(obj, "job", dls_trace_id(f->trace, f->job[i].job));
         dls_json_real(obj, "recorded_start_s", f->job[i].recorded_s);
         dls_json_real(obj, "replayed_start_s", f->job[i].replayed_s);
+        const dls_fidelity_why why = i < MOST_WHY ? dls_fidelity_why_of(f, i) : (dls_fidelity_why){.jobs = 0};
+        if (why.jobs > 0) {
+            json_object *ran = dls_json_object(obj, "ran_where_it_waited");
+            dls_json_int(ran, "jobs", (int64_t)why.jobs);
+            dls_json_int(ran, "ahead", (int64_t)why.ahead);
+            dls_json_int(ran, "gpus", why.gpus);
+            dls_json_text(ran, "largest", dls_trace_id(f->trace, why.largest));
+        }
     }
     return dls_json_print(stdout, top, err);
 }

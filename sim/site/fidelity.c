@@ -123,6 +123,70 @@ static void set_busy(dls_fidelity *f, double total_gpus)
     f->replayed_busy = whole > 0 ? f->replayed_busy / whole : 0;
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* Jobs waiting until the last recorded start, on both sides, and their difference. */
+static dls_status set_queue(dls_fidelity *f, dls_error *err)
+{
+    const dls_trace_columns *c = dls_trace_cols(f->trace);
+    double(*event)[3] = NULL; /* when, and by how many the two queues change */
+    double last_s = 0;
+    int64_t recorded = 0, replayed = 0;
+    DLS_TRY(dls_alloc_array(&event, 3 * f->n_jobs, sizeof *event, "starts", err));
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        const dls_fidelity_job *j = &f->job[i];
+        const double starts[3][3] = {{1e-6 * (double)c->submit_us[j->job], 1, 1},
+                                     {j->recorded_s, -1, 0},
+                                     {j->replayed_s, 0, -1}};
+        memcpy(event[3 * i], starts, sizeof starts);
+        last_s = fmax(last_s, j->recorded_s);
+    }
+    qsort(event, 3 * f->n_jobs, sizeof *event, by_time);
+    for (size_t i = 0; i < 3 * f->n_jobs; i++) {
+        recorded += (int64_t)event[i][1];
+        replayed += (int64_t)event[i][2];
+        const double next_s = i + 1 < 3 * f->n_jobs ? fmin(event[i + 1][0], last_s) : last_s;
+        const double part = last_s > 0 ? fmax(0, next_s - event[i][0]) / last_s : 0;
+        f->recorded_queue += part * (double)recorded;
+        f->replayed_queue += part * (double)replayed;
+        f->queue_off += part * fabs((double)(recorded - replayed));
+    }
+    dls_free(event);
+    return DLS_OK;
+}
+
+dls_fidelity_why dls_fidelity_why_of(const dls_fidelity *f, size_t i)
+{
+    const dls_trace_columns *c = dls_trace_cols(f->trace);
+    const dls_fidelity_job *of = &f->job[i];
+    const bool late = of->replayed_s > of->recorded_s;
+    const double at_s = fmin(of->replayed_s, of->recorded_s);
+    dls_fidelity_why why = {.jobs = 0};
+    for (size_t k = 0; k < f->n_jobs; k++) {
+        const dls_fidelity_job *j = &f->job[k];
+        const double here_s = late ? j->replayed_s : j->recorded_s,
+                     there_s = late ? j->recorded_s : j->replayed_s,
+                     run_s = 1e-6 * (double)c->duration_us[j->job];
+        const bool here = here_s <= at_s && at_s < here_s + run_s,
+                   there = there_s <= at_s && at_s < there_s + run_s;
+        if (k == i || !here || there) {
+            continue;
+        }
+        if (why.jobs == 0 || c->gpus[j->job] > c->gpus[why.largest] ||
+            (c->gpus[j->job] == c->gpus[why.largest] && j->job < why.largest)) {
+            why.largest = j->job;
+        }
+        why.jobs++;
+        why.ahead += there_s > at_s;
+        why.gpus += c->gpus[j->job];
+    }
+    return why;
+}
+
 static int farthest_first(const void *a, const void *b)
 {
     const dls_fidelity_job *x = a, *y = b;
@@ -310,6 +374,7 @@ static dls_status compare(dls_fidelity *f, const replays *r, dls_error *err)
     DLS_TRY(add_groups(f, r->room, err));
     set_passed(f);
     set_busy(f, f->total_gpus);
+    DLS_TRY(set_queue(f, err));
     qsort(f->job, f->n_jobs, sizeof *f->job, farthest_first);
     f->grade = grade_of(f);
     return DLS_OK;

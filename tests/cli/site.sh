@@ -332,6 +332,28 @@ printf 'account,user,shares\nml,,lots\n' >bad.csv
 expect 4 fidelity odd --set=scheduler.shares=bad.csv
 says err.txt "lots"
 
+# By hand: on record c went before b, which the replay does not do; what each waited for, and the queue.
+cat >hand.cfg <<'END'
+schema_version = 1;
+cluster: { gpu_types = ({ name = "A"; }); nodes = ({ name = "n"; count = 1; gpus = 4; gpu_type = "A"; }); };
+trace: { path = "hand.csv"; };
+END
+printf 'job_id,num_gpu,submit_time,duration,queue\na,4,0,100,0\nb,4,1,100,199\nc,3,2.5,100,97.5\nd,1,50,300,50\n' >hand.csv
+expect 0 fidelity hand.cfg
+says out.txt "waiting    1.73 jobs recorded, 2.23 replayed, off by 0.50 in the mean"
+says out.txt "then 1 jobs held 4 GPUs in the replay alone, 1 of them ahead of it; the largest: b"
+says out.txt "then 2 jobs held 4 GPUs on record alone, 2 of them ahead of it; the largest: c"
+expect 0 fidelity hand.cfg --json
+python3 - <<'END' || fail "why: $(cat out.txt)"
+import json
+f = json.load(open("out.txt"))
+why = {j["job"]: j.get("ran_where_it_waited") for j in f["farthest_off"]}
+assert why == {"a": None, "b": {"jobs": 2, "ahead": 2, "gpus": 4, "largest": "c"},
+               "c": {"jobs": 1, "ahead": 1, "gpus": 4, "largest": "b"}, "d": {"jobs": 1, "ahead": 1, "gpus": 4, "largest": "b"}}, why
+assert abs(f["recorded_queue"] - 346.5 / 200) < 1e-9 and abs(f["replayed_queue"] - 446.5 / 200) < 1e-9 and abs(f["queue_off"] - 0.5) < 1e-9, f
+END
+checks=$((checks + 1))
+
 ln -s "$source/tests" tests
 run_page "$source/docs/sites.md"
 echo "$checks checks"

@@ -105,10 +105,19 @@ typedef struct dls_fidelity {
     size_t passed, passed_same; /* jobs that started before one that came earlier; also replayed */
     double recorded_busy,
         replayed_busy; /* GPUs in use over all, from the first submission to the last start */
+    double recorded_queue, replayed_queue; /* jobs waiting, means over the same time */
+    double queue_off;                      /* mean of the difference, whichever is larger */
     char grade;        /* 'A' .. 'D', by DLS_FIDELITY_RULE */
     double total_gpus;
     dls_trace *trace;
 } dls_fidelity;
+
+/* Where a job waited on when it had started on the other side, jobs held GPUs that did not there. */
+typedef struct dls_fidelity_why {
+    size_t jobs, ahead; /* how many; of these, which started before it on the one side alone: others ended later */
+    int64_t gpus;       /* of all of them */
+    size_t largest;     /* of the trace; where jobs > 0 */
+} dls_fidelity_why;
 
 /* A wait of which half the mean is 1 s cannot be graded by its ratio alone: the mean is off by less
  * than the part, or by 2 s. */
@@ -125,6 +134,9 @@ typedef struct dls_fidelity {
 #define DLS_FIDELITY_REPLAYS 15
 #define DLS_FIDELITY_MANY 5000
 DLS_API dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err) DLS_MUST_CHECK;
+/* Of f->job[i], at the earlier of its starts; all zero where the same jobs held GPUs: then it is nodes, limits or the rounds of
+ * the scheduler. O(n_jobs). */
+DLS_API dls_fidelity_why dls_fidelity_why_of(const dls_fidelity *f, size_t i);
 DLS_API void dls_fidelity_fini(dls_fidelity *f);
 
 /* ---- what would be with other nodes, quotas, policies or load: waits as it was and with the changes -- *
