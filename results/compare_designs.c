@@ -4,6 +4,7 @@
  * paired ratios to a baseline design with the same seeds.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/printable.h"
 #include "base/suggest.h"
 #include "results/compare_impl.h"
@@ -126,7 +127,6 @@ static dls_status set_init(set *s, const dls_compare_member *runs, size_t n,
     s->order = dls_alloc((n ? n : 1) * sizeof *s->order);
     s->start = dls_alloc_zero(s->n_designs + 1, sizeof *s->start);
     if (!s->order || !s->start) {
-        set_fini(s);
         return dls_nomem(err, "comparison", n * sizeof *s->order);
     }
     for (size_t i = 0; i < n; i++) {
@@ -308,7 +308,7 @@ static void print_design(FILE *out, const set *s, size_t design, int width)
 dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, size_t n,
                                      const dls_compare_options *options, dls_error *err)
 {
-    set s;
+    DLS_OWN(set_fini) set s = {0};
     DLS_TRY(set_init(&s, runs, n, options, err));
     const dls_status status = check_baselines(&s, err);
     if (status == DLS_OK) {
@@ -335,7 +335,6 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, 
                   : "",
               out);
     }
-    set_fini(&s);
     return status;
 }
 
@@ -400,10 +399,8 @@ static dls_status print_json(FILE *out, const set *s, dls_error *err)
 dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,
                                     const dls_compare_options *options, dls_error *err)
 {
-    set s;
+    DLS_OWN(set_fini) set s = {0};
     DLS_TRY(set_init(&s, runs, n, options, err));
-    dls_status status = check_baselines(&s, err);
-    DLS_THEN(status, print_json(out, &s, err));
-    set_fini(&s);
-    return status;
+    DLS_TRY(check_baselines(&s, err));
+    return print_json(out, &s, err);
 }

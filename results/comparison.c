@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/guard.h"
+#include "base/own.h"
 #include "base/printable.h"
 #include "dlsim/study.h"
 #include "results/compare.h"
@@ -41,10 +42,8 @@ struct dls_comparison {
 static dls_status put(texts *t, const char *text, size_t len, dls_error *err)
 {
     DLS_TRY(dls_grow(&t->at, &t->cap, t->n + 1, sizeof *t->at, err));
-    char *copy = dls_alloc(len + 1);
-    if (!copy) {
-        return dls_nomem(err, "comparison", len);
-    }
+    char *copy = NULL;
+    DLS_TRY(dls_alloc_array(&copy, len + 1, 1, "comparison", err));
     memcpy(copy, text, len);
     copy[len] = '\0';
     t->at[t->n++] = copy;
@@ -179,14 +178,11 @@ dls_status dls_comparison_add(dls_comparison *c, const char *path, const char *r
 {
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
-    dls_results *file = NULL;
-    dls_points points = {0};
+    DLS_HOLD(dls_results_close) dls_results *file = NULL;
+    DLS_OWN(dls_points_fini) dls_points points = {0};
     DLS_TRY(dls_results_open(path, &file, err));
-    dls_status status = dls_points_read(file, &points, err);
-    DLS_THEN(status, add_runs(c, path, file, run_id, &points, err));
-    dls_points_fini(&points);
-    dls_results_close(file);
-    return status;
+    DLS_TRY(dls_points_read(file, &points, err));
+    return add_runs(c, path, file, run_id, &points, err);
 }
 
 /* ---- showing --------------------------------------------------------------------------------- */
@@ -252,7 +248,7 @@ static dls_status show(const dls_comparison *c, const dls_compare_member *member
         return json ? dls_compare_designs_json(to, members, c->n, &options, err)
                     : dls_compare_designs_print(to, members, c->n, &options, err);
     }
-    dls_compare_run *runs;
+    DLS_FREED dls_compare_run *runs = NULL;
     DLS_TRY(dls_alloc_array(&runs, c->n, sizeof *runs, "comparison", err));
     for (size_t i = 0; i < c->n; i++) {
         runs[i] = members[i].run;
@@ -263,14 +259,13 @@ static dls_status show(const dls_comparison *c, const dls_compare_member *member
     } else {
         dls_compare_print(to, runs, c->n);
     }
-    dls_free(runs);
     return status;
 }
 
 dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_error *err)
 {
     DLS_IN_C_LOCALE;
-    dls_compare_member *members;
+    DLS_FREED dls_compare_member *members = NULL;
     DLS_TRY(dls_alloc_array(&members, c->n, sizeof *members, "comparison", err));
     const bool short_labels = policies_differ(c);
     bool several = false;
@@ -296,7 +291,6 @@ dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_erro
     if (bad.status != DLS_OK && status == bad.status && err) {
         *err = bad;
     }
-    dls_free(members);
     return status;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "base/strdict.h"
 #include "dlsim/trace.h"
 
@@ -316,18 +317,22 @@ static dls_status account(accounting *a, const dls_trace *trace, dls_energy_summ
     return fill_series(a, err);
 }
 
+static void accounting_fini(accounting *a)
+{
+    curve_fini(&a->price);
+    curve_fini(&a->carbon);
+    dls_free(a->type_of);
+    dls_free(a->used);
+    dls_free(a->step_w);
+    dls_free(a->part_j);
+}
+
 dls_status dls_energy_account(const dls_energy_params *p, const dls_cluster_spec *cluster,
                               const dls_trace *trace, dls_record *rec, int64_t from_us, int64_t to_us,
                               dls_energy_summary *out, dls_error *err)
 {
+    DLS_OWN(accounting_fini)
     accounting a = {.p = p, .cluster = cluster, .rec = rec, .from_us = from_us, .to_us = to_us};
     *out = (dls_energy_summary){0};
-    const dls_status status = account(&a, trace, out, err);
-    curve_fini(&a.price);
-    curve_fini(&a.carbon);
-    dls_free(a.type_of);
-    dls_free(a.used);
-    dls_free(a.step_w);
-    dls_free(a.part_j);
-    return status;
+    return account(&a, trace, out, err);
 }

@@ -6,6 +6,7 @@
 #include "results/merge.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -18,17 +19,15 @@
 /* The one run of the file becomes a group of `runs`. */
 static dls_status copy_run(hid_t runs, const dls_merge_run *run, dls_error *err)
 {
-    dls_results *file;
+    DLS_HOLD(dls_results_close) dls_results *file = NULL;
     DLS_TRY(dls_results_open(run->path, &file, err));
-    dls_status status = DLS_OK;
     if (file->ids.n != 1) {
-        status = dls_fail(err, DLS_EINPUT, run->path, "holds %zu runs: expected one", file->ids.n);
-    } else if (H5Ocopy(file->runs, dls_results_run_id(file, 0), runs, run->id, H5P_DEFAULT,
-                       H5P_DEFAULT) < 0) {
-        status = dls_h5_fail(err, DLS_EOUTPUT, "copy of %s", run->path);
+        return dls_fail(err, DLS_EINPUT, run->path, "holds %zu runs: expected one", file->ids.n);
     }
-    dls_results_close(file);
-    return status;
+    return H5Ocopy(file->runs, dls_results_run_id(file, 0), runs, run->id, H5P_DEFAULT,
+                   H5P_DEFAULT) < 0
+               ? dls_h5_fail(err, DLS_EOUTPUT, "copy of %s", run->path)
+               : DLS_OK;
 }
 
 /* The file as the merged file names it: relative if it lies below `folder`. */
@@ -58,14 +57,12 @@ static dls_status link_run(hid_t runs, const dls_merge_run *run, const char *fol
 
 static dls_status write_points(hid_t file, const dls_merge *m, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(file, GROUP, &at, err));
     for (size_t i = 0; i < m->n_texts; i++) {
         DLS_TRY(dls_h5_put_text(at, m->texts[i].name, m->texts[i].text, err));
     }
-    const dls_status status = dls_put_columns(at, m->columns, m->n_columns, m->n_points, err);
-    H5Gclose(at);
-    return status;
+    return dls_put_columns(at, m->columns, m->n_columns, m->n_points, err);
 }
 
 typedef struct merging {
@@ -80,7 +77,7 @@ static dls_status write_all(hid_t file, const void *what, dls_error *err)
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    hid_t runs;
+    DLS_H5_OWNED hid_t runs = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
     DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
     DLS_TRY(dls_h5_put_group(file, "runs", &runs, err));
@@ -88,7 +85,6 @@ static dls_status write_all(hid_t file, const void *what, dls_error *err)
         DLS_TRY(m->link ? link_run(runs, &m->runs[i], *folder ? folder : "/", err)
                         : copy_run(runs, &m->runs[i], err));
     }
-    H5Gclose(runs);
     return write_points(file, m, err);
 }
 
@@ -134,11 +130,9 @@ static dls_status read_points(const dls_results *file, dls_points *p, dls_error 
                                   columns[i].width, err));
     }
     p->n = n;
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_get_group(root.group, GROUP, &at, err));
-    const dls_status status = dls_h5_get_as_text(at, "baseline", &p->baseline, err);
-    H5Gclose(at);
-    return status;
+    return dls_h5_get_as_text(at, "baseline", &p->baseline, err);
 }
 
 dls_status dls_points_read(const dls_results *file, dls_points *out, dls_error *err)

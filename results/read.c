@@ -6,6 +6,7 @@
 #include "results/read.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -24,7 +25,7 @@ typedef struct walk {
 /* The version first: texts of version 1 had another form. */
 static dls_status check_format(hid_t file, dls_error *err)
 {
-    char *format = NULL;
+    DLS_FREED char *format = NULL;
     uint64_t version = 0;
     if (H5Aexists(file, "format") <= 0) {
         return dls_h5_fail(err, DLS_EINPUT, "is HDF5, but not a results file of dlsim");
@@ -35,12 +36,10 @@ static dls_status check_format(hid_t file, dls_error *err)
                         version, DLS_RESULTS_VERSION);
     }
     DLS_TRY(dls_h5_get_as_text(file, "format", &format, err));
-    const dls_status status = strcmp(format, DLS_RESULTS_FORMAT) == 0
-                                  ? DLS_OK
-                                  : dls_fail(err, DLS_EINPUT, NULL, "holds '%s', expected '%s'",
-                                             format, DLS_RESULTS_FORMAT);
-    dls_free(format);
-    return status;
+    return strcmp(format, DLS_RESULTS_FORMAT) == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, NULL, "holds '%s', expected '%s'", format,
+                          DLS_RESULTS_FORMAT);
 }
 
 static dls_status open_file(dls_results *f, const char *path, dls_error *err)

@@ -8,6 +8,7 @@
 #ifndef DLS_RESULTS_READ_H
 #define DLS_RESULTS_READ_H
 
+#include "base/own.h"
 #include "base/strdict.h"
 #include "results/tables.h"
 
@@ -36,6 +37,7 @@ typedef struct dls_run {
 dls_status dls_results_open(const char *path, dls_results **out, dls_error *err) DLS_MUST_CHECK;
 /* NULL-safe. The file's runs must have been closed. */
 void dls_results_close(dls_results *file);
+DLS_OWNER(dls_results, dls_results_close)
 /* The i-th run's name, borrowed. */
 static inline const char *dls_results_run_id(const dls_results *file, size_t i)
 {
@@ -46,6 +48,7 @@ static inline const char *dls_results_run_id(const dls_results *file, size_t i)
 dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out,
                         dls_error *err) DLS_MUST_CHECK;
 void dls_run_close(dls_run *run); /* NULL-safe */
+DLS_OWNER(dls_run, dls_run_close)
 
 /* Close the HDF5 file: the run's texts and numbers and the file's list of runs stay. No other run
  * of it may be open. */

@@ -41,36 +41,28 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
     if (!dls_h5_has(run->group, name)) {
         return dls_fail(err, DLS_EINPUT, NULL, "no column '%s'", name);
     }
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     hsize_t rows;
     DLS_TRY(dls_h5_open_data(run->group, name, &set, &rows, err));
-    const hid_t stored = H5Dget_type(set);
+    DLS_H5_OWNED const hid_t stored = H5Dget_type(set);
     const size_t bytes = want == DLS_FIELD_TEXT ? H5Tget_size(stored) + 1 : dls_field_width(want);
-    void *data = NULL;
-    dls_status status = DLS_OK;
+    DLS_FREED void *data = NULL;
     if (!suits(H5Tget_class(stored), want)) {
-        status = dls_fail(err, DLS_EINPUT, NULL, "column '%s' has an unexpected type", name);
-    } else if (rows != n) {
-        status = dls_fail(err, DLS_EINPUT, NULL, "column '%s' does not have %zu rows", name, n);
-    } else if (!(data = dls_alloc_zero(count, bytes))) {
-        status = dls_nomem(err, name, count * bytes);
-    } else if (count > 0) {
+        return dls_fail(err, DLS_EINPUT, NULL, "column '%s' has an unexpected type", name);
+    }
+    if (rows != n) {
+        return dls_fail(err, DLS_EINPUT, NULL, "column '%s' does not have %zu rows", name, n);
+    }
+    DLS_TRY(dls_alloc_array(&data, count, bytes, name, err));
+    if (count > 0) {
         const hsize_t at = first, wanted = count;
-        const hid_t memory = dls_field_h5_type(want, bytes, false);
-        const hid_t space = H5Dget_space(set), part = H5Screate_simple(1, &wanted, NULL);
+        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes, false),
+                                 space = H5Dget_space(set),
+                                 part = H5Screate_simple(1, &wanted, NULL);
         if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &wanted, NULL) < 0 ||
             H5Dread(set, memory, part, space, H5P_DEFAULT, data) < 0) {
-            status = dls_h5_fail(err, DLS_EINPUT, "column '%s' cannot be read", name);
+            return dls_h5_fail(err, DLS_EINPUT, "column '%s' cannot be read", name);
         }
-        H5Sclose(part);
-        H5Sclose(space);
-        H5Tclose(memory);
-    }
-    H5Tclose(stored);
-    H5Dclose(set);
-    if (status != DLS_OK) {
-        dls_free(data);
-        return status;
     }
     if (want == DLS_FIELD_TEXT) {
         for (size_t i = 0; i < count; i++) {
@@ -78,7 +70,8 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
         }
     }
     *width = bytes;
-    memcpy(out, &data, sizeof data);
+    void *const read = dls_take(&data);
+    memcpy(out, &read, sizeof read);
     return DLS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "results/summary.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/radix.h"
 
 #include <gsl/gsl_statistics_double.h>
@@ -320,6 +321,14 @@ static void choose_counted(work *w, int64_t warmup_us, int64_t cooldown_us)
     }
 }
 
+static void work_fini(work *w)
+{
+    dls_free(w->parts);
+    dls_free(w->pairs);
+    dls_free(w->spare);
+    dls_free(w->counted);
+}
+
 dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64_t warmup_us,
                             int64_t cooldown_us, double wall_s, dls_summary *out, dls_error *err)
 {
@@ -337,27 +346,22 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
     name_parts(out);
     out->warmup_s = (double)warmup_us / (double)DLS_US_PER_S;
     out->cooldown_s = (double)cooldown_us / (double)DLS_US_PER_S;
+    DLS_OWN(work_fini)
     work w = {.cols = cols,
               .rec = rec,
               .parts = dls_alloc(n * sizeof *w.parts),
               .pairs = dls_alloc(n * sizeof *w.pairs),
               .spare = dls_alloc(n * sizeof *w.spare),
               .counted = dls_alloc(n * sizeof *w.counted)};
-    dls_status status;
     if (!w.parts || !w.pairs || !w.spare || !w.counted) {
-        status = dls_nomem(err, "summary", n * 40);
-    } else {
-        count_jobs(&w, out);
-        choose_counted(&w, warmup_us, cooldown_us);
-        cluster_figures(&w, wall_s, out);
-        service_figures(&rec->services, out);
-        status = all_stats(&w, out, err);
-        out->has_world = rec->want_world;
-        dls_world_summarise(trace, rec, &out->world);
+        return dls_nomem(err, "summary", n * 40);
     }
-    dls_free(w.parts);
-    dls_free(w.pairs);
-    dls_free(w.spare);
-    dls_free(w.counted);
-    return status;
+    count_jobs(&w, out);
+    choose_counted(&w, warmup_us, cooldown_us);
+    cluster_figures(&w, wall_s, out);
+    service_figures(&rec->services, out);
+    DLS_TRY(all_stats(&w, out, err));
+    out->has_world = rec->want_world;
+    dls_world_summarise(trace, rec, &out->world);
+    return DLS_OK;
 }

@@ -5,6 +5,7 @@
 #include "results/tables.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <string.h>
 
@@ -58,40 +59,30 @@ hid_t dls_field_h5_type(dls_field_type type, size_t width, bool in_file)
 dls_status dls_put_fields(hid_t at, const dls_field *fields, size_t n, const void *base,
                           dls_error *err)
 {
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const dls_field *f = &fields[i];
-        const hid_t stored = dls_field_h5_type(f->type, f->width, true);
-        const hid_t memory = dls_field_h5_type(f->type, f->width, false);
-        status =
-            dls_h5_put_attr(at, f->name, stored, memory, 0, (const char *)base + f->offset, err);
-        H5Tclose(memory);
-        H5Tclose(stored);
+        DLS_H5_OWNED const hid_t stored = dls_field_h5_type(f->type, f->width, true),
+                                 memory = dls_field_h5_type(f->type, f->width, false);
+        DLS_TRY(
+            dls_h5_put_attr(at, f->name, stored, memory, 0, (const char *)base + f->offset, err));
     }
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_get_fields(hid_t at, const dls_field *fields, size_t n, void *base, dls_error *err)
 {
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        const hid_t memory = dls_field_h5_type(fields[i].type, fields[i].width, false);
-        status = dls_h5_get_attr(at, fields[i].name, memory, (char *)base + fields[i].offset, err);
-        H5Tclose(memory);
+    for (size_t i = 0; i < n; i++) {
+        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(fields[i].type, fields[i].width, false);
+        DLS_TRY(dls_h5_get_attr(at, fields[i].name, memory, (char *)base + fields[i].offset, err));
     }
-    return status;
+    return DLS_OK;
 }
 
 static hid_t field_type(const dls_field *f, bool in_file)
 {
-    const hid_t one = dls_field_h5_type(f->type, f->width / f->count, in_file);
-    if (f->count == 1) {
-        return one;
-    }
+    DLS_H5_OWNED hid_t one = dls_field_h5_type(f->type, f->width / f->count, in_file);
     const hsize_t count = f->count;
-    const hid_t array = H5Tarray_create2(one, 1, &count);
-    H5Tclose(one);
-    return array;
+    return count == 1 ? H5Tcopy(one) : H5Tarray_create2(one, 1, &count);
 }
 
 static hid_t row_type(const dls_rows *rows, bool in_file)
@@ -118,20 +109,18 @@ static dls_status put_units(hid_t set, const dls_rows *rows, dls_error *err)
     for (size_t i = 0; i < rows->n_fields && i < 64; i++) {
         snprintf(units[i], sizeof units[i], "%s", rows->fields[i].units);
     }
-    const hid_t type = dls_h5_text_type(sizeof units[0]);
-    const dls_status status = dls_h5_put_attr(set, "units", type, type, rows->n_fields, units, err);
-    H5Tclose(type);
-    return status;
+    DLS_H5_OWNED const hid_t type = dls_h5_text_type(sizeof units[0]);
+    return dls_h5_put_attr(set, "units", type, type, rows->n_fields, units, err);
 }
 
 dls_status dls_put_rows(hid_t at, const char *name, const char *description, const dls_rows *rows,
                         const void *data, dls_error *err)
 {
-    const hid_t stored = row_type(rows, true), memory = row_type(rows, false);
+    DLS_H5_OWNED const hid_t stored = row_type(rows, true), memory = row_type(rows, false);
     const hsize_t dim = rows->n;
     /* HDF5 clears its conversion buffer, 1 MiB unless told, at every write: a fifth of the time of
      * a small file. It must hold one row. */
-    const hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);
+    DLS_H5_OWNED const hid_t dxpl = H5Pcreate(H5P_DATASET_XFER);
     const size_t buffer = rows->row_bytes < 1024 ? 8192 : 8 * rows->row_bytes;
     hid_t set;
     dls_status status = dls_h5_create_data(at, name, stored, 1, &dim, 1, &set, err);
@@ -144,42 +133,33 @@ dls_status dls_put_rows(hid_t at, const char *name, const char *description, con
             status = dls_h5_unwritten(err, name);
         }
     }
-    H5Pclose(dxpl);
-    H5Tclose(memory);
-    H5Tclose(stored);
     return status;
 }
 
 dls_status dls_get_rows(hid_t at, const char *name, const dls_rows *rows, void *data,
                         dls_error *err)
 {
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     if (!dls_h5_has(at, name)) {
         return dls_fail(err, DLS_EINPUT, NULL, "no table '%s'", name);
     }
     DLS_TRY(dls_h5_get_set(at, name, &set, err));
-    const hid_t stored = H5Dget_type(set), memory = row_type(rows, false);
-    const hid_t space = H5Dget_space(set);
-    dls_status status = DLS_OK;
+    DLS_H5_OWNED const hid_t stored = H5Dget_type(set), memory = row_type(rows, false);
+    DLS_H5_OWNED const hid_t space = H5Dget_space(set);
     if (H5Tget_class(stored) != H5T_COMPOUND ||
         H5Sget_simple_extent_npoints(space) != (hssize_t)rows->n) {
-        status = dls_fail(err, DLS_EINPUT, NULL, "table '%s' does not have %zu rows of fields",
-                          name, rows->n);
+        return dls_fail(err, DLS_EINPUT, NULL, "table '%s' does not have %zu rows of fields", name,
+                        rows->n);
     }
-    for (size_t i = 0; status == DLS_OK && i < rows->n_fields; i++) {
+    for (size_t i = 0; i < rows->n_fields; i++) {
         if (H5Tget_member_index(stored, rows->fields[i].name) < 0) {
-            status = dls_h5_fail(err, DLS_EINPUT, "table '%s' has no field '%s'", name,
-                                 rows->fields[i].name);
+            return dls_h5_fail(err, DLS_EINPUT, "table '%s' has no field '%s'", name,
+                               rows->fields[i].name);
         }
     }
-    if (status == DLS_OK && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
-        status = dls_h5_fail(err, DLS_EINPUT, "table '%s'", name);
-    }
-    H5Sclose(space);
-    H5Tclose(memory);
-    H5Tclose(stored);
-    H5Dclose(set);
-    return status;
+    return H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0
+               ? dls_h5_fail(err, DLS_EINPUT, "table '%s'", name)
+               : DLS_OK;
 }
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -207,7 +187,7 @@ static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hi
                               size_t n, dls_error *err)
 {
     const size_t width = H5Tget_size(stored);
-    char *block = NULL;
+    DLS_FREED char *block = NULL;
     if (n == 0) {
         return DLS_OK;
     }
@@ -220,15 +200,13 @@ static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hi
     }
     const bool ok =
         H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, block ? block : col->data) >= 0;
-    const dls_status status = ok ? DLS_OK : dls_h5_unwritten(err, col->name);
-    dls_free(block);
-    return status;
+    return ok ? DLS_OK : dls_h5_unwritten(err, col->name);
 }
 
 static dls_status put_column(hid_t at, const dls_column *col, size_t n, dls_error *err)
 {
-    const hid_t stored = dls_field_h5_type(col->type, col->width, true);
-    const hid_t memory = dls_field_h5_type(col->type, col->width, false);
+    DLS_H5_OWNED const hid_t stored = dls_field_h5_type(col->type, col->width, true);
+    DLS_H5_OWNED const hid_t memory = dls_field_h5_type(col->type, col->width, false);
     const hsize_t dim = n;
     hid_t set;
     dls_status status = dls_h5_create_data(at, col->name, stored, 1, &dim, 1, &set, err);
@@ -240,8 +218,6 @@ static dls_status put_column(hid_t at, const dls_column *col, size_t n, dls_erro
             status = dls_h5_unwritten(err, col->name);
         }
     }
-    H5Tclose(memory);
-    H5Tclose(stored);
     return status;
 }
 

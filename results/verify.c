@@ -3,6 +3,7 @@
  * Whether a run's tables are what was written: all of them are read once, in blocks.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "results/read.h"
 
 enum { BLOCK_BYTES = 1 << 20, SETS_MAX = 1024 };
@@ -23,58 +24,48 @@ static hsize_t block_rows(hid_t set, hsize_t n, size_t width)
 
 static dls_status read_through(hid_t set, hsize_t n, const char *name, dls_error *err)
 {
-    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    DLS_H5_OWNED const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     const size_t width = H5Tget_size(type);
     const hsize_t rows = n > 0 ? block_rows(set, n, width) : 0;
-    void *block = dls_alloc((size_t)rows * width + 1);
-    dls_status status = block ? DLS_OK : dls_nomem(err, name, (size_t)rows * width);
-    for (hsize_t first = 0; first < n && status == DLS_OK; first += rows) {
+    DLS_FREED void *block = dls_alloc((size_t)rows * width + 1);
+    DLS_TRY(block ? DLS_OK : dls_nomem(err, name, (size_t)rows * width));
+    for (hsize_t first = 0; first < n; first += rows) {
         const hsize_t count = n - first < rows ? n - first : rows;
-        const hid_t part = H5Screate_simple(1, &count, NULL);
+        DLS_H5_OWNED const hid_t part = H5Screate_simple(1, &count, NULL);
         if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) < 0 ||
             H5Dread(set, type, part, space, H5P_DEFAULT, block) < 0) {
-            status = dls_h5_fail(err, DLS_EINPUT, "\"%s\" is damaged", name);
+            return dls_h5_fail(err, DLS_EINPUT, "\"%s\" is damaged", name);
         }
-        H5Sclose(part);
     }
-    dls_free(block);
-    H5Sclose(space);
-    H5Tclose(type);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status verify_set(hid_t run, const char *group, const char *name, dls_error *err)
 {
     char shown[256];
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     hsize_t n;
     snprintf(shown, sizeof shown, "%s/%s", group, name);
     DLS_TRY(dls_h5_open_data(run, shown, &set, &n, err));
-    const dls_status status = read_through(set, n, shown, err);
-    H5Dclose(set);
-    return status;
+    return read_through(set, n, shown, err);
 }
 
 static dls_status verify_group(hid_t run, const char *name, dls_error *err)
 {
-    dls_strdict names;
-    hid_t group;
+    DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     if (!dls_h5_has(run, name)) {
         return DLS_OK;
     }
     DLS_TRY(dls_h5_get_group(run, name, &group, err));
-    dls_strdict_init(&names);
-    dls_status status = dls_h5_names(group, &names, err);
-    if (status == DLS_OK && names.n > SETS_MAX) {
-        status =
-            dls_fail(err, DLS_EINPUT, NULL, "\"%s\" holds more than %d columns", name, SETS_MAX);
+    DLS_TRY(dls_h5_names(group, &names, err));
+    if (names.n > SETS_MAX) {
+        return dls_fail(err, DLS_EINPUT, NULL, "\"%s\" holds more than %d columns", name, SETS_MAX);
     }
-    for (size_t i = 0; i < names.n && status == DLS_OK; i++) {
-        status = verify_set(run, name, dls_strdict_get(&names, (int32_t)i), err);
+    for (size_t i = 0; i < names.n; i++) {
+        DLS_TRY(verify_set(run, name, dls_strdict_get(&names, (int32_t)i), err));
     }
-    dls_strdict_fini(&names);
-    H5Gclose(group);
-    return status;
+    return DLS_OK;
 }
 
 /* Whether the columns of jobs that every run has give the digest that the file tells. */

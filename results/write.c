@@ -5,6 +5,7 @@
  */
 #include "results/write.h"
 
+#include "base/own.h"
 #include "base/sha256.h"
 #include "results/tables.h"
 
@@ -80,7 +81,7 @@ static const dls_field flag_fields[] = {
 
 static dls_status write_cluster(hid_t run, const dls_cluster_spec *cluster, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "cluster", &at, err));
     DLS_TRY(dls_put_rows(at, "groups", "nodes of the cluster, numbered group by group",
                          ROWS(group_fields, cluster->groups, cluster->n_groups), err));
@@ -89,7 +90,6 @@ static dls_status write_cluster(hid_t run, const dls_cluster_spec *cluster, dls_
     DLS_TRY(dls_put_rows(at, "vcs", "quotas of virtual clusters",
                          ROWS(vc_fields, cluster->vcs, cluster->n_vcs), err));
     DLS_TRY(dls_put_fields(at, link_fields, COUNT(link_fields), cluster, err));
-    H5Gclose(at);
     return DLS_OK;
 }
 
@@ -113,24 +113,22 @@ static dls_status write_flags(hid_t run, const dls_trace_info *info, dls_error *
 
 static dls_status write_summary(hid_t run, const dls_summary *summary, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "summary", &at, err));
     DLS_TRY(dls_put_fields(at, dls_summary_fields, dls_summary_n_fields, summary, err));
     DLS_TRY(dls_put_rows(at, "parts", "jobs in all, and by gang size, class and outcome",
                          &dls_part_rows, summary->part, err));
-    H5Gclose(at);
     return DLS_OK;
 }
 
 static dls_status write_dicts(hid_t run, const dls_trace *trace, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "dicts", &at, err));
     for (size_t d = 0; d < DLS_DICTS; d++) {
         const dls_column column = dls_schema_names(&dls_dicts[d], trace);
         DLS_TRY(dls_put_columns(at, &column, 1, dls_dicts[d].count(trace), err));
     }
-    H5Gclose(at);
     return DLS_OK;
 }
 
@@ -217,32 +215,28 @@ static dls_status write_attributes(hid_t run, const dls_results_meta *meta,
 static dls_status write_columns(hid_t at, const char *name, const dls_column *columns,
                                 size_t n_columns, size_t n, dls_error *err)
 {
-    hid_t group;
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     if (n == 0) {
         return DLS_OK;
     }
     DLS_TRY(dls_h5_put_group(at, name, &group, err));
-    DLS_TRY(dls_put_columns(group, columns, n_columns, n, err));
-    H5Gclose(group);
-    return DLS_OK;
+    return dls_put_columns(group, columns, n_columns, n, err);
 }
 
 static dls_status write_long_tables(hid_t run, const dls_trace *trace, const dls_record *rec,
                                     dls_error *err)
 {
     dls_column columns[DLS_COLUMNS_MAX];
-    hid_t at;
-    DLS_TRY(dls_h5_put_group(run, "jobs", &at, err));
+    DLS_H5_OWNED hid_t jobs = H5I_INVALID_HID, series = H5I_INVALID_HID;
+    DLS_TRY(dls_h5_put_group(run, "jobs", &jobs, err));
     size_t n = dls_schema_jobs(trace, rec, columns);
-    DLS_TRY(dls_put_columns(at, columns, n, rec->n_jobs, err));
-    H5Gclose(at);
+    DLS_TRY(dls_put_columns(jobs, columns, n, rec->n_jobs, err));
     n = dls_schema_allocs(&rec->allocs, columns);
     DLS_TRY(write_columns(run, "allocations", columns, n, rec->allocs.n, err));
     if (rec->series.n > 0) {
-        DLS_TRY(dls_h5_put_group(run, "series", &at, err));
+        DLS_TRY(dls_h5_put_group(run, "series", &series, err));
         n = dls_schema_table(&dls_series_table, &rec->series, columns);
-        DLS_TRY(write_columns(at, "cluster", columns, n, rec->series.n, err));
-        H5Gclose(at);
+        DLS_TRY(write_columns(series, "cluster", columns, n, rec->series.n, err));
     }
     return DLS_OK;
 }
@@ -254,7 +248,7 @@ static dls_status write_world(hid_t run, const dls_world_summary *measured, cons
     dls_column columns[DLS_COLUMNS_MAX];
     dls_world_summary summary = *measured;
     char date[32];
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     if (source_date(date)) {
         summary.facts.predictor_s = 0;
     }
@@ -263,7 +257,6 @@ static dls_status write_world(hid_t run, const dls_world_summary *measured, cons
     DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.notes, err));
     size_t n = dls_schema_table(&dls_world_table, &rec->world, columns);
     DLS_TRY(write_columns(at, "series", columns, n, rec->world.n, err));
-    H5Gclose(at);
     n = dls_schema_table(&dls_start_table, &rec->starts, columns);
     return write_columns(run, "starts", columns, n, rec->starts.n, err);
 }
@@ -284,7 +277,7 @@ static dls_status write_run(hid_t file, const void *what, dls_error *err)
     if (source_date(date)) {
         summary.wall_s = summary.events_per_s = 0;
     }
-    hid_t runs, run;
+    DLS_H5_OWNED hid_t runs = H5I_INVALID_HID, run = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
     DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
     DLS_TRY(dls_h5_put_group(file, "runs", &runs, err));
@@ -304,16 +297,12 @@ static dls_status write_run(hid_t file, const void *what, dls_error *err)
         const dls_summary_group *g = &dls_summary_groups[k];
         const void *values = dls_summary_group_of(&summary, k);
         if (values) {
-            hid_t at;
+            DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
             DLS_TRY(dls_h5_put_group(run, g->name, &at, err));
             DLS_TRY(dls_put_fields(at, g->fields, g->n_fields, values, err));
-            H5Gclose(at);
         }
     }
-    DLS_TRY(write_dicts(run, w->trace, err));
-    H5Gclose(run);
-    H5Gclose(runs);
-    return DLS_OK;
+    return write_dicts(run, w->trace, err);
 }
 
 dls_status dls_results_write(const char *path, const dls_results_meta *meta, const dls_trace *trace,

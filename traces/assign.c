@@ -6,6 +6,7 @@
 #include "traces/assign.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -209,7 +210,7 @@ dls_status dls_trace_assign_builtin(const dls_trace *in, const char *name, uint6
 {
     enum { NAMES_MAX = 15 };
     const char *text = dls_assign_builtin_text(name), *names[NAMES_MAX + 1] = {NULL};
-    dls_assign_table table;
+    DLS_OWN(dls_assign_table_fini) dls_assign_table table = {0};
     if (!text) {
         for (int i = 0; i < NAMES_MAX && dls_assign_builtin_name(i); i++) {
             names[i] = dls_assign_builtin_name(i);
@@ -218,7 +219,5 @@ dls_status dls_trace_assign_builtin(const dls_trace *in, const char *name, uint6
                         DLS_DID_YOU_MEAN(dls_suggest(name, names)));
     }
     DLS_TRY(dls_assign_table_parse(text, name, &table, err));
-    const dls_status status = dls_trace_assign(in, &table, seed, out, err);
-    dls_assign_table_fini(&table);
-    return status;
+    return dls_trace_assign(in, &table, seed, out, err);
 }

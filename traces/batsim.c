@@ -48,7 +48,7 @@ static dls_status read_profiles(dls_walk *w, profiles *all, dls_error *err)
     DLS_TRY(dls_walk_enter(w, '{', err));
     for (bool more;;) {
         char name[DLS_WALK_TEXT];
-        json_object *from;
+        DLS_HOLD(json_object_put) json_object *from = NULL;
         DLS_TRY(dls_walk_key(w, name, &more, err));
         if (!more) {
             return DLS_OK;
@@ -61,9 +61,7 @@ static dls_status read_profiles(dls_walk *w, profiles *all, dls_error *err)
         }
         DLS_TRY(dls_grow(&all->of, &all->cap, all->names.n, sizeof *all->of, err));
         DLS_TRY(dls_walk_object(w, &from, err));
-        const dls_status status = read_profile(w, from, &all->of[code], err);
-        json_object_put(from);
-        DLS_TRY(status);
+        DLS_TRY(read_profile(w, from, &all->of[code], err));
     }
 }
 
@@ -121,16 +119,13 @@ static dls_status read_jobs(dls_walk *w, const profiles *all, dls_trace_builder 
 {
     DLS_TRY(dls_walk_enter(w, '[', err));
     for (bool more;;) {
-        json_object *job;
+        DLS_HOLD(json_object_put) json_object *job = NULL;
         DLS_TRY(dls_walk_item(w, ']', &more, err));
         if (!more) {
             return DLS_OK;
         }
         DLS_TRY(dls_walk_object(w, &job, err));
-        const dls_status status =
-            dls_trace_builder_full(b) ? DLS_OK : read_job(w, job, all, b, err);
-        json_object_put(job);
-        DLS_TRY(status);
+        DLS_TRY(dls_trace_builder_full(b) ? DLS_OK : read_job(w, job, all, b, err));
     }
 }
 
@@ -155,18 +150,19 @@ static dls_status walk(dls_walk *w, profiles *all, dls_trace_builder *b, dls_err
     }
 }
 
+static void profiles_fini(profiles *all)
+{
+    dls_strdict_fini(&all->names);
+    dls_free(all->of);
+}
+
 static dls_status read_batsim(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
-    profiles all = {0};
-    dls_walk w;
-    dls_strdict_init(&all.names);
-    dls_status status = dls_walk_init(&w, src, err);
-    DLS_THEN(status, walk(&w, &all, NULL, err));
-    DLS_THEN(status, walk(&w, &all, b, err));
-    dls_walk_fini(&w);
-    dls_strdict_fini(&all.names);
-    dls_free(all.of);
-    return status;
+    DLS_OWN(profiles_fini) profiles all = {0};
+    DLS_OWN(dls_walk_fini) dls_walk w = {0};
+    DLS_TRY(dls_walk_init(&w, src, err));
+    DLS_TRY(walk(&w, &all, NULL, err));
+    return walk(&w, &all, b, err);
 }
 
 static int sniff(const dls_trace_source *src)

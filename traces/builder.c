@@ -4,6 +4,7 @@
  * skipped rows with their reasons, and sorts by submission.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/radix.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"
@@ -167,10 +168,8 @@ static dls_status grow_columns(dls_trace *t, dls_error *err)
 /* First value of an optional column: all jobs before have none. */
 static dls_status open_column(dls_trace *t, dls_trace_col c, dls_error *err)
 {
-    void *p = dls_alloc(t->cap * col_kind[c].size);
-    if (!p) {
-        return dls_nomem(err, "trace column", t->cap * col_kind[c].size);
-    }
+    void *p = NULL;
+    DLS_TRY(dls_alloc_array(&p, t->cap * col_kind[c].size, 1, "trace column", err));
     memset(p, 0xff, t->cap * col_kind[c].size); /* DLS_ABSENT, and -1 as a code */
     if (c == DLS_COL_GPUS_MILLI) {
         const int32_t *gpus = t->data[DLS_COL_GPUS];
@@ -359,31 +358,27 @@ static dls_status sort_columns(dls_trace *t, dls_error *err)
     if (sorted) {
         return DLS_OK;
     }
-    dls_keyed *jobs = dls_alloc(2 * t->n * sizeof *jobs);
-    unsigned char *moved = dls_alloc(t->n * sizeof(int64_t));
-    dls_status status = DLS_OK;
+    DLS_FREED dls_keyed *jobs = dls_alloc(2 * t->n * sizeof *jobs);
+    DLS_FREED unsigned char *moved = dls_alloc(t->n * sizeof(int64_t));
     if (!jobs || !moved) {
-        status = dls_nomem(err, "sorting a trace", t->n * (2 * sizeof *jobs + sizeof(int64_t)));
-    } else {
-        for (size_t i = 0; i < t->n; i++) {
-            jobs[i] = (dls_keyed){(uint64_t)submit_us[i], (uint32_t)i};
-        }
-        const dls_keyed *by_submit = dls_radix_sort(jobs, jobs + t->n, t->n);
-        for (int c = 0; c < DLS_COL_COUNT; c++) {
-            const size_t size = col_kind[c].size;
-            unsigned char *data = t->data[c];
-            if (!data) {
-                continue;
-            }
-            for (size_t i = 0; i < t->n; i++) {
-                memcpy(moved + i * size, data + by_submit[i].value * size, size);
-            }
-            memcpy(data, moved, t->n * size);
-        }
+        return dls_nomem(err, "sorting a trace", t->n * (2 * sizeof *jobs + sizeof(int64_t)));
     }
-    dls_free(jobs);
-    dls_free(moved);
-    return status;
+    for (size_t i = 0; i < t->n; i++) {
+        jobs[i] = (dls_keyed){(uint64_t)submit_us[i], (uint32_t)i};
+    }
+    const dls_keyed *by_submit = dls_radix_sort(jobs, jobs + t->n, t->n);
+    for (int c = 0; c < DLS_COL_COUNT; c++) {
+        const size_t size = col_kind[c].size;
+        unsigned char *data = t->data[c];
+        if (!data) {
+            continue;
+        }
+        for (size_t i = 0; i < t->n; i++) {
+            memcpy(moved + i * size, data + by_submit[i].value * size, size);
+        }
+        memcpy(data, moved, t->n * size);
+    }
+    return DLS_OK;
 }
 
 /* Move zero to the first submission; the columns are sorted. */

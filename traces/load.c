@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "base/own.h"
 #include "base/sha256.h"
 #include "traces/reader.h"
 #include "traces/table.h"
@@ -105,7 +106,7 @@ static dls_status parse(const char *path, char **bytes, size_t len, const char *
     char sha256[DLS_SHA256_HEX];
     dls_sha256_hex(*bytes, len, sha256);
     dls_trace_source src = {path, *bytes, len, opts ? opts : &defaults};
-    char *text = NULL;
+    DLS_FREED char *text = NULL;
     if (dls_file_is_gzip(*bytes, len)) {
         DLS_TRY(dls_file_gunzip(path, *bytes, len, DLS_FILE_TRACE, &text, &src.len, err));
         src.text = text;
@@ -120,14 +121,13 @@ static dls_status parse(const char *path, char **bytes, size_t len, const char *
     if (status != DLS_OK && err) {
         make_printable(err->msg);
     }
-    dls_free(text);
     return status;
 }
 
 dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, const char *format,
                            const dls_trace_options *opts, dls_trace **out, dls_error *err)
 {
-    char *text = dls_alloc(len + 1); /* readers are promised a terminator */
+    DLS_FREED char *text = dls_alloc(len + 1); /* readers are promised a terminator */
     if (!text) {
         return dls_nomem(err, "trace", len + 1);
     }
@@ -135,9 +135,7 @@ dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, cons
         memcpy(text, bytes, len);
     }
     text[len] = '\0';
-    const dls_status status = parse(path, &text, len, format, opts, out, err);
-    dls_free(text);
-    return status;
+    return parse(path, &text, len, format, opts, out, err);
 }
 
 dls_status dls_trace_of_text(const dls_trace_source *src, const char *format, dls_trace **out,
@@ -158,10 +156,8 @@ dls_status dls_trace_load(const char *path, const char *format, const dls_trace_
 {
     DLS_IN_C_LOCALE;
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
-    char *bytes;
+    DLS_FREED char *bytes = NULL;
     size_t len;
     DLS_TRY(dls_file_read_text(path, DLS_FILE_TRACE, &bytes, &len, err));
-    const dls_status status = parse(name, &bytes, len, format, opts, out, err);
-    dls_free(bytes);
-    return status;
+    return parse(name, &bytes, len, format, opts, out, err);
 }

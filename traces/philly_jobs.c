@@ -5,6 +5,7 @@
  */
 #include "traces/philly_jobs.h"
 
+#include "base/own.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
 #include "traces/trace_impl.h"
@@ -183,27 +184,23 @@ static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
     DLS_TRY(dls_walk_enter(w, '[', err));
     while (!dls_trace_builder_full(b)) {
         bool more;
-        json_object *job;
+        DLS_HOLD(json_object_put) json_object *job = NULL;
         DLS_TRY(dls_walk_item(w, ']', &more, err));
         if (!more) {
             return dls_walk_end(w, err);
         }
         DLS_TRY(dls_walk_object(w, &job, err));
-        const dls_status status = read_job(w, job, b, err);
-        json_object_put(job);
-        DLS_TRY(status);
+        DLS_TRY(read_job(w, job, b, err));
     }
     return DLS_OK;
 }
 
 dls_status dls_philly_read_jobs(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
-    dls_walk w;
+    DLS_OWN(dls_walk_fini) dls_walk w = {0};
     dls_trace_builder_rebase(b, "");
     DLS_TRY(dls_walk_init(&w, src, err));
-    const dls_status status = read_jobs(&w, b, err);
-    dls_walk_fini(&w);
-    return status;
+    return read_jobs(&w, b, err);
 }
 
 int dls_philly_sniff(const dls_trace_source *src, const char *quoted_key)

@@ -5,6 +5,7 @@
  * it. Odd rows are left out and counted, for a site's history is never clean.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
 #include "traces/sacct_json.h"
@@ -281,14 +282,12 @@ static dls_status read_table(const dls_trace_source *src, dls_trace_builder *b, 
 static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
     dls_trace_source table = *src;
-    char *text = NULL;
+    DLS_FREED char *text = NULL;
     if (dls_sacct_is_json(src->text)) {
         DLS_TRY(dls_sacct_table(src, &text, &table.len, err));
         table.text = text;
     }
-    const dls_status status = read_table(&table, b, err);
-    dls_free(text);
-    return status;
+    return read_table(&table, b, err);
 }
 
 static int sniff(const dls_trace_source *src)

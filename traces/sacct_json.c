@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "traces/trace_impl.h"
 #include "traces/walk.h"
 
@@ -75,9 +76,9 @@ static dls_status add(table *t, const char *s, size_t len, dls_error *err)
  */
 static dls_status add_cell(table *t, const char *s, dls_error *err)
 {
-    const size_t from = t->n;
+    const size_t from = t->n, len = strlen(s);
     DLS_TRY(add(t, "|", 1, err));
-    DLS_TRY(add(t, s, strnlen(s, DLS_CSV_MAX_CELL - 1), err));
+    DLS_TRY(add(t, s, len < DLS_CSV_MAX_CELL ? len : DLS_CSV_MAX_CELL - 1, err));
     for (char *p = t->text + from + 1; (p = strpbrk(p, "|\r\n"));) {
         *p = '_';
     }
@@ -225,7 +226,7 @@ static dls_status read_jobs(dls_walk *w, table *t, dls_error *err)
     size_t line = 1;
     DLS_TRY(dls_walk_enter(w, '[', err));
     for (bool more;;) {
-        json_object *job;
+        DLS_HOLD(json_object_put) json_object *job = NULL;
         DLS_TRY(dls_walk_item(w, ']', &more, err));
         if (!more) {
             return DLS_OK;
@@ -235,13 +236,10 @@ static dls_status read_jobs(dls_walk *w, table *t, dls_error *err)
             line++;
         }
         counted = w->at;
-        dls_status status = DLS_OK;
         do {
-            status = add(t, "\n", 1, err);
-        } while (status == DLS_OK && ++t->line < line);
-        DLS_THEN(status, add_job(w, job, t, err));
-        json_object_put(job);
-        DLS_TRY(status);
+            DLS_TRY(add(t, "\n", 1, err));
+        } while (++t->line < line);
+        DLS_TRY(add_job(w, job, t, err));
     }
 }
 
@@ -272,21 +270,21 @@ bool dls_sacct_is_json(const char *text)
     return text[strspn(text, " \t\r\n")] == '{';
 }
 
+static void table_fini(table *t)
+{
+    dls_free(t->text);
+}
+
 dls_status dls_sacct_table(const dls_trace_source *src, char **text, size_t *len, dls_error *err)
 {
-    dls_walk w;
-    table t = {.line = 1};
+    DLS_OWN(dls_walk_fini) dls_walk w = {0};
+    DLS_OWN(table_fini) table t = {.line = 1};
     DLS_TRY(dls_walk_init(&w, src, err));
     w.p = src->text;
-    dls_status status = add(&t, header, sizeof header - 1, err);
-    DLS_THEN(status, read_all(&w, &t, err));
-    dls_walk_fini(&w);
-    if (status != DLS_OK) {
-        dls_free(t.text);
-        return status;
-    }
-    *text = t.text;
+    DLS_TRY(add(&t, header, sizeof header - 1, err));
+    DLS_TRY(read_all(&w, &t, err));
     *len = t.n;
+    *text = dls_take(&t.text);
     return DLS_OK;
 }
 
@@ -301,10 +299,8 @@ dls_status dls_sacct_text(const char *path, char **text, size_t *len, dls_error 
     if (!dls_sacct_is_json(*text)) {
         return DLS_OK;
     }
-    char *json = *text;
+    DLS_FREED char *json = *text;
     const dls_trace_source src = {path, json, *len, &none};
     *text = NULL;
-    const dls_status status = dls_sacct_table(&src, text, len, err);
-    dls_free(json);
-    return status;
+    return dls_sacct_table(&src, text, len, err);
 }

@@ -6,6 +6,7 @@
 #include "dlsim/traces.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -138,14 +139,10 @@ static dls_status count_vcs(const dls_trace *trace, double *values, dls_trace_st
         return DLS_OK;
     }
     out->n_vcs = dls_trace_n_vcs(trace) + 1; /* the first: jobs that name none */
-    size_t *start = dls_alloc_zero(out->n_vcs + 1, sizeof *start);
-    out->vcs = dls_alloc_zero(out->n_vcs, sizeof *out->vcs);
-    if (!start || !out->vcs) {
-        dls_free(start);
-        return dls_nomem(err, "virtual clusters", out->n_vcs * sizeof *out->vcs);
-    }
+    DLS_FREED size_t *start = NULL;
+    DLS_TRY(dls_alloc_array(&start, out->n_vcs + 1, sizeof *start, "virtual clusters", err));
+    DLS_TRY(dls_alloc_array(&out->vcs, out->n_vcs, sizeof *out->vcs, "virtual clusters", err));
     fill_vcs(dls_trace_cols(trace), out, values, start);
-    dls_free(start);
     qsort(out->vcs, out->n_vcs, sizeof *out->vcs, by_jobs);
     while (out->n_vcs > 0 && out->vcs[out->n_vcs - 1].jobs == 0) {
         out->n_vcs--;
@@ -173,7 +170,7 @@ static void describe_times(const dls_trace_columns *cols, double *values, dls_tr
 static dls_status find_peak(const dls_trace_columns *cols, double *end_s, dls_trace_stats *out,
                             dls_error *err)
 {
-    size_t *order;
+    DLS_FREED size_t *order = NULL;
     DLS_TRY(dls_alloc_array(&order, cols->n, sizeof *order, "ends of jobs", err));
     for (size_t i = 0; i < cols->n; i++) { /* microseconds are exact in a double up to 285 years */
         const int64_t duration_us = cols->duration_us[i];
@@ -192,7 +189,6 @@ static dls_status find_peak(const dls_trace_columns *cols, double *end_s, dls_tr
         peak_milli = busy_milli > peak_milli ? busy_milli : peak_milli;
     }
     out->peak_gpus = (double)peak_milli * 1e-3;
-    dls_free(order);
     return DLS_OK;
 }
 
@@ -200,14 +196,13 @@ dls_status dls_trace_stats_compute(const dls_trace *trace, dls_trace_stats *out,
 {
     const dls_trace_columns *cols = dls_trace_cols(trace);
     memset(out, 0, sizeof *out);
-    double *values;
+    DLS_FREED double *values = NULL;
     DLS_TRY(dls_alloc_array(&values, cols->n, sizeof *values, "trace statistics", err));
     count_jobs(cols, out);
     describe_times(cols, values, out);
     dls_status status = find_peak(cols, values, out, err);
     DLS_THEN(status, count_sizes(cols, out, err));
     DLS_THEN(status, count_vcs(trace, values, out, err));
-    dls_free(values);
     if (status != DLS_OK) {
         dls_trace_stats_fini(out);
     }

@@ -5,6 +5,7 @@
  */
 #include "dlsim/traces.h"
 
+#include "base/own.h"
 #include "base/rng.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -268,13 +269,11 @@ dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
     DLS_TRY(find_profile(p.profile, &profile, err));
     p.cluster_gpus = p.cluster_gpus > 0 ? p.cluster_gpus : profile->cluster_gpus;
     dls_synth_report made = {.cluster_gpus = p.cluster_gpus};
-    dls_synth_plan plan = {0};
-    dls_synth_jobs jobs = {0};
-    const dls_status status = generate(&plan, profile, &p, &jobs, out, &made, err);
-    dls_synth_jobs_fini(&jobs);
-    dls_synth_plan_fini(&plan);
-    if (status == DLS_OK && report) {
+    DLS_OWN(dls_synth_plan_fini) dls_synth_plan plan = {0};
+    DLS_OWN(dls_synth_jobs_fini) dls_synth_jobs jobs = {0};
+    DLS_TRY(generate(&plan, profile, &p, &jobs, out, &made, err));
+    if (report) {
         *report = made;
     }
-    return status;
+    return DLS_OK;
 }

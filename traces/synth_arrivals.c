@@ -5,6 +5,7 @@
 #include "traces/synth_plan.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "traces/gsl_philox.h"
 
 #include <gsl/gsl_randist.h>
@@ -56,7 +57,7 @@ dls_status dls_synth_arrivals(const dls_synth_plan *plan, int64_t span_s, size_t
                               int64_t *submit_us, dls_error *err)
 {
     const size_t n_days = (size_t)(span_s / DAY_S) + 2; /* the cursor may stop just past the end */
-    double *days;
+    DLS_FREED double *days = NULL;
     DLS_TRY(dls_alloc_array(&days, n_days, sizeof *days, "days of a trace", err));
     for (size_t d = 0; d < n_days; d++) {
         days[d] = day_factor(plan, (int64_t)d);
@@ -82,6 +83,5 @@ dls_status dls_synth_arrivals(const dls_synth_plan *plan, int64_t span_s, size_t
         const double at_s = start_s + press * (double)plan->offset_s[job];
         submit_us[i] = (int64_t)(at_s * 1e6 / (double)plan->stamp_us) * plan->stamp_us;
     }
-    dls_free(days);
     return DLS_OK;
 }

@@ -3,6 +3,7 @@
  * Searches for the load and the limit on durations that make jobs wait as long as asked, with
  * replays of a sample.
  */
+#include "base/own.h"
 #include "traces/synth_draw.h"
 #include "traces/synth_queue.h"
 
@@ -86,28 +87,26 @@ static dls_status search(const dls_synth_plan *plan, const dls_synth_params *par
     const size_t most = (size_t)(params->cluster_gpus / SAMPLE_GPUS);
     stride = stride < most ? stride : most;
     stride = stride > 1 ? stride : 1;
-    dls_synth_jobs sample;
+    DLS_OWN(dls_synth_jobs_fini) dls_synth_jobs sample = {0};
     DLS_TRY(dls_synth_jobs_init(&sample, plan, stride, err));
     trial t = {.plan = plan,
                .stride = stride,
                .waiting_frac = params->waiting_frac,
                .cluster_gpus = params->cluster_gpus / (int64_t)stride,
                .jobs = &sample};
-    dls_status status = DLS_OK;
     *load = 0;
-    for (*limit = first; status == DLS_OK && *limit < N_LIMITS; ++*limit) {
+    for (*limit = first; *limit < N_LIMITS; ++*limit) {
         const int64_t user_s = params->duration_max_s, step_s = limit_s[*limit];
         if (step_s > 0 && user_s > 0 && step_s >= user_s) {
             continue;
         }
         *duration_max_s = t.duration_max_s = step_s > 0 ? step_s : user_s;
-        status = search_load(&t, fmin(params->time_frac * MARGIN, 1), load, err);
+        DLS_TRY(search_load(&t, fmin(params->time_frac * MARGIN, 1), load, err));
         if (*load > 0) {
             break;
         }
     }
-    dls_synth_jobs_fini(&sample);
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_synth_calibrate(const dls_synth_plan *plan, const dls_synth_params *params,

@@ -6,6 +6,7 @@
 #include "traces/synth_plan.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "traces/gsl_philox.h"
 
 #include <gsl/gsl_randist.h>
@@ -61,7 +62,7 @@ static dls_status draw_batches(dls_synth_plan *plan, dls_error *err)
 {
     const dls_synth_profile *profile = plan->profile;
     const int largest = profile->batch_exponent > 0 ? profile->batch_max : 1;
-    double *cumulative;
+    DLS_FREED double *cumulative = NULL;
     DLS_TRY(dls_alloc_array(&cumulative, (size_t)largest, sizeof *cumulative, "batch sizes", err));
     double sum = 0;
     for (int k = 1; k <= largest; k++) {
@@ -71,18 +72,16 @@ static dls_status draw_batches(dls_synth_plan *plan, dls_error *err)
     dls_rng strays = dls_rng_stream(plan->seed, DLS_RNG_ARRIVALS, STRAY_STREAM);
     dls_gsl_rng gaps;
     dls_gsl_rng_init(&gaps, plan->seed, DLS_RNG_ARRIVALS, GAP_STREAM);
-    dls_status status = DLS_OK;
-    for (size_t first = 0, k; first < plan->n && status == DLS_OK; first += k) {
+    for (size_t first = 0, k; first < plan->n; first += k) {
         const double at = dls_rng_unit(&sizes) * sum;
         k = 1;
         while (k < (size_t)largest && cumulative[k - 1] <= at) {
             k++;
         }
         k = k < plan->n - first ? k : plan->n - first;
-        status = add_batch(plan, first, k, &gaps.gsl, &strays, err);
+        DLS_TRY(add_batch(plan, first, k, &gaps.gsl, &strays, err));
     }
-    dls_free(cumulative);
-    return status;
+    return DLS_OK;
 }
 
 /* Poisson starts in operational time, the first at 0 and the last at 1. */
@@ -183,14 +182,13 @@ static void draw_levels(dls_synth_plan *plan, const uint32_t *order)
 static dls_status draw_bodies(dls_synth_plan *plan, double multi_frac, dls_error *err)
 {
     const size_t words = plan->n + 2 * plan->n_units + 1;
-    uint32_t *order;
+    DLS_FREED uint32_t *order = NULL;
     DLS_TRY(dls_alloc_array(&order, words, sizeof *order, "order of a synthetic trace", err));
     uint32_t *rank = order + plan->n, *scratch = rank + plan->n_units;
     shuffle_units(plan, GPU_STREAM, order, rank, scratch);
     draw_gpus(plan, multi_frac, order);
     shuffle_units(plan, DURATION_STREAM, order, rank, scratch);
     draw_levels(plan, order);
-    dls_free(order);
     return DLS_OK;
 }
 

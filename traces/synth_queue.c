@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/evq.h"
+#include "base/own.h"
 
 #include <string.h>
 
@@ -151,9 +152,7 @@ dls_status dls_queue_replay(const dls_queue_jobs *jobs, int64_t cluster_gpus, dl
     if (jobs->n == 0) {
         return DLS_OK;
     }
-    replay r = {.jobs = jobs, .order = order, .free_gpus = cluster_gpus};
-    dls_status status = replay_init(&r, err);
-    DLS_THEN(status, run(&r, waiting_jobs, out, err));
-    replay_fini(&r);
-    return status;
+    DLS_OWN(replay_fini) replay r = {.jobs = jobs, .order = order, .free_gpus = cluster_gpus};
+    DLS_TRY(replay_init(&r, err));
+    return run(&r, waiting_jobs, out, err);
 }

@@ -11,9 +11,9 @@
 #ifndef DLS_TRACES_WALK_H
 #define DLS_TRACES_WALK_H
 
+#include "base/json.h"
 #include "dlsim/trace.h"
 
-#include <json-c/json.h>
 
 #define DLS_WALK_TEXT 256 /* room for keys, which are cut to it, and for strings, which are not */
 

@@ -6,6 +6,7 @@
 #include "predictor/baselines/justus.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 static dls_status check(const dls_kernel_nets *nets, const dls_workload *w, dls_error *err)
 {
@@ -24,13 +25,11 @@ dls_status dls_justus_step_s(const dls_kernel_nets *nets, const dls_workload *w,
                              double *step_s, dls_error *err)
 {
     DLS_TRY(check(nets, w, err));
-    double *seconds;
+    DLS_FREED double *seconds = NULL;
     DLS_TRY(dls_alloc_array(&seconds, w->n_kernels + 1, sizeof *seconds, "kernels", err));
-    const dls_status status =
-        dls_kernel_nets_times(nets, w, gpu, numeric, batch, seconds, step_s, err);
-    for (size_t i = 0; i < w->n_kernels && status == DLS_OK; i++) {
+    DLS_TRY(dls_kernel_nets_times(nets, w, gpu, numeric, batch, seconds, step_s, err));
+    for (size_t i = 0; i < w->n_kernels; i++) {
         *step_s += seconds[i];
     }
-    dls_free(seconds);
-    return status;
+    return DLS_OK;
 }

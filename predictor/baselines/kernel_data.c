@@ -6,6 +6,7 @@
 #include "predictor/baselines/kernel_data.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "predictor/dataset/origin.h"
 #include "workload/operator/residual.h"
@@ -88,20 +89,18 @@ static dls_status graph_on_all(collecting *c, size_t graph, dls_error *err)
 {
     const dls_dataset_origin *o = &c->set->origin[graph];
     const uint8_t split = c->split[graph];
-    dls_workload w;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     dls_numeric numeric = DLS_NUMERIC_FP32;
     DLS_TRY(dls_dataset_workload(o, c->set->seed, &w, &numeric, err));
-    dls_status status = DLS_OK;
-    for (size_t g = 0; g < c->n_gpus && status == DLS_OK; g++) {
+    for (size_t g = 0; g < c->n_gpus; g++) {
         const dls_hw_gpu *gpu = c->gpu[g];
         const bool left_out = c->o->without_gpu && split != DLS_SPLIT_TEST &&
                               strcasecmp(gpu->name, c->o->without_gpu) == 0;
         if (!left_out && dls_step_memory_bytes(&w, numeric, o->batch) <= gpu->mem_bytes) {
-            status = graph_on_gpu(c, &w, gpu, numeric, o->batch, split, err);
+            DLS_TRY(graph_on_gpu(c, &w, gpu, numeric, o->batch, split, err));
         }
     }
-    dls_workload_fini(&w);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status find_gpus(collecting *c, dls_error *err)

@@ -6,6 +6,7 @@
 #include "predictor/baselines/kernel_nets.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,14 +47,13 @@ static dls_status judge(const dls_mlp *m, const dls_kernel_rows *r, double *perc
     if (r->n == 0) {
         return DLS_OK;
     }
-    double *out;
+    DLS_FREED double *out = NULL;
     DLS_TRY(dls_alloc_array(&out, r->n, sizeof *out, "times of kernels", err));
-    const dls_status status = dls_mlp_run(m, r->x, r->n, out, err);
-    for (size_t i = 0; i < r->n && status == DLS_OK; i++) {
+    DLS_TRY(dls_mlp_run(m, r->x, r->n, out, err));
+    for (size_t i = 0; i < r->n; i++) {
         *percent += 100 * fabs(expm1(out[i] - r->y[i])) / (double)r->n;
     }
-    dls_free(out);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status train_one(const dls_kernel_rows rows[DLS_SPLITS], dls_kernel_net net,
@@ -152,6 +152,13 @@ static dls_status update_of(const dls_kernel_nets *nets, const dls_workload *w,
     return DLS_OK;
 }
 
+static void question_fini(question *q)
+{
+    dls_free(q->x);
+    dls_free(q->answer);
+    dls_free(q->kernel);
+}
+
 dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload *w,
                                  const dls_hw_gpu *gpu, dls_numeric numeric, double batch,
                                  double *seconds, double *update_s, dls_error *err)
@@ -161,23 +168,20 @@ dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload
                         dls_learned_names[nets->how], dls_numeric_name((int)numeric));
     }
     const size_t n = w->n_kernels + 1;
+    DLS_OWN(question_fini)
     question q = {.x = dls_alloc_zero(n, DLS_KERNEL_FEATURES_MAX * sizeof *q.x),
                   .answer = dls_alloc_zero(n, sizeof *q.answer),
                   .kernel = dls_alloc_zero(n, sizeof *q.kernel)};
-    dls_status status =
-        q.x && q.answer && q.kernel ? DLS_OK : dls_nomem(err, "kernels", n * sizeof *q.x);
+    if (!q.x || !q.answer || !q.kernel) {
+        return dls_nomem(err, "kernels", n * sizeof *q.x);
+    }
     memset(seconds, 0, w->n_kernels * sizeof *seconds);
     *update_s = 0;
-    for (int k = 0; k < DLS_NET_UPDATE && status == DLS_OK; k++) {
+    for (int k = 0; k < DLS_NET_UPDATE; k++) {
         if (nets->net[k].n_values) {
-            status = times_of(nets, (dls_kernel_net)k, w, gpu, numeric, batch, &q, seconds, err);
+            DLS_TRY(times_of(nets, (dls_kernel_net)k, w, gpu, numeric, batch, &q, seconds, err));
         }
     }
-    if (status == DLS_OK && nets->net[DLS_NET_UPDATE].n_values) {
-        status = update_of(nets, w, gpu, numeric, &q, update_s, err);
-    }
-    dls_free(q.x);
-    dls_free(q.answer);
-    dls_free(q.kernel);
-    return status;
+    return nets->net[DLS_NET_UPDATE].n_values ? update_of(nets, w, gpu, numeric, &q, update_s, err)
+                                              : DLS_OK;
 }

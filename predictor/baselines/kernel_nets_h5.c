@@ -25,6 +25,11 @@ typedef struct columns {
     size_t n;
 } columns;
 
+static void columns_fini(columns *c)
+{
+    dls_free(c->value);
+}
+
 static size_t net_values(const int32_t shape[SHAPE])
 {
     return shape[0] ? 2 * (size_t)shape[0] +
@@ -91,7 +96,7 @@ static dls_status put_columns(hid_t file, const dls_kernel_nets *nets, const col
 static dls_status put_nets(hid_t file, const void *what, dls_error *err)
 {
     const dls_kernel_nets *nets = what;
-    columns c = {0};
+    DLS_OWN(columns_fini) columns c = {0};
     for (int k = 0; k < DLS_KERNEL_NETS; k++) {
         const dls_mlp_shape *s = &nets->net[k].shape;
         const int32_t shape[SHAPE] = {s->n_in, s->width, s->depth};
@@ -106,9 +111,7 @@ static dls_status put_nets(hid_t file, const void *what, dls_error *err)
     DLS_TRY(dls_alloc_array(&c.value, c.n + 1, sizeof *c.value, "networks", err));
     dls_kernel_nets borrowed = *nets;
     copy_values(&borrowed, &c, true);
-    const dls_status status = put_columns(file, nets, &c, err);
-    dls_free(c.value);
-    return status;
+    return put_columns(file, nets, &c, err);
 }
 
 dls_status dls_kernel_nets_save(const dls_kernel_nets *nets, const char *path, dls_error *err)
@@ -193,22 +196,19 @@ static dls_status get_numbers(hid_t file, dls_kernel_nets *nets, columns *c, con
 static dls_status get_nets(hid_t file, dls_kernel_nets *nets, dls_error *err)
 {
     char stored[DLS_SHA256_HEX];
-    columns c = {0};
+    DLS_OWN(columns_fini) columns c = {0};
     DLS_TRY(get_texts(file, nets, stored, sizeof stored, err));
     DLS_TRY(get_shapes(file, nets, &c, err));
     DLS_TRY(dls_alloc_array(&c.value, c.n + 1, sizeof *c.value, "networks", err));
-    const dls_status status = get_numbers(file, nets, &c, stored, err);
-    dls_free(c.value);
-    return status;
+    return get_numbers(file, nets, &c, stored, err);
 }
 
 dls_status dls_kernel_nets_load(const char *path, dls_kernel_nets *nets, dls_error *err)
 {
-    hid_t file;
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
     *nets = (dls_kernel_nets){0};
     DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_nets(file, nets, err);
-    H5Fclose(file);
     if (status != DLS_OK) {
         if (err) {
             snprintf(err->where, sizeof err->where, "%s", path);

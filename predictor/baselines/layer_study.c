@@ -6,6 +6,7 @@
 #include "predictor/baselines/layer_study.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/baselines/justus.h"
 #include "predictor/baselines/roofline.h"
 
@@ -102,38 +103,34 @@ static dls_status judge(const dls_layer_study_options *o, const dls_kernel_nets 
                         dls_error *err)
 {
     double update_s;
-    double *seconds;
+    DLS_FREED double *seconds = NULL;
     DLS_TRY(dls_alloc_array(&seconds, p->w.n_kernels + 1, sizeof *seconds, "layers", err));
     *v = (dls_layer_verdict){.model = p->w.name, .measured_s = measured_s(p)};
-    dls_status status =
-        dls_justus_step_s(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, &v->justus_s, err);
-    DLS_THEN(status, dls_kernel_nets_times(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, seconds,
-                                           &update_s, err));
-    for (size_t k = 0; k < p->w.n_kernels && status == DLS_OK; k++) {
+    DLS_TRY(dls_justus_step_s(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, &v->justus_s, err));
+    DLS_TRY(dls_kernel_nets_times(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, seconds,
+                                  &update_s, err));
+    for (size_t k = 0; k < p->w.n_kernels; k++) {
         const double peak_s = slower * layer_peak_s(o, p, k), n = (double)p->w.n_kernels;
         v->roofline_s += peak_s;
         v->justus_layer += fabs(seconds[k] / p->seconds[k] - 1) / n;
         v->roofline_layer += fabs(peak_s / p->seconds[k] - 1) / n;
     }
-    dls_free(seconds);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status leave_out(const dls_layer_study_options *o, size_t out,
                             dls_layer_verdict *verdict, dls_error *err)
 {
-    dls_kernel_data data = {0};
-    dls_kernel_nets nets = {0};
-    dls_status status = collect(o, out, &data, err);
-    DLS_THEN(status, dls_kernel_nets_train(&data, &o->nets, &nets, err));
-    dls_kernel_data_fini(&data);
-    for (size_t i = 0; i < o->n && status == DLS_OK; i++) {
+    DLS_OWN(dls_kernel_data_fini) dls_kernel_data data = {0};
+    DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
+    DLS_TRY(collect(o, out, &data, err));
+    DLS_TRY(dls_kernel_nets_train(&data, &o->nets, &nets, err));
+    for (size_t i = 0; i < o->n; i++) {
         if (same_family(&o->profile[out], &o->profile[i])) {
-            status = judge(o, &nets, exp(log_fraction(o, out)), &o->profile[i], &verdict[i], err);
+            DLS_TRY(judge(o, &nets, exp(log_fraction(o, out)), &o->profile[i], &verdict[i], err));
         }
     }
-    dls_kernel_nets_fini(&nets);
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_layer_study_run(const dls_layer_study_options *o, dls_layer_verdict *verdict,

@@ -6,6 +6,7 @@
 #include "predictor/baselines/mlp.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "predictor/training/shuffle.h"
 
@@ -214,14 +215,13 @@ static void backward(const dls_mlp *m, workspace *w, size_t rows, double *gradie
 
 dls_status dls_mlp_run(const dls_mlp *m, const double *x, size_t n, double *out, dls_error *err)
 {
-    workspace w;
+    DLS_OWN(workspace_fini) workspace w = {0};
     DLS_TRY(workspace_init(&w, m->shape, err));
     for (size_t i = 0; i < n; i += BLOCK) {
         const size_t rows = n - i < BLOCK ? n - i : BLOCK;
         const double *y = forward(m, &w, x + i * (size_t)m->shape.n_in, rows);
         memcpy(out + i, y, rows * sizeof *out);
     }
-    workspace_fini(&w);
     return DLS_OK;
 }
 
@@ -292,13 +292,10 @@ static dls_status training_init(training *t, const dls_mlp *m, size_t n_train, s
 dls_status dls_mlp_gradient(const dls_mlp *m, const dls_mlp_rows *rows, double *loss,
                             double *gradient, dls_error *err)
 {
-    training t;
-    const dls_status status = training_init(&t, m, rows->n, 0, dls_adam_default(), err);
-    if (status == DLS_OK) {
-        *loss = gradient_of(m, &t.w, rows, t.order, rows->n, t.x, gradient);
-    }
-    training_fini(&t);
-    return status;
+    DLS_OWN(training_fini) training t = {0};
+    DLS_TRY(training_init(&t, m, rows->n, 0, dls_adam_default(), err));
+    *loss = gradient_of(m, &t.w, rows, t.order, rows->n, t.x, gradient);
+    return DLS_OK;
 }
 
 /* Inputs to mean 0 and deviation 1, the output to the mean of y. */
@@ -374,13 +371,11 @@ static dls_status epochs(dls_mlp *m, const dls_mlp_rows *train, const dls_mlp_ro
 dls_status dls_mlp_train(dls_mlp *m, const dls_mlp_rows *train, const dls_mlp_rows *val,
                          const dls_mlp_fit *fit, double *best, dls_error *err)
 {
-    training t;
+    DLS_OWN(training_fini) training t = {0};
     if (train->n == 0 || val->n == 0 || fit->epochs < 1 || fit->batch < 1) {
         return dls_fail(err, DLS_EINPUT, "network", "no rows to train on or to validate with");
     }
     DLS_TRY(normalise(m, train, err));
-    dls_status status = training_init(&t, m, train->n, val->n, fit->adam, err);
-    DLS_THEN(status, epochs(m, train, val, fit, &t, best, err));
-    training_fini(&t);
-    return status;
+    DLS_TRY(training_init(&t, m, train->n, val->n, fit->adam, err));
+    return epochs(m, train, val, fit, &t, best, err);
 }

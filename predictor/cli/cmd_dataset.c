@@ -3,6 +3,7 @@
  * dlsim dataset: what inspectors are trained on.
  */
 #include "base/json.h"
+#include "base/own.h"
 #include "base/units.h"
 #include "cli/ui.h"
 #include "predictor/cli/setting_files.h"
@@ -15,6 +16,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+
+DLS_OWNER(dls_inspector, dls_inspector_destroy)
 
 enum { SETTINGS_MAX = 256 };
 
@@ -224,11 +227,9 @@ static dls_status show_json(const dls_dataset *set, dls_error *err)
 static dls_status show(const char *path, const char *const *settings, size_t n_settings, bool json,
                        dls_error *err)
 {
-    dls_dataset *set;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     DLS_TRY(dls_dataset_load(path, n_settings ? settings : NULL, n_settings, &set, err));
-    const dls_status status = json ? show_json(set, err) : show_text(set, err);
-    dls_dataset_destroy(set);
-    return status;
+    return json ? show_json(set, err) : show_text(set, err);
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
@@ -293,18 +294,13 @@ static void draw_progress(void *user, size_t done, size_t n)
 
 static dls_status write_set(const request *req, dls_build_options *options, dls_error *err)
 {
-    dls_dataset *set;
-    dls_progress bar;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
+    DLS_OWN(dls_progress_stop) dls_progress bar = {0};
     options->progress = draw_progress;
     options->user = &bar;
     dls_progress_start(&bar, DLS_UI_AUTO, req->quiet, "dataset");
-    dls_status status = dls_dataset_build(options, &set, err);
-    dls_progress_stop(&bar);
-    if (status == DLS_OK) {
-        status = dls_dataset_save(set, req->output, err);
-        dls_dataset_destroy(set);
-    }
-    return status;
+    DLS_TRY(dls_dataset_build(options, &set, err));
+    return dls_dataset_save(set, req->output, err);
 }
 
 static dls_status print_facts(const dls_build_options *options, dls_error *err)
@@ -328,28 +324,21 @@ static dls_status simulate(const request *req, tables *t, dls_error *err)
                                  .setting = t->list.spec,
                                  .n_settings = t->list.n,
                                  .command = req->command};
-    dls_op_times measured = {0};
-    dls_status status =
-        req->operators ? dls_op_times_load(req->operators, &measured, err) : DLS_OK;
+    DLS_OWN(dls_op_times_fini) dls_op_times measured = {0};
+    DLS_TRY(req->operators ? dls_op_times_load(req->operators, &measured, err) : DLS_OK);
     t->model.measured = req->operators ? &measured : NULL;
-    if (status == DLS_OK) {
-        status = req->output ? write_set(req, &options, err) : print_facts(&options, err);
-    }
-    dls_op_times_fini(&measured);
-    return status;
+    return req->output ? write_set(req, &options, err) : print_facts(&options, err);
 }
 
 static dls_status save(const request *req, dls_dataset *set, dls_error *err)
 {
     snprintf(set->command, sizeof set->command, "%s", req->command);
-    const dls_status status = dls_dataset_save(set, req->output, err);
-    dls_dataset_destroy(set);
-    return status;
+    return dls_dataset_save(set, req->output, err);
 }
 
 static dls_status build_measured(const request *req, dls_error *err)
 {
-    dls_dataset *set;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     dls_measured_report report;
     DLS_TRY(dls_dataset_measured(req->perf_result, req->graphs, &req->corpus, &set, &report, err));
     DLS_TRY(save(req, set, err));
@@ -365,7 +354,7 @@ static dls_status build_measured(const request *req, dls_error *err)
 
 static dls_status build_benched(const request *req, const tables *t, dls_error *err)
 {
-    dls_dataset *set;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     DLS_TRY(dls_dataset_benched(req->labels, req->graphs, &t->list, &req->corpus,
                                 req->relative ? &t->model : NULL, &t->hw, &set, err));
     return save(req, set, err);
@@ -373,20 +362,18 @@ static dls_status build_benched(const request *req, const tables *t, dls_error *
 
 static dls_status build_any(const request *req, dls_error *err)
 {
-    tables t = {.list = {0}};
+    DLS_OWN(close_tables) tables t = {.list = {0}};
     if (!req->labels && req->perf_result) {
         return build_measured(req, err);
     }
-    dls_status status = open_tables(req, !req->labels || req->relative, &t, err);
-    DLS_THEN(status, req->labels ? build_benched(req, &t, err) : simulate(req, &t, err));
-    close_tables(&t);
-    return status;
+    DLS_TRY(open_tables(req, !req->labels || req->relative, &t, err));
+    return req->labels ? build_benched(req, &t, err) : simulate(req, &t, err);
 }
 
 /* With the input of an inspector, if one was given. */
 static dls_status build_for(const request *req, dls_error *err)
 {
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     request with = *req;
     if (!req->weights) {
         return build_any(req, err);
@@ -394,12 +381,9 @@ static dls_status build_for(const request *req, dls_error *err)
     DLS_TRY(dls_inspector_load(req->weights, &insp, err));
     with.corpus.input_text = dls_inspector_features(insp);
     with.relative = dls_inspector_is_relative(insp);
-    const dls_status status =
-        *with.corpus.input_text
-            ? build_any(&with, err)
-            : dls_fail(err, DLS_EINPUT, req->weights, "does not say how its input is made");
-    dls_inspector_destroy(insp);
-    return status;
+    return *with.corpus.input_text
+               ? build_any(&with, err)
+               : dls_fail(err, DLS_EINPUT, req->weights, "does not say how its input is made");
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "predictor/cli/evaluate.h"
 #include "predictor/cli/together.h"
 #include "predictor/training/fit.h"
@@ -62,12 +63,6 @@ static dls_status load(session *s, dls_error *err)
     return dls_together_settle(s->insp, s->set, NULL, 0, req->hardware, err);
 }
 
-static dls_status print_unseen(session *s, dls_error *err)
-{
-    DLS_TRY(load(s, err));
-    return dls_unseen_print(s->insp, s->set, s->req, err);
-}
-
 /* rows: NULL, or where every label goes. */
 static dls_status judge_settings(FILE *rows, void *session_, dls_error *err)
 {
@@ -85,7 +80,7 @@ static dls_status judge_all(session *s, dls_error *err)
 {
     const dls_evaluation *req = s->req;
     const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = req->threads};
-    DLS_TRY(load(s, err));
+    DLS_TRY(dls_alloc_array(&s->result, SETTINGS_MAX, sizeof *s->result, "results", err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
     if (req->baselines) {
         DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned.at, req->learned.n,
@@ -312,26 +307,31 @@ static void print_text(const session *s)
     print_all_errors(s);
 }
 
+static void session_fini(session *s)
+{
+    dls_baselines_close(&s->baselines);
+    dls_predictor_destroy(s->predictor);
+    dls_inspector_destroy(s->insp);
+    dls_dataset_destroy(s->set);
+    dls_free(s->result);
+}
+
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     dls_evaluation *req = user;
-    session s = {.req = req, .result = dls_alloc_zero(SETTINGS_MAX, sizeof(judged))};
+    DLS_OWN(session_fini) session s = {.req = req};
     (void)call;
     req->baselines = req->baselines || req->learned.n > 0;
-    dls_status status = !s.result      ? dls_nomem(err, "results", SETTINGS_MAX * sizeof(judged))
-                        : req->nearest ? print_unseen(&s, err)
-                                       : judge_all(&s, err);
-    if (status == DLS_OK && !req->nearest && req->json) {
-        status = print_json(&s, err);
-    } else if (status == DLS_OK && !req->nearest) {
-        print_text(&s);
+    DLS_TRY(load(&s, err));
+    if (req->nearest) {
+        return dls_unseen_print(s.insp, s.set, req, err);
     }
-    dls_baselines_close(&s.baselines);
-    dls_predictor_destroy(s.predictor);
-    dls_inspector_destroy(s.insp);
-    dls_dataset_destroy(s.set);
-    dls_free(s.result);
-    return status;
+    DLS_TRY(judge_all(&s, err));
+    if (req->json) {
+        return print_json(&s, err);
+    }
+    print_text(&s);
+    return DLS_OK;
 }
 
 static const dls_arg args[] = {

@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "dlsim/predictor.h"
@@ -15,6 +16,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+
+DLS_OWNER(dls_inspector, dls_inspector_destroy)
 
 typedef struct request {
     dls_zoo_options zoo;
@@ -123,7 +126,7 @@ static double matrix_flops(const dls_opgraph *g, dls_phase phase)
 static dls_status list_row(const dls_zoo_model *m, const request *req, json_object *all,
                            dls_error *err)
 {
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(build(m, req, &g, err));
     dls_opgraph_totals t;
     dls_opgraph_sum(g, &t);
@@ -145,7 +148,6 @@ static dls_status list_row(const dls_zoo_model *m, const request *req, json_obje
                m->name, m->family, g->info.dataset, g->info.batch, g->info.sequence, t.n_params,
                per_sample, g->n_nodes, g->n_edges);
     }
-    dls_opgraph_destroy(g);
     return DLS_OK;
 }
 
@@ -173,21 +175,17 @@ static dls_status write_model(const char *name, const request *req, dls_error *e
     if (!model) {
         return unknown_model(name, err);
     }
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(build(model, req, &g, err));
-    const dls_status status = dls_opgraph_save(g, req->output, err);
-    dls_opgraph_destroy(g);
-    return status;
+    return dls_opgraph_save(g, req->output, err);
 }
 
 static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
 {
     const request *req = user;
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(import_file(call->word[0], req, &g, err));
-    const dls_status status = dls_opgraph_save(g, req->output, err);
-    dls_opgraph_destroy(g);
-    return status;
+    return dls_opgraph_save(g, req->output, err);
 }
 
 /* ---- show ------------------------------------------------------------------------------------ */
@@ -243,25 +241,22 @@ static dls_status show_json(const dls_opgraph *g, const dls_opgraph_totals *t, d
 
 static dls_status show(const char *word, const request *req, dls_error *err)
 {
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(open_graph(word, req, &g, err));
     dls_opgraph_totals t;
     dls_opgraph_sum(g, &t);
-    dls_status status = DLS_OK;
     if (req->json) {
-        status = show_json(g, &t, err);
+        DLS_TRY(show_json(g, &t, err));
     } else {
         show_text(g, &t);
     }
-    if (status == DLS_OK && req->dot) {
-        dls_grouping grouping;
-        status = dls_grouping_create(g, req->grouping, (int32_t)req->groups, (uint64_t)req->seed,
-                                     &grouping, err);
-        DLS_THEN(status, dls_grouping_dot(g, &grouping, req->dot, err));
-        dls_grouping_fini(&grouping);
+    if (!req->dot) {
+        return DLS_OK;
     }
-    dls_opgraph_destroy(g);
-    return status;
+    DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
+    DLS_TRY(dls_grouping_create(g, req->grouping, (int32_t)req->groups, (uint64_t)req->seed,
+                                &grouping, err));
+    return dls_grouping_dot(g, &grouping, req->dot, err);
 }
 
 /* ---- group ----------------------------------------------------------------------------------- */
@@ -290,14 +285,12 @@ static void corpus_fini(corpus *c)
 /* How an inspector's input is made; *spec needs dls_input_spec_fini on success. */
 static dls_status recipe(const char *weights, dls_input_spec *spec, dls_error *err)
 {
-    dls_inspector *insp;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     DLS_TRY(dls_inspector_load(weights, &insp, err));
     const char *features = dls_inspector_features(insp);
-    const dls_status status =
-        *features ? dls_input_spec_parse(features, spec, err)
-                  : dls_fail(err, DLS_EINPUT, weights, "does not say what its input was made of");
-    dls_inspector_destroy(insp);
-    return status;
+    return *features
+               ? dls_input_spec_parse(features, spec, err)
+               : dls_fail(err, DLS_EINPUT, weights, "does not say what its input was made of");
 }
 
 /* of: how, if an inspector says it; else NULL. */
@@ -305,11 +298,10 @@ static dls_status count_groups(corpus *c, const request *req, const dls_input_sp
                                dls_error *err)
 {
     for (size_t i = 0; i < c->n; i++) {
-        dls_kept kept;
+        DLS_OWN(dls_kept_fini) dls_kept kept = {0};
         DLS_TRY(dls_kept_create(c->graph[i], &kept, err));
         c->n_kept[i] = kept.adjacency.n;
         c->n_groups[i] = (int32_t)req->groups;
-        dls_kept_fini(&kept);
         if (of) {
             DLS_TRY(dls_input_groups(of, c->graph[i], &c->n_groups[i], err));
         }
@@ -339,16 +331,15 @@ static dls_status group_all(corpus *c, char **words, const request *req, const d
     if (of) {
         return dls_grouped_save(req->output, of->features, c->view, c->n, err);
     }
-    dls_feature_spec *spec;
+    DLS_HOLD(dls_feature_spec_destroy) dls_feature_spec *spec = NULL;
     DLS_TRY(dls_feature_spec_create((dls_features_version)req->features, &spec, err));
-    dls_status status = dls_feature_spec_fit(spec, c->view, c->n, err);
-    DLS_THEN(status, dls_grouped_save(req->output, spec, c->view, c->n, err));
-    dls_feature_spec_destroy(spec);
-    return status;
+    DLS_TRY(dls_feature_spec_fit(spec, c->view, c->n, err));
+    return dls_grouped_save(req->output, spec, c->view, c->n, err);
 }
 
 static dls_status group(char **words, size_t n, const request *req, dls_error *err)
 {
+    DLS_OWN(corpus_fini)
     corpus c = {.n = n,
                 .graph = dls_alloc_zero(n, sizeof *c.graph),
                 .grouping = dls_alloc_zero(n, sizeof *c.grouping),
@@ -356,15 +347,12 @@ static dls_status group(char **words, size_t n, const request *req, dls_error *e
                 .n_kept = dls_alloc_zero(n, sizeof *c.n_kept),
                 .n_groups = dls_alloc_zero(n, sizeof *c.n_groups)};
     const bool ok = c.graph && c.grouping && c.view && c.n_kept && c.n_groups;
-    dls_input_spec spec = {.features = NULL};
-    dls_status status = ok ? DLS_OK : dls_nomem(err, "graphs", n * sizeof *c.grouping);
-    if (status == DLS_OK && req->weights) {
-        status = recipe(req->weights, &spec, err);
+    DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {.features = NULL};
+    DLS_TRY(ok ? DLS_OK : dls_nomem(err, "graphs", n * sizeof *c.grouping));
+    if (req->weights) {
+        DLS_TRY(recipe(req->weights, &spec, err));
     }
-    DLS_THEN(status, group_all(&c, words, req, req->weights ? &spec : NULL, err));
-    dls_input_spec_fini(&spec);
-    corpus_fini(&c);
-    return status;
+    return group_all(&c, words, req, req->weights ? &spec : NULL, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

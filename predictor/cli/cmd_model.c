@@ -2,6 +2,7 @@
  *
  * dlsim model: make and look at files of inspector weights.
  */
+#include "base/own.h"
 #include "cli/command.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
@@ -175,37 +176,28 @@ static void show(const dls_inspector *insp)
     }
 }
 
-static dls_status finish_and_drop(dls_status status, dls_inspector *insp, const options *o,
-                                  dls_error *err)
-{
-    DLS_THEN(status, finish(insp, o, err));
-    dls_inspector_destroy(insp);
-    return status;
-}
-
 static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
 {
     const options *o = user;
-    dls_inspector *insp = NULL;
-    const dls_status status = dls_inspector_import(call->word[0], o->group, o->arch, &insp, err);
-    return finish_and_drop(status, insp, o, err);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
+    DLS_TRY(dls_inspector_import(call->word[0], o->group, o->arch, &insp, err));
+    return finish(insp, o, err);
 }
 
 static dls_status cmd_random(void *user, dls_call *call, dls_error *err)
 {
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     (void)call;
-    const dls_status status = random_inspector(user, &insp, err);
-    return finish_and_drop(status, insp, user, err);
+    DLS_TRY(random_inspector(user, &insp, err));
+    return finish(insp, user, err);
 }
 
 static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
 {
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     (void)user;
     DLS_TRY(dls_inspector_load(call->word[0], &insp, err));
     show(insp);
-    dls_inspector_destroy(insp);
     return DLS_OK;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "predictor/cli/operators.h"
 
+#include "base/own.h"
 #include "cli/command.h"
 #include "predictor/baselines/validate.h"
 #include "predictor/cli/setting_files.h"
@@ -190,16 +191,14 @@ static void print_step(const dls_workload *w, const dls_work_setting *setting,
 static dls_status load_work(const dls_operators *a, dls_work_setting *setting, dls_workload *w,
                             dls_error *err)
 {
-    dls_opgraph *g = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     if (!a->graph) {
         return dls_workload_build(a->model, w, err);
     }
     DLS_TRY(dls_opgraph_load(a->graph, &g, err));
     setting->batch = g->info.batch;
     setting->numeric = g->info.numeric;
-    const dls_status status = dls_workload_from_graph(g, w, err);
-    dls_opgraph_destroy(g);
-    return status;
+    return dls_workload_from_graph(g, w, err);
 }
 
 /* step or profile */
@@ -221,7 +220,7 @@ static dls_status one_job(const dls_operators *a, bool profile, const dls_hardwa
                                      .packet_bytes = (double)a->packet,
                                      .seed = (uint64_t)a->seed};
     dls_opmodel model;
-    dls_workload w;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     dls_step_in_setting step;
     if (!a->model == !a->graph) {
         return dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed");
@@ -230,17 +229,13 @@ static dls_status one_job(const dls_operators *a, bool profile, const dls_hardwa
     DLS_TRY(dls_hardware_gpu(hw, a->gpu, &setting.gpu, err));
     DLS_TRY(load_work(a, &setting, &w, err));
     dls_fabric made;
-    dls_status status = find_cluster(a, hw, &model, &w, &setting, &made, err);
-    if (status == DLS_OK && profile) {
-        status = dls_operators_profile(&model, &w, &setting, &opts, a->output, err);
-    } else if (status == DLS_OK) {
-        status = dls_setting_step(&model, &w, &setting, &step, err);
-        if (status == DLS_OK) {
-            print_step(&w, &setting, &step);
-        }
+    DLS_TRY(find_cluster(a, hw, &model, &w, &setting, &made, err));
+    if (profile) {
+        return dls_operators_profile(&model, &w, &setting, &opts, a->output, err);
     }
-    dls_workload_fini(&w);
-    return status;
+    DLS_TRY(dls_setting_step(&model, &w, &setting, &step, err));
+    print_step(&w, &setting, &step);
+    return DLS_OK;
 }
 
 static dls_status measure(const dls_operators *a, const dls_hardware *hw, dls_error *err)
@@ -279,16 +274,14 @@ static dls_status list(const dls_operators *a, const dls_hardware *hw, dls_error
 static dls_status calibrate_to_jobs(const dls_operators *a, const dls_hardware *hw, dls_error *err)
 {
     dls_opmodel model;
-    dls_setting_list list = {0};
+    DLS_OWN(dls_setting_list_fini) dls_setting_list list = {0};
     if (!a->graphs || !a->gpu) {
         return dls_fail(err, DLS_EUSAGE, "--jobs", "goes with --graphs and --gpu");
     }
     DLS_TRY(load_model(a, &model, err));
-    dls_status status = dls_setting_files_load("bench", hw, &list, err);
-    DLS_THEN(status, dls_benched_calibrate(a->jobs, a->graphs, &list, hw, a->gpu, &model, err));
-    DLS_THEN(status, dls_opmodel_save(&model, a->output, err));
-    dls_setting_list_fini(&list);
-    return status;
+    DLS_TRY(dls_setting_files_load("bench", hw, &list, err));
+    DLS_TRY(dls_benched_calibrate(a->jobs, a->graphs, &list, hw, a->gpu, &model, err));
+    return dls_opmodel_save(&model, a->output, err);
 }
 
 static dls_status calibrate(const dls_operators *a, const dls_pointset *set, const dls_hardware *hw,

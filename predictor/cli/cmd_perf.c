@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/datapath.h"
+#include "base/own.h"
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "predictor/cli/perf_analyze.h"
@@ -99,24 +100,21 @@ static dls_status import(void *user, dls_call *call, dls_error *err)
     const request *req = user;
     const char *path = req->output ? req->output : "perf.h5";
     const double interval_s = req->analysis.interval_s > 0 ? req->analysis.interval_s : 0.001;
-    dls_recording r;
-    dls_status status = dls_recording_of_profile(call->word[0], interval_s, &r, err);
-    DLS_THEN(status, dls_recording_save(&r, path, err));
-    if (status == DLS_OK && !req->quiet) {
+    DLS_OWN(dls_recording_fini) dls_recording r = {0};
+    DLS_TRY(dls_recording_of_profile(call->word[0], interval_s, &r, err));
+    DLS_TRY(dls_recording_save(&r, path, err));
+    if (!req->quiet) {
         tell(&r, path);
     }
-    dls_recording_fini(&r);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status analyze(void *user, dls_call *call, dls_error *err)
 {
     const request *req = user;
-    dls_recording r;
+    DLS_OWN(dls_recording_fini) dls_recording r = {0};
     DLS_TRY(dls_recording_load(call->word[0], &r, err));
-    const dls_status status = dls_perf_analyze(&r, &req->analysis, err);
-    dls_recording_fini(&r);
-    return status;
+    return dls_perf_analyze(&r, &req->analysis, err);
 }
 
 /* ---- bench ---------------------------------------------------------------------------------- */
@@ -130,10 +128,8 @@ static dls_status bench(void *user, dls_call *call, dls_error *err)
     dls_data_path("predictor/measure/bench", "bench", folder, sizeof folder);
     snprintf(path, sizeof path, "%s/%s", folder, script);
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    const char **words = dls_alloc_zero(call->n_words + 3, sizeof *words);
-    if (!words) {
-        return dls_nomem(err, "bench", call->n_words);
-    }
+    DLS_FREED const char **words = NULL;
+    DLS_TRY(dls_alloc_array(&words, call->n_words + 3, sizeof *words, "bench", err));
     size_t n_words = 0;
     words[n_words++] = "python3";
     words[n_words++] = path;
@@ -156,7 +152,6 @@ static dls_status bench(void *user, dls_call *call, dls_error *err)
     for (size_t i = 2; i < n_words; i++) {
         dls_free((void *)(uintptr_t)words[i]);
     }
-    dls_free(words);
     return status;
 }
 

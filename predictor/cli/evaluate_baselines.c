@@ -6,6 +6,7 @@
 #include "predictor/cli/evaluate.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/habitat_nets.h"
 #include "predictor/baselines/justus.h"
@@ -24,13 +25,11 @@ const char *const dls_baseline_names[DLS_BASELINE_KINDS] = {"paleo", "habitat", 
 
 static dls_status load(dls_baselines *b, dls_error *err)
 {
-    dls_pointset points;
+    DLS_OWN(dls_pointset_fini) dls_pointset points = {0};
     DLS_TRY(dls_opmodel_of(b->hw.folder, NULL, &b->model, err));
     DLS_TRY(dls_setting_files_load("all", &b->hw, &b->settings, err));
     DLS_TRY(dls_pointset_create(&b->hw, &points, err));
-    const dls_status status = dls_paleo_calibrate(&points, &b->paleo, err);
-    dls_pointset_fini(&points);
-    return status;
+    return dls_paleo_calibrate(&points, &b->paleo, err);
 }
 
 static dls_status load_learned(const char *path, dls_baselines *b, dls_error *err)
@@ -194,23 +193,21 @@ dls_status dls_baselines_judge(dls_baselines *b, size_t setting, dls_split split
                         "setting %s is none of the shipped ones, so its links are not known",
                         s->name);
     }
-    double *room;
+    DLS_FREED double *room = NULL;
     DLS_TRY(dls_alloc_array(&room, 2 * DLS_BASELINE_KINDS * (s->n + 1), sizeof *room, "step times",
                             err));
     for (size_t k = 0; k < DLS_BASELINE_KINDS; k++) {
         c[k].predicted = room + 2 * k * s->n;
         c[k].label = room + (2 * k + 1) * s->n;
     }
-    dls_status status = DLS_OK;
-    for (size_t i = 0; status == DLS_OK && i < s->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         if (s->split[i] == (uint8_t)split) {
-            status = predict_row(b, spec, s, i, c, err);
+            DLS_TRY(predict_row(b, spec, s, i, c, err));
         }
     }
-    for (int k = 0; status == DLS_OK && k < DLS_BASELINE_KINDS; k++) {
+    for (int k = 0; k < DLS_BASELINE_KINDS; k++) {
         out->error[k] = dls_column_errors(c[k].predicted, c[k].label, c[k].n);
         out->n[k] = c[k].n;
     }
-    dls_free(room);
-    return status;
+    return DLS_OK;
 }

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 
 #include "base/json.h"
+#include "base/own.h"
 #include "predictor/cli/evaluate_doublings.h"
 #include "predictor/measured/judge.h"
 #include "predictor/measured/kernels.h"
@@ -314,7 +315,7 @@ static dls_status kernels_report(const request *a, const dls_measured_kernels *s
                                  const dls_hardware *hw, json_object *top, dls_error *err)
 {
     dls_opmodel constants;
-    dls_sized_table sizes;
+    DLS_OWN(dls_sized_table_fini) dls_sized_table sizes = {0};
     DLS_TRY(dls_opmodel_of(hw->folder, &sizes, &constants, err));
     const model models[MODELS] = {{"operator", dls_measured_operator_s, &constants},
                                   {"roofline", dls_measured_roofline_s, NULL}};
@@ -328,10 +329,7 @@ static dls_status kernels_report(const request *a, const dls_measured_kernels *s
         printf("%-40s %6s   %7s %7s %7s %5s   %7s %7s %7s %5s\n", "kernels", "rows", "median%",
                "mean%", "p90%", "bias", "median%", "mean%", "p90%", "bias");
     }
-    const dls_status status =
-        lines(s, a, hw, models, top ? dls_json_list(top, "kernels") : NULL, err);
-    dls_sized_table_fini(&sizes);
-    return status;
+    return lines(s, a, hw, models, top ? dls_json_list(top, "kernels") : NULL, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
  * answer (one job in two settings, twice the batch).
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/cli/evaluate.h"
 
 void dls_evaluate_rows_head(FILE *out)
@@ -30,16 +31,13 @@ static void put(const dls_dataset *set, size_t setting, const dls_yardsticks *y,
 dls_status dls_evaluate_rows(dls_predictor *predictor, const dls_dataset *set, size_t setting,
                              int32_t as, dls_split split, FILE *out, dls_error *err)
 {
-    dls_yardsticks *y = NULL;
-    double *predicted = NULL;
+    DLS_HOLD(dls_yardsticks_destroy) dls_yardsticks *y = NULL;
+    DLS_FREED double *predicted = NULL;
     DLS_TRY(dls_yardsticks_create(set, setting, split, &y, err));
-    dls_status status =
-        dls_alloc_array(&predicted, y->n * DLS_METRICS, sizeof *predicted, "predictions", err);
-    DLS_THEN(status, dls_judge_predict(predictor, y, as, predicted, err));
-    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
+    DLS_TRY(dls_alloc_array(&predicted, y->n * DLS_METRICS, sizeof *predicted, "predictions", err));
+    DLS_TRY(dls_judge_predict(predictor, y, as, predicted, err));
+    for (size_t i = 0; i < y->n; i++) {
         put(set, setting, y, i, predicted, out);
     }
-    dls_free(predicted);
-    dls_yardsticks_destroy(y);
-    return status;
+    return DLS_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "predictor/cli/evaluate.h"
 
+#include "base/own.h"
 #include "predictor/cli/together.h"
 #include "predictor/sources/setting_map.h"
 #include "predictor/training/fit.h"
@@ -21,7 +22,6 @@ typedef struct unseen {
     dls_predictor *predictor[WAYS];
     dls_hardware hw;
     dls_setting_map map;
-    bool has_hw, has_map;
 } unseen;
 
 static void close_unseen(unseen *u)
@@ -29,12 +29,8 @@ static void close_unseen(unseen *u)
     for (int i = 0; i < WAYS; i++) {
         dls_predictor_destroy(u->predictor[i]);
     }
-    if (u->has_map) {
-        dls_setting_map_fini(&u->map);
-    }
-    if (u->has_hw) {
-        dls_hardware_fini(&u->hw);
-    }
+    dls_setting_map_fini(&u->map);
+    dls_hardware_fini(&u->hw);
     dls_inspector_destroy(u->own);
     dls_inspector_destroy(u->seen);
 }
@@ -53,9 +49,7 @@ static dls_status open_unseen(unseen *u, dls_error *err)
         }
     }
     DLS_TRY(dls_hardware_load(u->o->hardware, &u->hw, err));
-    u->has_hw = true;
     DLS_TRY(dls_setting_map_init(&u->map, u->seen, &u->hw, NULL, err));
-    u->has_map = true;
     const dls_inspector *of[WAYS] = {u->insp, u->seen, u->own};
     for (int i = 0; i < WAYS; i++) {
         DLS_TRY(dls_predictor_create(of[i], &po, &u->predictor[i], err));
@@ -148,9 +142,7 @@ dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
                         "only an inspector of all settings that says what it was trained on has "
                         "unseen ones");
     }
-    unseen u = {.insp = insp, .set = set, .o = o};
-    dls_status status = open_unseen(&u, err);
-    DLS_THEN(status, print_all(&u, err));
-    close_unseen(&u);
-    return status;
+    DLS_OWN(close_unseen) unseen u = {.insp = insp, .set = set, .o = o};
+    DLS_TRY(open_unseen(&u, err));
+    return print_all(&u, err);
 }

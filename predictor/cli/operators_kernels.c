@@ -5,6 +5,7 @@
 #include "predictor/cli/operators.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
@@ -118,7 +119,7 @@ static dls_status run(const dls_operators *o, const dls_hardware *hw, bool fit,
                       const dls_kernel_rows *rows, dls_sized_table *table, dls_error *err)
 {
     char path[4200];
-    double *off;
+    DLS_FREED double *off = NULL;
     snprintf(path, sizeof path, "%s/kernels.cfg", o->folder);
     DLS_TRY(fit ? dls_sized_fit(rows, hw, NULL, table, err)
                 : dls_sized_table_load(o->constants ? o->constants : path, table, err));
@@ -127,22 +128,16 @@ static dls_status run(const dls_operators *o, const dls_hardware *hw, bool fit,
     }
     DLS_TRY(dls_alloc_array(&off, rows->n + 1, sizeof *off, "errors", err));
     print_all(rows, hw, table, off);
-    const dls_status status = fit && o->left_out ? print_left_out(rows, hw, off, err) : DLS_OK;
-    dls_free(off);
-    return status;
+    return fit && o->left_out ? print_left_out(rows, hw, off, err) : DLS_OK;
 }
 
 dls_status dls_operators_kernels(const dls_operators *o, const dls_hardware *hw, bool fit,
                                  dls_error *err)
 {
-    dls_kernel_rows rows = {0};
-    dls_sized_table table = {0};
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < o->n_files && status == DLS_OK; i++) {
-        status = dls_kernel_rows_read(&rows, o->file[i], hw, err);
+    DLS_OWN(dls_kernel_rows_fini) dls_kernel_rows rows = {0};
+    DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
+    for (size_t i = 0; i < o->n_files; i++) {
+        DLS_TRY(dls_kernel_rows_read(&rows, o->file[i], hw, err));
     }
-    DLS_THEN(status, run(o, hw, fit, &rows, &table, err));
-    dls_sized_table_fini(&table);
-    dls_kernel_rows_fini(&rows);
-    return status;
+    return run(o, hw, fit, &rows, &table, err);
 }

@@ -5,6 +5,7 @@
  */
 #include "predictor/cli/operators.h"
 
+#include "base/own.h"
 #include "cli/ui.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
@@ -64,28 +65,19 @@ static dls_status run(const dls_operators *o, const char *gpu, const dls_meter *
 static dls_status measure_graph(const dls_operators *o, const char *gpu, const dls_opgraph *g,
                                 dls_op_times *times, dls_error *err)
 {
-    dls_workload w;
-    dls_meter meter;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
+    DLS_OWN(dls_meter_close) dls_meter meter = {0};
     DLS_TRY(dls_workload_from_graph(g, &w, err));
-    dls_status status = dls_meter_open(o->device, &meter, err);
-    if (status == DLS_OK) {
-        status = run(o, gpu, &meter, &w, &g->info, times, err);
-        dls_meter_close(&meter);
-    }
-    dls_workload_fini(&w);
-    return status;
+    DLS_TRY(dls_meter_open(o->device, &meter, err));
+    return run(o, gpu, &meter, &w, &g->info, times, err);
 }
 
 dls_status dls_operators_measure(const dls_operators *o, const char *gpu, dls_error *err)
 {
-    dls_opgraph *g;
-    dls_op_times times = {0};
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    DLS_OWN(dls_op_times_fini) dls_op_times times = {0};
     DLS_TRY(open_graph(o, &g, err));
-    dls_status status =
-        access(o->output, F_OK) == 0 ? dls_op_times_load(o->output, &times, err) : DLS_OK;
-    DLS_THEN(status, measure_graph(o, gpu, g, &times, err));
-    DLS_THEN(status, dls_op_times_save(&times, o->output, err));
-    dls_op_times_fini(&times);
-    dls_opgraph_destroy(g);
-    return status;
+    DLS_TRY(access(o->output, F_OK) == 0 ? dls_op_times_load(o->output, &times, err) : DLS_OK);
+    DLS_TRY(measure_graph(o, gpu, g, &times, err));
+    return dls_op_times_save(&times, o->output, err);
 }

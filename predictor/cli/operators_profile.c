@@ -6,6 +6,7 @@
 #include "predictor/cli/operators.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/measure/recording.h"
 
 #include <stdio.h>
@@ -35,49 +36,40 @@ static dls_status save(const dls_workload *w, const dls_work_setting *setting,
                        const dls_series_options *opts, double *const x[DLS_TRACKS],
                        const char *path, dls_error *err)
 {
-    dls_recording r;
-    dls_status status = dls_recording_of_samples(
-        x, opts->n_samples, opts->interval_s, setting->fabric ? setting->fabric->bps : 0, &r, err);
-    if (status == DLS_OK) {
-        snprintf(r.command, sizeof r.command, "%s on %d %s", w->name, setting->n_workers,
-                 setting->gpu->name);
-        snprintf(r.notes, sizeof r.notes, "simulated by the operator model");
-        status = dls_recording_save(&r, path, err);
-    }
-    dls_recording_fini(&r);
-    return status;
+    DLS_OWN(dls_recording_fini) dls_recording r = {0};
+    DLS_TRY(dls_recording_of_samples(x, opts->n_samples, opts->interval_s,
+                                     setting->fabric ? setting->fabric->bps : 0, &r, err));
+    snprintf(r.command, sizeof r.command, "%s on %d %s", w->name, setting->n_workers,
+             setting->gpu->name);
+    snprintf(r.notes, sizeof r.notes, "simulated by the operator model");
+    return dls_recording_save(&r, path, err);
 }
 
 dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w,
                                  const dls_work_setting *setting, const dls_series_options *opts,
                                  const char *path, dls_error *err)
 {
-    dls_timeline timeline;
+    DLS_OWN(dls_timeline_fini) dls_timeline timeline = {0};
     dls_burst burst[DLS_RESOURCES];
     double *x[DLS_TRACKS];
     DLS_TRY(dls_timeline_build(model, w, setting, &timeline, err));
-    double *samples = dls_alloc_zero(DLS_TRACKS * opts->n_samples, sizeof *samples);
-    dls_status status =
-        samples ? DLS_OK
-                : dls_nomem(err, "samples", DLS_TRACKS * opts->n_samples * sizeof *samples);
+    DLS_FREED double *samples = NULL;
+    DLS_TRY(
+        dls_alloc_array(&samples, DLS_TRACKS * opts->n_samples, sizeof *samples, "samples", err));
     for (int r = 0; r < DLS_TRACKS; r++) {
-        x[r] = samples ? samples + (size_t)r * opts->n_samples : NULL;
+        x[r] = samples + (size_t)r * opts->n_samples;
     }
-    DLS_THEN(status, dls_series_sample(&timeline, opts, x, err));
-    for (int r = 0; r < DLS_TRACKS && status == DLS_OK; r++) {
+    DLS_TRY(dls_series_sample(&timeline, opts, x, err));
+    for (int r = 0; r < DLS_TRACKS; r++) {
         const bool network = r == DLS_TRACK_RX || r == DLS_TRACK_TX;
         const dls_burst_options how = {.interval_s = opts->interval_s,
                                        .capacity =
                                            network && setting->fabric ? setting->fabric->bps : 1};
-        status = dls_burst_analyze(x[r], opts->n_samples, &how, &burst[r], err);
+        DLS_TRY(dls_burst_analyze(x[r], opts->n_samples, &how, &burst[r], err));
     }
-    if (status == DLS_OK && path) {
-        status = save(w, setting, opts, x, path, err);
+    if (path) {
+        DLS_TRY(save(w, setting, opts, x, path, err));
     }
-    if (status == DLS_OK) {
-        print(burst, timeline.step_s);
-    }
-    dls_free(samples);
-    dls_timeline_fini(&timeline);
-    return status;
+    print(burst, timeline.step_s);
+    return DLS_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/whatif.h"
 
@@ -176,19 +177,18 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
 
 static dls_status answer(const request *a, rows *r, dls_error *err)
 {
-    dls_whatif *w = NULL;
+    DLS_HOLD(dls_whatif_destroy) dls_whatif *w = NULL;
     DLS_TRY(dls_whatif_create(&a->p, &w, err));
-    dls_status status = make_rows(a, dls_whatif_hardware(w), r, err);
-    DLS_THEN(status, dls_whatif_ask(w, r->question, r->n, r->answer, err));
-    if (status == DLS_OK && *why_not(r, 0)) {
-        status = dls_fail(err, DLS_EINPUT, a->base.model, "%s", why_not(r, 0));
-    } else if (status == DLS_OK && a->json) {
-        status = print_json(a, r, err);
-    } else if (status == DLS_OK) {
-        print_table(a, r);
+    DLS_TRY(make_rows(a, dls_whatif_hardware(w), r, err));
+    DLS_TRY(dls_whatif_ask(w, r->question, r->n, r->answer, err));
+    if (*why_not(r, 0)) {
+        return dls_fail(err, DLS_EINPUT, a->base.model, "%s", why_not(r, 0));
     }
-    dls_whatif_destroy(w);
-    return status;
+    if (a->json) {
+        return print_json(a, r, err);
+    }
+    print_table(a, r);
+    return DLS_OK;
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
@@ -200,10 +200,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
         return dls_fail(err, DLS_EUSAGE, NULL, "--async goes with --ps");
     }
     snprintf(s->network, sizeof s->network, "%s", a->network);
-    rows *r = dls_alloc_zero(1, sizeof *r);
-    const dls_status status = r ? answer(a, r, err) : dls_nomem(err, "rows", sizeof *r);
-    dls_free(r);
-    return status;
+    DLS_FREED rows *r = dls_alloc_zero(1, sizeof *r);
+    return r ? answer(a, r, err) : dls_nomem(err, "rows", sizeof *r);
 }
 
 /* "GPU:BATCH:SECONDS" */

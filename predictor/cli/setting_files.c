@@ -5,6 +5,7 @@
  */
 #include "predictor/cli/setting_files.h"
 
+#include "base/own.h"
 #include "predictor/sources/settle.h"
 
 #include <stdio.h>
@@ -29,9 +30,9 @@ dls_status dls_setting_files_load(const char *which, const dls_hardware *hw, dls
 static dls_status settle(dls_inspector *insp, const char *which, const dls_hardware *hw,
                          const char *name, dls_error *err)
 {
-    dls_setting_list list = {0};
-    dls_status status = dls_setting_files_load(which, hw, &list, err);
-    for (size_t i = 0; status == DLS_OK && i < list.n; i++) {
+    DLS_OWN(dls_setting_list_fini) dls_setting_list list = {0};
+    DLS_TRY(dls_setting_files_load(which, hw, &list, err));
+    for (size_t i = 0; i < list.n; i++) {
         const dls_setting_spec *s = &list.spec[i];
         const dls_setting_info info = {.name = s->name,
                                        .gpu_type = s->gpu,
@@ -41,24 +42,21 @@ static dls_status settle(dls_inspector *insp, const char *which, const dls_hardw
                                        .n_workers = s->workers,
                                        .n_nodes = s->nodes};
         if ((!name || strcmp(name, s->name) == 0) && dls_inspector_find(insp, s->name) == -2) {
-            status = dls_settle(insp, hw, &info, err);
+            DLS_TRY(dls_settle(insp, hw, &info, err));
         }
     }
-    dls_setting_list_fini(&list);
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
                                     const char *name, dls_error *err)
 {
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     bool takes_any;
     DLS_TRY(dls_settle_check(insp, &takes_any, err));
     if (!takes_any) {
         return DLS_OK;
     }
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    const dls_status status = settle(insp, which, &hw, name, err);
-    dls_hardware_fini(&hw);
-    return status;
+    return settle(insp, which, &hw, name, err);
 }

@@ -6,6 +6,7 @@
 #include "predictor/cli/together.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/sources/settle.h"
 
 #include <string.h>
@@ -73,15 +74,13 @@ dls_status dls_together_choose(const dls_dataset *set, const dls_inspector *insp
 static dls_status numbers_of(const dls_dataset *set, const size_t *settings, size_t n,
                              const char *hardware, double *number, dls_error *err)
 {
-    dls_hardware hw;
-    dls_status status = DLS_OK;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    for (size_t i = 0; status == DLS_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const dls_setting_info info = dls_dataset_setting_info(&set->setting[settings[i]]);
-        status = dls_condition_of_setting(&hw, &info, number + i * DLS_CONDITIONS, err);
+        DLS_TRY(dls_condition_of_setting(&hw, &info, number + i * DLS_CONDITIONS, err));
     }
-    dls_hardware_fini(&hw);
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_together_fit(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
@@ -89,39 +88,32 @@ dls_status dls_together_fit(dls_inspector *insp, const dls_dataset *set, const s
                             const dls_train_options *train, dls_train_course *course,
                             dls_error *err)
 {
-    double *number = dls_alloc((n ? n : 1) * DLS_CONDITIONS * sizeof *number);
+    DLS_FREED double *number = dls_alloc((n ? n : 1) * DLS_CONDITIONS * sizeof *number);
     *course = (dls_train_course){0};
-    dls_status status =
-        number ? numbers_of(set, settings, n, hardware, number, err)
-               : dls_nomem(err, "numbers of settings", n * DLS_CONDITIONS * sizeof *number);
-    DLS_THEN(status, dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
-    if (status == DLS_OK) {
-        const dls_fit_settings which = {settings, number, n};
-        status = dls_fit_all(insp, set, &which, data, train, course, err);
-    }
-    dls_free(number);
-    return status;
+    DLS_TRY(number ? numbers_of(set, settings, n, hardware, number, err)
+                   : dls_nomem(err, "numbers of settings", n * DLS_CONDITIONS * sizeof *number));
+    DLS_TRY(dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
+    const dls_fit_settings which = {settings, number, n};
+    return dls_fit_all(insp, set, &which, data, train, course, err);
 }
 
 dls_status dls_together_settle(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
                                size_t n, const char *hardware, dls_error *err)
 {
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     bool takes_any;
     DLS_TRY(dls_settle_check(insp, &takes_any, err));
     if (!takes_any) {
         return DLS_OK;
     }
-    dls_status status = DLS_OK;
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
     n = settings ? n : set->n_settings;
-    for (size_t i = 0; status == DLS_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const dls_setting_info info =
             dls_dataset_setting_info(&set->setting[settings ? settings[i] : i]);
         if (dls_inspector_find(insp, info.name) == -2) {
-            status = dls_settle(insp, &hw, &info, err);
+            DLS_TRY(dls_settle(insp, &hw, &info, err));
         }
     }
-    dls_hardware_fini(&hw);
-    return status;
+    return DLS_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "predictor/cli/train_baseline.h"
 
+#include "base/own.h"
 #include "cli/command.h"
 #include "workload/operator/op_times.h"
 #include "workload/operator/residual.h"
@@ -48,54 +49,40 @@ static void print_report(const dls_kernel_nets *nets)
 static dls_status train_and_save(const dls_train_baselines *req, const dls_dataset *set,
                                  const dls_kernel_data_options *o, dls_error *err)
 {
-    dls_kernel_data data;
-    dls_kernel_nets nets = {0};
-    dls_status status = dls_kernel_data_collect(set, o, &data, err);
-    DLS_THEN(status, learn(req, &data, &nets, err));
-    dls_kernel_data_fini(&data);
-    if (status == DLS_OK) {
-        snprintf(nets.command, sizeof nets.command, "%s", req->command);
-        snprintf(nets.data_command, sizeof nets.data_command, "%s", set->command);
-        status = dls_kernel_nets_save(&nets, req->output, err);
-    }
-    if (status == DLS_OK && !req->quiet) {
+    DLS_OWN(dls_kernel_data_fini) dls_kernel_data data = {0};
+    DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
+    DLS_TRY(dls_kernel_data_collect(set, o, &data, err));
+    DLS_TRY(learn(req, &data, &nets, err));
+    snprintf(nets.command, sizeof nets.command, "%s", req->command);
+    snprintf(nets.data_command, sizeof nets.data_command, "%s", set->command);
+    DLS_TRY(dls_kernel_nets_save(&nets, req->output, err));
+    if (!req->quiet) {
         print_report(&nets);
     }
-    dls_kernel_nets_fini(&nets);
-    return status;
-}
-
-static dls_status load_and_train(const dls_train_baselines *req, dls_hardware *hw,
-                                 dls_op_times *times, dls_dataset **set, dls_error *err)
-{
-    dls_opmodel model;
-    dls_kernel_data_options o = req->data;
-    const dls_hw_gpu *gpu;
-    DLS_TRY(dls_hardware_load(req->hardware, hw, err));
-    DLS_TRY(dls_opmodel_of(hw->folder, NULL, &model, err));
-    if (req->operators) {
-        DLS_TRY(dls_op_times_load(req->operators, times, err));
-        model.measured = times;
-    }
-    if (o.without_gpu) {
-        DLS_TRY(dls_hardware_gpu(hw, o.without_gpu, &gpu, err));
-    }
-    DLS_TRY(dls_dataset_load(req->dataset, NULL, 0, set, err));
-    o.model = &model;
-    o.hw = hw;
-    return train_and_save(req, *set, &o, err);
+    return DLS_OK;
 }
 
 static dls_status train(const dls_train_baselines *req, dls_error *err)
 {
-    dls_hardware hw = {0};
-    dls_op_times times = {0};
-    dls_dataset *set = NULL;
-    const dls_status status = load_and_train(req, &hw, &times, &set, err);
-    dls_dataset_destroy(set);
-    dls_op_times_fini(&times);
-    dls_hardware_fini(&hw);
-    return status;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
+    DLS_OWN(dls_op_times_fini) dls_op_times times = {0};
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
+    dls_opmodel model;
+    dls_kernel_data_options o = req->data;
+    const dls_hw_gpu *gpu;
+    DLS_TRY(dls_hardware_load(req->hardware, &hw, err));
+    DLS_TRY(dls_opmodel_of(hw.folder, NULL, &model, err));
+    if (req->operators) {
+        DLS_TRY(dls_op_times_load(req->operators, &times, err));
+        model.measured = &times;
+    }
+    if (o.without_gpu) {
+        DLS_TRY(dls_hardware_gpu(&hw, o.without_gpu, &gpu, err));
+    }
+    DLS_TRY(dls_dataset_load(req->dataset, NULL, 0, &set, err));
+    o.model = &model;
+    o.hw = &hw;
+    return train_and_save(req, set, &o, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "predictor/cli/train_baseline.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/baselines/layer_study.h"
 
 #include <dirent.h>
@@ -100,35 +101,25 @@ static void print_verdicts(const profiles *p, const dls_layer_verdict *v)
            sum[1], "", sum[2], sum[3]);
 }
 
-static dls_status run(const dls_train_baselines *t, const dls_hardware *hw, profiles *p,
-                      dls_error *err)
+dls_status dls_train_layers(const dls_train_baselines *t, dls_error *err)
 {
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
+    DLS_OWN(profiles_fini) profiles p = {0};
     dls_learn_bar d = {.when = t->when, .quiet = t->quiet, .epochs = t->nets.fit.epochs};
     dls_layer_study_options o = {.nets = t->nets, .begin = begin, .user = &d};
-    DLS_TRY(dls_hardware_gpu(hw, t->gpu, &o.gpu, err));
-    DLS_TRY(read_all(t->profiles, p, err));
-    dls_layer_verdict *verdict;
-    DLS_TRY(dls_alloc_array(&verdict, p->n + 1, sizeof *verdict, "profiles", err));
-    o.profile = p->at;
-    o.n = p->n;
+    DLS_TRY(dls_hardware_load(t->hardware, &hw, err));
+    DLS_TRY(dls_hardware_gpu(&hw, t->gpu, &o.gpu, err));
+    DLS_TRY(read_all(t->profiles, &p, err));
+    DLS_FREED dls_layer_verdict *verdict = NULL;
+    DLS_TRY(dls_alloc_array(&verdict, p.n + 1, sizeof *verdict, "profiles", err));
+    o.profile = p.at;
+    o.n = p.n;
     o.nets.fit.progress = dls_learn_bar_epoch;
     o.nets.fit.user = &d;
     const dls_status status = dls_layer_study_run(&o, verdict, err);
     dls_progress_stop(&d.bar);
     if (status == DLS_OK) {
-        print_verdicts(p, verdict);
+        print_verdicts(&p, verdict);
     }
-    dls_free(verdict);
-    return status;
-}
-
-dls_status dls_train_layers(const dls_train_baselines *t, dls_error *err)
-{
-    dls_hardware hw;
-    profiles p = {0};
-    DLS_TRY(dls_hardware_load(t->hardware, &hw, err));
-    const dls_status status = run(t, &hw, &p, err);
-    profiles_fini(&p);
-    dls_hardware_fini(&hw);
     return status;
 }

@@ -5,7 +5,9 @@
  */
 #include "predictor/cli/training.h"
 
+#include "base/own.h"
 #include "predictor/driple/arch_text.h"
+#include "predictor/driple/model.h"
 #include "predictor/training/judge.h"
 
 #include <math.h>
@@ -150,19 +152,16 @@ static dls_status train_variant(session *now, const dls_dataset *set, dls_error 
     const dls_training *s = now->s;
     const variant *v = now->v;
     dls_arch arch = dls_arch_default();
-    dls_inspector *insp = NULL;
-    dls_train_course course = {0};
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
+    DLS_OWN(dls_train_course_fini) dls_train_course course = {0};
     dls_train_options o = s->train;
     o.progress = progress;
     o.user = now;
     DLS_TRY(dls_arch_parse(&arch, s->arch, err));
     DLS_TRY(dls_arch_parse(&arch, v->arch, err));
     DLS_TRY(dls_fit_new(set, &arch, o.seed, v->init, &insp, err));
-    dls_status status = dls_fit_setting(insp, set, 0, DLS_TUNE_BASE, &s->data, &o, &course, err);
-    DLS_THEN(status, judge(insp, set, s, v, &course, err));
-    dls_train_course_fini(&course);
-    dls_inspector_destroy(insp);
-    return status;
+    DLS_TRY(dls_fit_setting(insp, set, 0, DLS_TUNE_BASE, &s->data, &o, &course, err));
+    return judge(insp, set, s, v, &course, err);
 }
 
 /* ---- transfer against scratch ---------------------------------------------------------------- */
@@ -276,7 +275,7 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
 
 static dls_status transfer_study(const dls_training *s, dls_error *err)
 {
-    dls_dataset *set = NULL;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     session now = {.s = s, .n = 4 * s->choice.setting.n * (size_t)s->seeds};
     DLS_TRY(
         dls_dataset_load(s->dataset.at[0], s->choice.setting.at, s->choice.setting.n, &set, err));
@@ -294,7 +293,6 @@ static dls_status transfer_study(const dls_training *s, dls_error *err)
     if (status == DLS_OK) {
         print_ratios(&now);
     }
-    dls_dataset_destroy(set);
     return status;
 }
 

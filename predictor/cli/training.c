@@ -6,6 +6,7 @@
 #include "predictor/cli/training.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "cli/signals.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
@@ -119,7 +120,7 @@ static dls_status train_all(session *s, dls_error *err)
 
 dls_status dls_training_run(const dls_training *req, dls_error *err)
 {
-    session *s;
+    DLS_FREED session *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "training", err));
     s->req = req;
     dls_signals_catch(); /* the first ends the training after its epoch */
@@ -130,6 +131,5 @@ dls_status dls_training_run(const dls_training *req, dls_error *err)
     }
     dls_inspector_destroy(s->insp);
     dls_dataset_destroy(s->set);
-    dls_free(s);
     return status;
 }

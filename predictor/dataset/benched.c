@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "base/units.h"
 #include "predictor/measure/burst.h"
 #include "workload/graph/import.h"
@@ -185,22 +186,17 @@ static int by_graph(const void *a, const void *b)
 static dls_status know(const benched *b, const dls_setting_spec *spec, const job *j,
                        dls_dataset_setting *s, dls_error *err)
 {
-    dls_workload w;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     dls_fabric fabric;
     dls_work_setting work;
-    dls_timeline timeline;
+    DLS_OWN(dls_timeline_fini) dls_timeline timeline = {0};
     DLS_TRY(dls_workload_from_graph(b->graph[j->graph], &w, err));
-    dls_status status = dls_setting_work(spec, b->model, b->hw, &w, b->origin[j->graph].batch,
-                                         DLS_NUMERIC_FP32, &fabric, &work, err);
-    DLS_THEN(status, dls_timeline_build(b->model, &w, &work, &timeline, err));
-    if (status == DLS_OK) {
-        s->model_s[s->n] = timeline.step_s;
-        s->link_bytes[s->n] =
-            dls_track_integral(&timeline.track[DLS_TRACK_TX], timeline.step_s);
-        dls_timeline_fini(&timeline);
-    }
-    dls_workload_fini(&w);
-    return status;
+    DLS_TRY(dls_setting_work(spec, b->model, b->hw, &w, b->origin[j->graph].batch, DLS_NUMERIC_FP32,
+                             &fabric, &work, err));
+    DLS_TRY(dls_timeline_build(b->model, &w, &work, &timeline, err));
+    s->model_s[s->n] = timeline.step_s;
+    s->link_bytes[s->n] = dls_track_integral(&timeline.track[DLS_TRACK_TX], timeline.step_s);
+    return DLS_OK;
 }
 
 static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_setting *s,
@@ -250,22 +246,18 @@ static dls_status fill_settings(benched *b, dls_dataset *set, dls_error *err)
 
 static dls_status fill(benched *b, const dls_corpus_options *o, dls_dataset *set, dls_error *err)
 {
-    dls_input_spec input;
+    DLS_OWN(dls_input_spec_fini) dls_input_spec input = {0};
     DLS_TRY(dls_alloc_array(&set->graph, b->n_graphs, sizeof *set->graph, "dataset", err));
     DLS_TRY(dls_alloc_array(&set->origin, b->n_graphs, sizeof *set->origin, "dataset", err));
     set->n_graphs = b->n_graphs;
     set->seed = o->seed;
     memcpy(set->origin, b->origin, b->n_graphs * sizeof *set->origin);
-    dls_status status =
-        dls_corpus_describe(o, b->graph, b->n_graphs, b->split, set->graph, &input, err);
-    if (status == DLS_OK) {
-        set->n_features = input.features->n_features;
-        snprintf(set->feature_version, sizeof set->feature_version, "%s",
-                 dls_features_version_name((int)input.features->version));
-        status = dls_input_spec_text(&input, &set->features_text, err);
-    }
-    dls_input_spec_fini(&input);
-    return status == DLS_OK ? fill_settings(b, set, err) : status;
+    DLS_TRY(dls_corpus_describe(o, b->graph, b->n_graphs, b->split, set->graph, &input, err));
+    set->n_features = input.features->n_features;
+    snprintf(set->feature_version, sizeof set->feature_version, "%s",
+             dls_features_version_name((int)input.features->version));
+    DLS_TRY(dls_input_spec_text(&input, &set->features_text, err));
+    return fill_settings(b, set, err);
 }
 
 dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
@@ -273,22 +265,15 @@ dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
                                const dls_opmodel *model, const dls_hardware *hw, dls_dataset **out,
                                dls_error *err)
 {
-    benched b = {.list = list, .model = model, .hw = hw};
+    DLS_OWN(benched_fini) benched b = {.list = list, .model = model, .hw = hw};
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     *out = NULL;
-    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
-    dls_status status =
-        set ? read_table(csv_path, &b, err) : dls_nomem(err, "dataset", sizeof *set);
-    DLS_THEN(status, read_graphs(graphs_dir, &b, err));
-    if (status == DLS_OK) {
-        divide(&b, o->split, o->seed);
-        status = fill(&b, o, set, err);
-    }
-    benched_fini(&b);
-    if (status != DLS_OK) {
-        dls_dataset_destroy(set);
-        return status;
-    }
-    *out = set;
+    DLS_TRY(dls_alloc_array(&set, 1, sizeof *set, "dataset", err));
+    DLS_TRY(read_table(csv_path, &b, err));
+    DLS_TRY(read_graphs(graphs_dir, &b, err));
+    divide(&b, o->split, o->seed);
+    DLS_TRY(fill(&b, o, set, err));
+    *out = dls_take(&set);
     return DLS_OK;
 }
 
@@ -457,19 +442,14 @@ dls_status dls_benched_calibrate(const char *csv_path, const char *graphs_dir,
                                  const dls_setting_list *list, const dls_hardware *hw,
                                  const char *gpu, dls_opmodel *model, dls_error *err)
 {
-    benched b = {.list = list};
-    dls_workload *work = NULL;
-    dls_status status = read_table(csv_path, &b, err);
-    DLS_THEN(status, read_graphs(graphs_dir, &b, err));
-    if (status == DLS_OK) {
-        work = dls_alloc_zero(b.n_graphs, sizeof *work);
-        status = work ? calibrate(&b, work, hw, gpu, model, err)
-                      : dls_nomem(err, "jobs", b.n_graphs * sizeof *work);
-    }
-    for (size_t i = 0; work && i < b.n_graphs; i++) {
+    DLS_OWN(benched_fini) benched b = {.list = list};
+    DLS_FREED dls_workload *work = NULL;
+    DLS_TRY(read_table(csv_path, &b, err));
+    DLS_TRY(read_graphs(graphs_dir, &b, err));
+    DLS_TRY(dls_alloc_array(&work, b.n_graphs, sizeof *work, "jobs", err));
+    const dls_status status = calibrate(&b, work, hw, gpu, model, err);
+    for (size_t i = 0; i < b.n_graphs; i++) {
         dls_workload_fini(&work[i]);
     }
-    dls_free(work);
-    benched_fini(&b);
     return status;
 }

@@ -108,15 +108,11 @@ static dls_status build(const dls_build_options *o, dls_corpus *c, dls_dataset *
 
 dls_status dls_dataset_build(const dls_build_options *o, dls_dataset **out, dls_error *err)
 {
-    dls_corpus c = {0};
+    DLS_OWN(dls_corpus_fini) dls_corpus c = {0};
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     *out = NULL;
-    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
-    const dls_status status = set ? build(o, &c, set, err) : dls_nomem(err, "dataset", sizeof *set);
-    dls_corpus_fini(&c);
-    if (status != DLS_OK) {
-        dls_dataset_destroy(set);
-        return status;
-    }
-    *out = set;
+    DLS_TRY(dls_alloc_array(&set, 1, sizeof *set, "dataset", err));
+    DLS_TRY(build(o, &c, set, err));
+    *out = dls_take(&set);
     return DLS_OK;
 }

@@ -6,6 +6,7 @@
 #include "predictor/dataset/corpus.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
 #include "workload/operator/from_graph.h"
@@ -141,7 +142,7 @@ dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *
                                const uint8_t *split, dls_graph *out, dls_input_spec *input,
                                dls_error *err)
 {
-    describer d = {.n = n};
+    DLS_OWN(describer_fini) describer d = {.n = n};
     dls_corpus_options how = *o;
     *input = (dls_input_spec){
         .grouping = o->grouping, .n_groups = o->n_groups, .seed = DLS_GROUPING_SEED};
@@ -152,9 +153,7 @@ dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *
         how.grouping = given.grouping;
         how.n_groups = given.n_groups;
     }
-    const dls_status status = describe(&how, graph, &d, split, out, input, err);
-    describer_fini(&d);
-    return status;
+    return describe(&how, graph, &d, split, out, input, err);
 }
 
 /* ---- the zoo --------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #ifndef DLS_DATASET_DATASET_H
 #define DLS_DATASET_DATASET_H
 
+#include "base/own.h"
 #include "dlsim/predictor.h"
 
 #define DLS_DATASET_NAME 64
@@ -72,6 +73,7 @@ dls_status dls_dataset_load(const char *path, const char *const *settings, size_
 dls_status dls_dataset_save(const dls_dataset *set, const char *path,
                             dls_error *err) DLS_MUST_CHECK;
 void dls_dataset_destroy(dls_dataset *set); /* NULL-safe */
+DLS_OWNER(dls_dataset, dls_dataset_destroy)
 /* -1: none of that name. */
 int32_t dls_dataset_find(const dls_dataset *set, const char *setting);
 

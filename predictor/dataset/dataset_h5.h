@@ -23,6 +23,11 @@ typedef struct dls_set_channel {
     dls_error *err;
 } dls_set_channel;
 
+static inline void dls_set_leave(const dls_set_channel *c)
+{
+    dls_h5_leave(&c->at);
+}
+
 void dls_set_hash_text(dls_set_channel *c, const char *text);
 
 /* All graphs one behind the other. */

@@ -4,6 +4,7 @@
  * before anything of the file is used.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/suggest.h"
 #include "predictor/dataset/dataset_h5.h"
 
@@ -24,40 +25,33 @@ static dls_status get_reals(dls_set_channel *c, const char *name, double **x, si
                             size_t cols)
 {
     const size_t n = rows * (cols > 0 ? cols : 1);
-    float *data = dls_alloc(n * sizeof *data + 1);
+    DLS_FREED float *data = dls_alloc(n * sizeof *data + 1);
     *x = dls_alloc_zero(n + 1, sizeof **x);
-    dls_status status = data && *x ? DLS_OK : dls_nomem(c->err, name, n * sizeof **x);
-    DLS_THEN(status, dls_h5_get_data(c->at, name, H5T_NATIVE_FLOAT, data, rows, cols, c->err));
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+    DLS_TRY(data && *x ? DLS_OK : dls_nomem(c->err, name, n * sizeof **x));
+    DLS_TRY(dls_h5_get_data(c->at, name, H5T_NATIVE_FLOAT, data, rows, cols, c->err));
+    for (size_t i = 0; i < n; i++) {
         (*x)[i] = (double)data[i];
         if (!isfinite(data[i])) {
-            status =
-                dls_fail(c->err, DLS_EINPUT, NULL, "\"%s\": element %zu is not finite", name, i);
+            return dls_fail(c->err, DLS_EINPUT, NULL, "\"%s\": element %zu is not finite", name, i);
         }
     }
-    if (status == DLS_OK) {
-        dls_set_hash_text(c, name);
-        dls_h5_hash(&c->sha, data, n, sizeof *data);
-    }
-    dls_free(data);
-    return status;
+    dls_set_hash_text(c, name);
+    dls_h5_hash(&c->sha, data, n, sizeof *data);
+    return DLS_OK;
 }
 
 static dls_status get_texts(dls_set_channel *c, const char *name, char *first, size_t n,
                             size_t width, size_t stride)
 {
-    char *text = dls_alloc_zero(n * width + 1, 1);
-    dls_status status = text ? dls_h5_get_strings(c->at, name, text, n, width, c->err)
-                             : dls_nomem(c->err, name, n * width);
-    if (status == DLS_OK) {
-        dls_set_hash_text(c, name);
-        for (size_t i = 0; i < n; i++) {
-            dls_set_hash_text(c, text + i * width);
-            memcpy(first + i * stride, text + i * width, width);
-        }
+    DLS_FREED char *text = dls_alloc_zero(n * width + 1, 1);
+    DLS_TRY(text ? dls_h5_get_strings(c->at, name, text, n, width, c->err)
+                 : dls_nomem(c->err, name, n * width));
+    dls_set_hash_text(c, name);
+    for (size_t i = 0; i < n; i++) {
+        dls_set_hash_text(c, text + i * width);
+        memcpy(first + i * stride, text + i * width, width);
     }
-    dls_free(text);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status get_checksum(dls_set_channel *c, const char *what)
@@ -192,17 +186,14 @@ static dls_status get_graphs_into(dls_set_channel *c, dls_dataset *set, dls_set_
 
 static dls_status get_graphs(hid_t file, dls_dataset *set, dls_error *err)
 {
-    dls_set_pack p = {.features = (size_t)set->n_features};
-    dls_set_channel c;
+    DLS_OWN(dls_set_pack_fini) dls_set_pack p = {.features = (size_t)set->n_features};
+    DLS_OWN(dls_set_leave) dls_set_channel c = {.at = H5I_INVALID_HID};
     DLS_TRY(get_group(file, DLS_SET_GRAPHS, &c, err));
     p.weighted = dls_h5_has(c.at, "weight");
-    dls_status status = dls_h5_length(c.at, "batch", &p.graphs, err);
-    DLS_THEN(status, dls_h5_length(c.at, "degree", &p.nodes, err));
-    DLS_THEN(status, dls_h5_length(c.at, "col", &p.edges, err));
-    DLS_THEN(status, get_graphs_into(&c, set, &p));
-    H5Gclose(c.at);
-    dls_set_pack_fini(&p);
-    return status;
+    DLS_TRY(dls_h5_length(c.at, "batch", &p.graphs, err));
+    DLS_TRY(dls_h5_length(c.at, "degree", &p.nodes, err));
+    DLS_TRY(dls_h5_length(c.at, "col", &p.edges, err));
+    return get_graphs_into(&c, set, &p);
 }
 
 static dls_status check_rows(const dls_dataset_setting *s, size_t n_graphs, dls_error *err)
@@ -254,36 +245,33 @@ static dls_status get_setting(hid_t file, const char *name, dls_dataset *set, dl
 {
     dls_dataset_setting *s = &set->setting[set->n_settings++];
     char path[DLS_DATASET_NAME + 16];
-    dls_set_channel c;
+    DLS_OWN(dls_set_leave) dls_set_channel c = {.at = H5I_INVALID_HID};
     snprintf(s->name, sizeof s->name, "%s", name);
     snprintf(path, sizeof path, "/settings/%s", name);
     DLS_TRY(get_group(file, path, &c, err));
-    const dls_status status = get_setting_data(&c, set->n_graphs, s);
-    H5Gclose(c.at);
-    return status;
+    return get_setting_data(&c, set->n_graphs, s);
 }
 
 /* The settings wanted, each of which must be in the file: names[n][DLS_DATASET_NAME]. */
 static dls_status check_wanted(const char *names, size_t n, const char *const *wanted,
                                size_t n_wanted, dls_error *err)
 {
-    const char **known = dls_alloc_zero(n + 1, sizeof *known);
-    dls_status status = known ? DLS_OK : dls_nomem(err, "settings", (n + 1) * sizeof *known);
-    for (size_t i = 0; known && i < n; i++) {
+    DLS_FREED const char **known = NULL;
+    DLS_TRY(dls_alloc_array(&known, n + 1, sizeof *known, "settings", err));
+    for (size_t i = 0; i < n; i++) {
         known[i] = names + i * DLS_DATASET_NAME;
     }
-    for (size_t k = 0; k < n_wanted && status == DLS_OK; k++) {
+    for (size_t k = 0; k < n_wanted; k++) {
         bool found = false;
         for (size_t i = 0; i < n; i++) {
             found = found || strcmp(known[i], wanted[k]) == 0;
         }
         if (!found) {
-            status = dls_fail(err, DLS_EINPUT, NULL, "no setting \"%s\"%s", wanted[k],
-                              DLS_DID_YOU_MEAN(dls_suggest(wanted[k], known)));
+            return dls_fail(err, DLS_EINPUT, NULL, "no setting \"%s\"%s", wanted[k],
+                            DLS_DID_YOU_MEAN(dls_suggest(wanted[k], known)));
         }
     }
-    dls_free(known);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status get_named(hid_t file, const char *names, size_t n, const char *const *wanted,
@@ -311,14 +299,12 @@ static dls_status get_settings(hid_t file, const char *const *wanted, size_t n_w
     if (dls_h5_has(file, DLS_SET_NAMES)) {
         DLS_TRY(dls_h5_length(file, DLS_SET_NAMES, &n, err));
     }
-    char *names = dls_alloc_zero(n * DLS_DATASET_NAME + 1, 1);
-    dls_status status = names ? DLS_OK : dls_nomem(err, "settings", n * DLS_DATASET_NAME);
-    if (status == DLS_OK && n > 0) {
-        status = dls_h5_get_strings(file, DLS_SET_NAMES, names, n, DLS_DATASET_NAME, err);
+    DLS_FREED char *names = dls_alloc_zero(n * DLS_DATASET_NAME + 1, 1);
+    DLS_TRY(names ? DLS_OK : dls_nomem(err, "settings", n * DLS_DATASET_NAME));
+    if (n > 0) {
+        DLS_TRY(dls_h5_get_strings(file, DLS_SET_NAMES, names, n, DLS_DATASET_NAME, err));
     }
-    DLS_THEN(status, get_named(file, names, n, wanted, n_wanted, set, err));
-    dls_free(names);
-    return status;
+    return get_named(file, names, n, wanted, n_wanted, set, err);
 }
 
 static dls_status get_features_text(hid_t file, char **text, dls_error *err)
@@ -326,12 +312,10 @@ static dls_status get_features_text(hid_t file, char **text, dls_error *err)
     if (!dls_h5_has(file, DLS_SET_FEATURES)) {
         return DLS_OK;
     }
-    hid_t data;
+    DLS_H5_OWNED hid_t data = H5I_INVALID_HID;
     DLS_TRY(dls_h5_get_set(file, DLS_SET_FEATURES, &data, err));
-    const hid_t type = H5Dget_type(data);
+    DLS_H5_OWNED const hid_t type = H5Dget_type(data);
     const size_t width = H5Tget_size(type);
-    H5Tclose(type);
-    H5Dclose(data);
     if (width == 0 || width > (size_t)1 << 24) {
         return dls_h5_damaged(err, DLS_SET_FEATURES);
     }
@@ -360,20 +344,15 @@ static dls_status get_set(hid_t file, const char *const *wanted, size_t n_wanted
 dls_status dls_dataset_load(const char *path, const char *const *settings, size_t n_settings,
                             dls_dataset **out, dls_error *err)
 {
-    hid_t file;
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     *out = NULL;
     DLS_TRY(dls_h5_open(path, &file, err));
-    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
-    const dls_status status =
-        set ? get_set(file, settings, n_settings, set, err) : dls_nomem(err, path, sizeof *set);
-    H5Fclose(file);
-    if (status != DLS_OK) {
-        if (err) {
-            snprintf(err->where, sizeof err->where, "%s", path);
-        }
-        dls_dataset_destroy(set);
-        return status;
+    DLS_TRY(dls_alloc_array(&set, 1, sizeof *set, path, err));
+    const dls_status status = get_set(file, settings, n_settings, set, err);
+    if (status != DLS_OK && err) {
+        snprintf(err->where, sizeof err->where, "%s", path);
     }
-    *out = set;
-    return DLS_OK;
+    *out = status == DLS_OK ? dls_take(&set) : NULL;
+    return status;
 }

@@ -4,6 +4,7 @@
  * of labels for each setting, each with its checksum.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/dataset/dataset_h5.h"
 
 #include <string.h>
@@ -20,36 +21,27 @@ static dls_status put_reals(dls_set_channel *c, const char *name, const double *
                             size_t cols)
 {
     const size_t n = rows * (cols > 0 ? cols : 1);
-    float *data = dls_alloc(n * sizeof *data + 1);
-    if (!data) {
-        return dls_nomem(c->err, name, n * sizeof *data);
-    }
+    DLS_FREED float *data = NULL;
+    DLS_TRY(dls_alloc_array(&data, n * sizeof *data + 1, 1, name, c->err));
     for (size_t i = 0; i < n; i++) {
         data[i] = (float)x[i];
     }
     dls_set_hash_text(c, name);
     dls_h5_hash(&c->sha, data, n, sizeof *data);
-    const dls_status status =
-        dls_h5_put_data(c->at, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
-    dls_free(data);
-    return status;
+    return dls_h5_put_data(c->at, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
 }
 
 static dls_status put_texts(dls_set_channel *c, const char *name, const char *first, size_t n,
                             size_t width, size_t stride)
 {
-    char *text = dls_alloc_zero(n * width + 1, 1);
-    if (!text) {
-        return dls_nomem(c->err, name, n * width);
-    }
+    DLS_FREED char *text = NULL;
+    DLS_TRY(dls_alloc_array(&text, n * width + 1, 1, name, c->err));
     dls_set_hash_text(c, name);
     for (size_t i = 0; i < n; i++) {
         dls_set_hash_text(c, first + i * stride);
         memcpy(text + i * width, first + i * stride, strlen(first + i * stride));
     }
-    const dls_status status = dls_h5_put_strings(c->at, name, text, n, width, c->err);
-    dls_free(text);
-    return status;
+    return dls_h5_put_strings(c->at, name, text, n, width, c->err);
 }
 
 static dls_status put_checksum(dls_set_channel *c)
@@ -99,6 +91,7 @@ static void pack_graph(dls_set_pack *p, const dls_graph *g, size_t i, size_t *no
 
 static dls_status put_graphs(hid_t file, const dls_dataset *set, dls_error *err)
 {
+    DLS_OWN(dls_set_pack_fini)
     dls_set_pack p = {.graphs = set->n_graphs, .features = (size_t)set->n_features};
     for (size_t i = 0; i < set->n_graphs; i++) {
         const dls_graph *g = &set->graph[i];
@@ -106,30 +99,25 @@ static dls_status put_graphs(hid_t file, const dls_dataset *set, dls_error *err)
         p.edges += (size_t)g->row_start[g->n_nodes];
         p.weighted = p.weighted || g->weight;
     }
-    dls_set_channel c;
+    DLS_OWN(dls_set_leave) dls_set_channel c = {.at = H5I_INVALID_HID};
     DLS_TRY(put_group(file, DLS_SET_GRAPHS, &c, err));
-    dls_status status = dls_set_pack_alloc(&p, err);
-    if (status == DLS_OK) {
-        size_t node = 0, edge = 0;
-        for (size_t i = 0; i < set->n_graphs; i++) {
-            p.batch[i] = set->origin[i].batch;
-            pack_graph(&p, &set->graph[i], i, &node, &edge);
-        }
-        status = put_origins(&c, set);
+    DLS_TRY(dls_set_pack_alloc(&p, err));
+    size_t node = 0, edge = 0;
+    for (size_t i = 0; i < set->n_graphs; i++) {
+        p.batch[i] = set->origin[i].batch;
+        pack_graph(&p, &set->graph[i], i, &node, &edge);
     }
     const hid_t i32 = H5T_STD_I32LE, native = H5T_NATIVE_INT32;
-    DLS_THEN(status, put_ints(&c, "batch", i32, native, p.batch, p.graphs));
-    DLS_THEN(status, put_ints(&c, "n_nodes", i32, native, p.n_nodes, p.graphs));
-    DLS_THEN(status, put_ints(&c, "degree", i32, native, p.degree, p.nodes));
-    DLS_THEN(status, put_ints(&c, "col", i32, native, p.col, p.edges));
-    DLS_THEN(status, put_reals(&c, "x", p.x, p.nodes, p.features));
-    if (status == DLS_OK && p.weighted) {
-        status = put_reals(&c, "weight", p.weight, p.edges, 0);
+    DLS_TRY(put_origins(&c, set));
+    DLS_TRY(put_ints(&c, "batch", i32, native, p.batch, p.graphs));
+    DLS_TRY(put_ints(&c, "n_nodes", i32, native, p.n_nodes, p.graphs));
+    DLS_TRY(put_ints(&c, "degree", i32, native, p.degree, p.nodes));
+    DLS_TRY(put_ints(&c, "col", i32, native, p.col, p.edges));
+    DLS_TRY(put_reals(&c, "x", p.x, p.nodes, p.features));
+    if (p.weighted) {
+        DLS_TRY(put_reals(&c, "weight", p.weight, p.edges, 0));
     }
-    DLS_THEN(status, put_checksum(&c));
-    H5Gclose(c.at);
-    dls_set_pack_fini(&p);
-    return status;
+    return put_checksum(&c);
 }
 
 static dls_status put_setting_data(dls_set_channel *c, const dls_dataset_setting *s)
@@ -159,30 +147,25 @@ static dls_status put_setting_data(dls_set_channel *c, const dls_dataset_setting
 
 static dls_status put_setting(hid_t settings, const dls_dataset_setting *s, dls_error *err)
 {
-    dls_set_channel c;
+    DLS_OWN(dls_set_leave) dls_set_channel c = {.at = H5I_INVALID_HID};
     if (!*s->name || strchr(s->name, '/') || strcmp(s->name, ".") == 0) {
         return dls_fail(err, DLS_EOUTPUT, NULL, "\"%s\" cannot name a setting", s->name);
     }
     DLS_TRY(put_group(settings, s->name, &c, err));
-    const dls_status status = put_setting_data(&c, s);
-    H5Gclose(c.at);
-    return status;
+    return put_setting_data(&c, s);
 }
 
 static dls_status put_settings(hid_t file, const dls_dataset *set, dls_error *err)
 {
-    dls_set_channel c;
+    DLS_OWN(dls_set_leave) dls_set_channel c = {.at = H5I_INVALID_HID};
+    dls_set_channel top = {.at = file, .err = err};
     DLS_TRY(put_group(file, "/settings", &c, err));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < set->n_settings && status == DLS_OK; i++) {
-        status = put_setting(c.at, &set->setting[i], err);
+    for (size_t i = 0; i < set->n_settings; i++) {
+        DLS_TRY(put_setting(c.at, &set->setting[i], err));
     }
-    H5Gclose(c.at);
-    c.at = file;
-    return status == DLS_OK && set->n_settings > 0
-               ? put_texts(&c, DLS_SET_NAMES, set->setting->name, set->n_settings, DLS_DATASET_NAME,
-                           sizeof *set->setting)
-               : status;
+    return set->n_settings > 0 ? put_texts(&top, DLS_SET_NAMES, set->setting->name, set->n_settings,
+                                           DLS_DATASET_NAME, sizeof *set->setting)
+                               : DLS_OK;
 }
 
 static dls_status put_set(hid_t file, const void *what, dls_error *err)

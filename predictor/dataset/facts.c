@@ -6,6 +6,7 @@
 #include "predictor/dataset/facts.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 
@@ -145,14 +146,12 @@ static dls_status show_workload(const dls_build_options *o, const dls_workload *
 
 static dls_status zoo_workload(const char *name, int32_t batch, dls_workload *w, dls_error *err)
 {
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     const dls_zoo_model *model = dls_zoo_find(name);
     dls_zoo_options options = dls_zoo_defaults(model);
     options.batch = batch;
     DLS_TRY(dls_zoo_build(model, &options, &g, err));
-    const dls_status status = dls_workload_from_graph(g, w, err);
-    dls_opgraph_destroy(g);
-    return status;
+    return dls_workload_from_graph(g, w, err);
 }
 
 static dls_status show_workloads(const dls_build_options *o, dls_facts *out, dls_error *err)
@@ -207,34 +206,26 @@ static dls_status find(const dls_build_options *o, const dls_corpus *c, dls_fact
                        dls_error *err)
 {
     const size_t cells = o->n_settings * c->n;
-    table t = {.burst = dls_alloc_zero(cells * DLS_RESOURCES, sizeof *t.burst),
-               .fits = dls_alloc_zero(cells, sizeof *t.fits),
-               .n_settings = o->n_settings,
-               .n_graphs = c->n};
-    double *ratio = dls_alloc_zero(cells + 1, sizeof *ratio);
-    dls_status status = t.burst && t.fits && ratio
-                            ? fill(o, c, &t, err)
-                            : dls_nomem(err, "facts", cells * sizeof *t.burst);
-    if (status == DLS_OK) {
-        count_patterns(&t, ratio, out);
-        for (int kind = 0; kind < DLS_FACT_KINDS; kind++) {
-            out->by_workload[kind] = dependence(&t, kind, false);
-            out->by_setting[kind] = dependence(&t, kind, true);
-        }
-        status = show_workloads(o, out, err);
+    DLS_FREED dls_burst *burst = NULL;
+    DLS_FREED bool *fits = NULL;
+    DLS_FREED double *ratio = NULL;
+    DLS_TRY(dls_alloc_array(&burst, cells * DLS_RESOURCES, sizeof *burst, "facts", err));
+    DLS_TRY(dls_alloc_array(&fits, cells, sizeof *fits, "facts", err));
+    DLS_TRY(dls_alloc_array(&ratio, cells + 1, sizeof *ratio, "facts", err));
+    table t = {.burst = burst, .fits = fits, .n_settings = o->n_settings, .n_graphs = c->n};
+    DLS_TRY(fill(o, c, &t, err));
+    count_patterns(&t, ratio, out);
+    for (int kind = 0; kind < DLS_FACT_KINDS; kind++) {
+        out->by_workload[kind] = dependence(&t, kind, false);
+        out->by_setting[kind] = dependence(&t, kind, true);
     }
-    dls_free(t.burst);
-    dls_free(t.fits);
-    dls_free(ratio);
-    return status;
+    return show_workloads(o, out, err);
 }
 
 dls_status dls_facts_find(const dls_build_options *o, dls_facts *out, dls_error *err)
 {
-    dls_corpus c;
+    DLS_OWN(dls_corpus_fini) dls_corpus c = {0};
     *out = (dls_facts){0};
     DLS_TRY(dls_corpus_create(&o->corpus, &c, err));
-    const dls_status status = find(o, &c, out, err);
-    dls_corpus_fini(&c);
-    return status;
+    return find(o, &c, out, err);
 }

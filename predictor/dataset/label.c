@@ -7,6 +7,7 @@
 #include "predictor/dataset/label.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "workload/operator/residual.h"
 #include "workload/operator/series.h"
@@ -166,7 +167,7 @@ dls_status dls_label_make(const dls_label_options *o, const dls_opmodel *model,
                           const dls_workload *w, uint64_t entity, dls_label *out, bool *fits,
                           dls_error *err)
 {
-    dls_timeline timeline;
+    DLS_OWN(dls_timeline_fini) dls_timeline timeline = {0};
     *fits = dls_step_memory_bytes(w, work->numeric, work->batch) <= work->gpu->mem_bytes;
     if (!*fits) {
         return DLS_OK;
@@ -178,8 +179,5 @@ dls_status dls_label_make(const dls_label_options *o, const dls_opmodel *model,
     out->model_s = timeline.step_s;
     out->link_bytes = dls_track_integral(&timeline.track[DLS_TRACK_TX], timeline.step_s);
     stretch(&timeline, residual);
-    const dls_status status =
-        measure(o, &timeline, work->fabric ? work->fabric->bps : 1, entity, out, err);
-    dls_timeline_fini(&timeline);
-    return status;
+    return measure(o, &timeline, work->fabric ? work->fabric->bps : 1, entity, out, err);
 }

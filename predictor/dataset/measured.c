@@ -6,6 +6,7 @@
 #include "predictor/dataset/measured.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/dataset/perf_csv.h"
 #include "workload/graph/import.h"
 #include "workload/graph/pyrandom.h"
@@ -189,7 +190,7 @@ static void origin_of(const job *j, dls_dataset_origin *o)
 static dls_status divide(size_t n, uint8_t *split, dls_error *err)
 {
     dls_pyrandom random;
-    int32_t *order;
+    DLS_FREED int32_t *order = NULL;
     DLS_TRY(dls_alloc_array(&order, n + 1, sizeof *order, "split", err));
     for (size_t i = 0; i < n; i++) {
         order[i] = (int32_t)i;
@@ -202,7 +203,6 @@ static dls_status divide(size_t n, uint8_t *split, dls_error *err)
                           : at < (double)(size_t)(0.8 * (double)n) ? DLS_SPLIT_VAL
                                                                    : DLS_SPLIT_TEST;
     }
-    dls_free(order);
     return DLS_OK;
 }
 
@@ -252,70 +252,58 @@ static dls_status fill_settings(const jobs *all, const uint8_t *split, dls_datas
 static dls_status fill_graphs(const jobs *all, const dls_corpus_options *o, dls_opgraph **graph,
                               uint8_t *split, dls_dataset *set, dls_error *err)
 {
-    dls_input_spec input;
+    DLS_OWN(dls_input_spec_fini) dls_input_spec input = {0};
     for (size_t i = 0; i < all->n; i++) {
         graph[i] = all->job[i].graph;
         origin_of(&all->job[i], &set->origin[i]);
     }
     DLS_TRY(divide(all->n, split, err));
-    dls_status status = dls_corpus_describe(o, graph, all->n, split, set->graph, &input, err);
-    if (status == DLS_OK) {
-        set->n_features = input.features->n_features;
-        status = dls_input_spec_text(&input, &set->features_text, err);
-    }
-    dls_input_spec_fini(&input);
-    return status == DLS_OK ? fill_settings(all, split, set, err) : status;
+    DLS_TRY(dls_corpus_describe(o, graph, all->n, split, set->graph, &input, err));
+    set->n_features = input.features->n_features;
+    DLS_TRY(dls_input_spec_text(&input, &set->features_text, err));
+    return fill_settings(all, split, set, err);
 }
 
 static dls_status fill(const jobs *all, const dls_corpus_options *o, dls_dataset *set,
                        dls_error *err)
 {
-    dls_opgraph **graph = dls_alloc_zero(all->n + 1, sizeof(dls_opgraph *));
-    uint8_t *split = dls_alloc_zero(all->n + 1, sizeof *split);
+    DLS_FREED dls_opgraph **graph = dls_alloc_zero(all->n + 1, sizeof(dls_opgraph *));
+    DLS_FREED uint8_t *split = dls_alloc_zero(all->n + 1, sizeof *split);
     set->graph = dls_alloc_zero(all->n + 1, sizeof *set->graph);
     set->origin = dls_alloc_zero(all->n + 1, sizeof *set->origin);
     set->n_graphs = set->graph ? all->n : 0;
     set->seed = SHUFFLE_SEED;
     snprintf(set->feature_version, sizeof set->feature_version, "%s",
              dls_features_version_name(o->features));
-    const dls_status status = graph && split && set->graph && set->origin
-                                  ? fill_graphs(all, o, graph, split, set, err)
-                                  : dls_nomem(err, "dataset", all->n * sizeof *set->graph);
-    dls_free(graph);
-    dls_free(split);
-    return status;
+    return graph && split && set->graph && set->origin
+               ? fill_graphs(all, o, graph, split, set, err)
+               : dls_nomem(err, "dataset", all->n * sizeof *set->graph);
 }
 
 static dls_status collect(const char *csv_path, const char *graphs_dir, jobs *all,
                           dls_measured_report *report, dls_error *err)
 {
-    dls_perf_csv csv;
-    dls_status status = dls_perf_csv_load(csv_path, &csv, err);
-    DLS_THEN(status, list_files(graphs_dir, &csv, all, report, err));
+    DLS_OWN(dls_perf_csv_fini) dls_perf_csv csv = {0};
+    DLS_TRY(dls_perf_csv_load(csv_path, &csv, err));
+    DLS_TRY(list_files(graphs_dir, &csv, all, report, err));
     for (size_t i = 0; i < csv.n; i++) {
         report->n_rows_left += !csv.row[i].used;
     }
     report->n_jobs = all->n;
-    dls_perf_csv_fini(&csv);
-    return status == DLS_OK ? read_graphs(graphs_dir, all, report, err) : status;
+    return read_graphs(graphs_dir, all, report, err);
 }
 
 dls_status dls_dataset_measured(const char *csv_path, const char *graphs_dir,
                                 const dls_corpus_options *o, dls_dataset **out,
                                 dls_measured_report *report, dls_error *err)
 {
-    jobs all = {0};
+    DLS_OWN(jobs_fini) jobs all = {0};
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     *out = NULL;
     *report = (dls_measured_report){.n_jobs = 0};
-    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
-    dls_status status = set ? collect(csv_path, graphs_dir, &all, report, err)
-                            : dls_nomem(err, "dataset", sizeof *set);
-    DLS_THEN(status, fill(&all, o, set, err));
-    jobs_fini(&all);
-    if (status != DLS_OK) {
-        dls_dataset_destroy(set);
-        return status;
-    }
-    *out = set;
+    DLS_TRY(dls_alloc_array(&set, 1, sizeof *set, "dataset", err));
+    DLS_TRY(collect(csv_path, graphs_dir, &all, report, err));
+    DLS_TRY(fill(&all, o, set, err));
+    *out = dls_take(&set);
     return DLS_OK;
 }

@@ -5,6 +5,7 @@
  */
 #include "predictor/dataset/origin.h"
 
+#include "base/own.h"
 #include "workload/graph/random_model.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
@@ -41,7 +42,7 @@ static dls_status build(const dls_dataset_origin *o, uint64_t seed, dls_numeric 
 dls_status dls_dataset_workload(const dls_dataset_origin *o, uint64_t seed, dls_workload *w,
                                 dls_numeric *numeric, dls_error *err)
 {
-    dls_opgraph *graph = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *graph = NULL;
     dls_optimiser optimiser;
     if (!dls_numeric_find(o->numeric, numeric) ||
         (*o->optimiser && !dls_optimiser_find(o->optimiser, &optimiser))) {
@@ -49,7 +50,5 @@ dls_status dls_dataset_workload(const dls_dataset_origin *o, uint64_t seed, dls_
                         o->numeric, o->optimiser);
     }
     DLS_TRY(build(o, seed, *numeric, *o->optimiser ? &optimiser : NULL, &graph, err));
-    const dls_status status = dls_workload_from_graph(graph, w, err);
-    dls_opgraph_destroy(graph);
-    return status;
+    return dls_workload_from_graph(graph, w, err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -75,12 +76,10 @@ static dls_status read_all(dls_csv *in, dls_perf_csv *csv, dls_error *err)
 
 dls_status dls_perf_csv_load(const char *path, dls_perf_csv *csv, dls_error *err)
 {
-    dls_csv in;
+    DLS_OWN(dls_csv_fini) dls_csv in = {0};
     *csv = (dls_perf_csv){0};
     DLS_TRY(dls_csv_open(&in, path, err));
-    const dls_status status = read_all(&in, csv, err);
-    dls_csv_fini(&in);
-    return status;
+    return read_all(&in, csv, err);
 }
 
 void dls_perf_csv_fini(dls_perf_csv *csv)

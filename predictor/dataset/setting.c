@@ -6,6 +6,7 @@
 #include "predictor/dataset/setting.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/operator/cfgread.h"
 #include "workload/operator/topology.h"
 
@@ -146,11 +147,9 @@ static dls_status read_rows(const config_t *cfg, const char *path, const dls_har
 dls_status dls_setting_list_load(const char *path, const dls_hardware *hw, dls_setting_list *list,
                                  dls_error *err)
 {
-    config_t cfg;
-    dls_status status = dls_cfg_read(path, &cfg, err);
-    DLS_THEN(status, read_rows(&cfg, path, hw, list, err));
-    config_destroy(&cfg);
-    return status;
+    DLS_OWN(config_destroy) config_t cfg = {0};
+    DLS_TRY(dls_cfg_read(path, &cfg, err));
+    return read_rows(&cfg, path, hw, list, err);
 }
 
 dls_status dls_setting_work(const dls_setting_spec *spec, const dls_opmodel *model,

@@ -6,6 +6,7 @@
 #include "predictor/dataset/summary.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -196,7 +197,7 @@ dls_status dls_dataset_summarise(const dls_dataset *set, size_t setting, dls_dat
     const dls_dataset_setting *s = &set->setting[setting];
     const size_t width = 2 * (size_t)set->n_features + 1;
     *out = (dls_dataset_summary){.n_left_out = set->n_graphs - s->n};
-    double *rows;
+    DLS_FREED double *rows = NULL;
     DLS_TRY(dls_alloc_array(&rows, s->n * width, sizeof *rows, "summary", err));
     if (s->n > 0) {
         ranges(s, rows, out);
@@ -210,6 +211,5 @@ dls_status dls_dataset_summarise(const dls_dataset *set, size_t setting, dls_dat
     out->mean_test = mean_error(s, out->n_split[DLS_SPLIT_TRAIN]);
     out->neighbour_test = neighbour_error(s, rows, width, true);
     out->neighbour_any = neighbour_error(s, rows, width, false);
-    dls_free(rows);
     return DLS_OK;
 }

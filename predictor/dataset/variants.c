@@ -6,6 +6,7 @@
 #include "predictor/dataset/variants.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/model.h"
@@ -42,13 +43,11 @@ static const dls_numeric numerics[] = {DLS_NUMERIC_FP32, DLS_NUMERIC_FP16};
 static dls_status workload_of(const dls_zoo_model *model, dls_numeric numeric, dls_workload *w,
                               dls_error *err)
 {
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     dls_zoo_options options = dls_zoo_defaults(model);
     options.numeric = numeric;
     DLS_TRY(dls_zoo_build(model, &options, &g, err));
-    const dls_status status = dls_workload_from_graph(g, w, err);
-    dls_opgraph_destroy(g);
-    return status;
+    return dls_workload_from_graph(g, w, err);
 }
 
 /* All variants of a model in one precision. */
@@ -287,7 +286,7 @@ dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint6
 
 dls_status dls_variants_split_random(size_t n, uint64_t seed, uint8_t *split, dls_error *err)
 {
-    size_t *order;
+    DLS_FREED size_t *order = NULL;
     DLS_TRY(dls_alloc_array(&order, n + 1, sizeof *order, "split", err));
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, STREAM_SPLIT);
     for (size_t i = 0; i < n; i++) {
@@ -300,6 +299,5 @@ dls_status dls_variants_split_random(size_t n, uint64_t seed, uint8_t *split, dl
     for (size_t i = 0; i < n; i++) {
         split[order[i]] = i < train ? DLS_SPLIT_TRAIN : i < val ? DLS_SPLIT_VAL : DLS_SPLIT_TEST;
     }
-    dls_free(order);
     return DLS_OK;
 }

@@ -6,6 +6,7 @@
 #include "predictor/driple/batch_io.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/driple/h5io.h"
 
 #include <stdio.h>
@@ -149,11 +150,9 @@ static dls_status open_in(const dls_graph_reader *r, size_t group, const char *n
 static dls_status shape_of(dls_graph_reader *r, size_t group, const char *name,
                            dls_h5io_shape *shape, char *full, size_t size, dls_error *err)
 {
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     DLS_TRY(open_in(r, group, name, full, size, &set, err));
-    const dls_status status = dls_h5io_shape_of(set, full, shape, err);
-    H5Dclose(set);
-    return status;
+    return dls_h5io_shape_of(set, full, shape, err);
 }
 
 dls_status dls_graph_reader_shape(dls_graph_reader *r, size_t group, dls_group_shape *out,
@@ -203,20 +202,17 @@ static dls_status read_slab(dls_graph_reader *r, size_t group, const char *name,
                             dls_error *err)
 {
     char full[1100];
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     DLS_TRY(open_in(r, group, name, full, sizeof full, &set, err));
-    const hid_t space = H5Dget_space(set);
+    DLS_H5_OWNED const hid_t space = H5Dget_space(set);
     const hsize_t start[3] = {first, 0, 0};
     const hsize_t count[3] = {n, rows, cols};
     const int skip = single ? 1 : 0;
-    const hid_t memory = H5Screate_simple(3 - skip, count + skip, NULL);
+    DLS_H5_OWNED const hid_t memory = H5Screate_simple(3 - skip, count + skip, NULL);
     const bool ok =
         space >= 0 &&
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start + skip, NULL, count + skip, NULL) >= 0 &&
         H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
-    H5Sclose(memory);
-    H5Sclose(space);
-    H5Dclose(set);
     return ok ? DLS_OK : dls_fail(err, DLS_EINPUT, full, "cannot be read: truncated or damaged");
 }
 

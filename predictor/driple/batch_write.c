@@ -80,15 +80,12 @@ dls_status dls_output_writer_rows(dls_output_writer *w, const double *rows, size
     if (!w->n_settings) {
         count[1] = DLS_METRICS;
     }
-    const hid_t space = H5Dget_space(w->set);
-    const hid_t memory = H5Screate_simple(w->n_settings ? 3 : 2, count, NULL);
+    DLS_H5_OWNED const hid_t space = H5Dget_space(w->set),
+                             memory = H5Screate_simple(w->n_settings ? 3 : 2, count, NULL);
     const bool ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
                     H5Dwrite(w->set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, rows) >= 0;
-    const dls_status status = ok ? DLS_OK : dls_h5_unwritten(err, "output");
-    H5Sclose(memory);
-    H5Sclose(space);
     w->next += n;
-    return status;
+    return ok ? DLS_OK : dls_h5_unwritten(err, "output");
 }
 
 dls_status dls_output_writer_finish(dls_output_writer *w, dls_error *err)

@@ -5,6 +5,7 @@
 #include "predictor/driple/h5io.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,7 +18,7 @@ dls_status dls_h5io_shape_of(hid_t dataset, const char *where, dls_h5io_shape *s
                              dls_error *err)
 {
     *shape = (dls_h5io_shape){0};
-    const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
+    DLS_H5_OWNED const hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     const int rank = H5Sget_simple_extent_ndims(space);
     const bool ok = rank >= 0 && rank <= 3 &&
                     (rank == 0 || H5Sget_simple_extent_dims(space, shape->dim, NULL) >= 0);
@@ -25,8 +26,6 @@ dls_status dls_h5io_shape_of(hid_t dataset, const char *where, dls_h5io_shape *s
     shape->rank = rank;
     shape->is_number = class == H5T_FLOAT || class == H5T_INTEGER || class == H5T_ENUM;
     shape->is_f32 = class == H5T_FLOAT && H5Tget_size(type) <= 4;
-    H5Tclose(type);
-    H5Sclose(space);
     return ok ? DLS_OK
               : dls_fail(err, DLS_EINPUT, where, "expected an array of at most 3 dimensions");
 }
@@ -38,14 +37,13 @@ dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *
     if (missing_ok && H5Aexists(object, name) <= 0) {
         return DLS_OK;
     }
-    char *value;
+    DLS_FREED char *value = NULL;
     const dls_status status = dls_h5_get_as_text(object, name, &value, err);
     if (status != DLS_OK) {
         dls_h5_where(err, where);
         return status;
     }
     snprintf(text, size, "%s", value);
-    dls_free(value);
     return DLS_OK;
 }
 
@@ -109,10 +107,7 @@ static dls_status read_array(hid_t set, const char *name, bool check, const char
                         "tensor %s: expected numbers of one or two dimensions, none of them 0",
                         name);
     }
-    *data = dls_alloc((size_t)n * sizeof **data);
-    if (!*data) {
-        return dls_nomem(err, name, (size_t)n * sizeof **data);
-    }
+    DLS_TRY(dls_alloc_array(data, (size_t)n, sizeof **data, name, err));
     if (H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, *data) < 0) {
         return dls_fail(err, DLS_EINPUT, where, "tensor %s cannot be read: truncated or damaged",
                         name);
@@ -164,6 +159,21 @@ dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const c
     return DLS_OK;
 }
 
+dls_status dls_h5io_get_vector(hid_t group, const char *name, const char *where, size_t n,
+                               double *out, dls_error *err)
+{
+    DLS_FREED double *data = NULL;
+    int64_t rows = 0, cols = 0;
+    bool is_f32 = false;
+    DLS_TRY(dls_h5io_get_array(group, name, true, where, &data, &rows, &cols, &is_f32, err));
+    if (rows != (int64_t)n || cols != 0) {
+        return dls_fail(err, DLS_EINPUT, where, "%s has shape (%lld, %lld), expected (%zu)", name,
+                        (long long)rows, (long long)cols, n);
+    }
+    memcpy(out, data, n * sizeof *out);
+    return DLS_OK;
+}
+
 static dls_status get_tensor(hid_t group, const char *name, bool check, const char *where,
                              dls_tensors *set, dls_error *err)
 {
@@ -192,12 +202,10 @@ static dls_status get_tensor(hid_t group, const char *name, bool check, const ch
 dls_status dls_h5io_get_tensors(hid_t group, bool check, const char *where, dls_tensors *set,
                                 dls_error *err)
 {
-    dls_strdict names;
-    dls_strdict_init(&names);
-    dls_status status = dls_h5_names(group, &names, err);
-    for (size_t i = 0; i < names.n && status == DLS_OK; i++) {
-        status = get_tensor(group, dls_strdict_get(&names, (int32_t)i), check, where, set, err);
+    DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
+    DLS_TRY(dls_h5_names(group, &names, err));
+    for (size_t i = 0; i < names.n; i++) {
+        DLS_TRY(get_tensor(group, dls_strdict_get(&names, (int32_t)i), check, where, set, err));
     }
-    dls_strdict_fini(&names);
-    return status;
+    return DLS_OK;
 }

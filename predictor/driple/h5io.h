@@ -36,6 +36,9 @@ dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data,
 dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const char *where,
                               double **data, int64_t *rows, int64_t *cols, bool *is_f32,
                               dls_error *err) DLS_MUST_CHECK;
+/* A vector of exactly n numbers, with its checksum, into out. */
+dls_status dls_h5io_get_vector(hid_t group, const char *name, const char *where, size_t n,
+                               double *out, dls_error *err) DLS_MUST_CHECK;
 /* All arrays of a group, in the order of their names, behind those of the set. */
 dls_status dls_h5io_get_tensors(hid_t group, bool check, const char *where, dls_tensors *set,
                                 dls_error *err) DLS_MUST_CHECK;

@@ -6,6 +6,7 @@
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/h5io.h"
 
@@ -23,15 +24,12 @@ static dls_status read_group(hid_t group, const char *where, dls_tensors *set, d
 static dls_status read_plain(const char *path, const char *group_name, dls_tensors *set,
                              dls_error *err)
 {
-    hid_t file = -1;
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID, group = H5I_INVALID_HID;
     DLS_TRY(dls_h5_open(path, &file, err));
-    hid_t group;
     dls_status status = dls_h5_get_group(file, group_name ? group_name : "/", &group, err);
     DLS_THEN(status, read_group(group, path, set, err));
-    H5Fclose(file);
     if (status != DLS_OK) {
         dls_h5_where(err, path);
-        dls_tensors_fini(set);
     }
     return status;
 }
@@ -145,23 +143,16 @@ dls_status dls_inspector_import(const char *path, const char *group, const char 
                                 dls_inspector **out, dls_error *err)
 {
     *out = NULL;
-    dls_tensors set = {0};
+    DLS_OWN(dls_tensors_fini) dls_tensors set = {0};
     dls_arch arch;
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     DLS_TRY(read_plain(path, group, &set, err));
-    dls_status status = find_arch(&set, path, arch_text, &arch, err);
-    DLS_THEN(status, dls_inspector_create(&arch, &insp, err));
-    if (status != DLS_OK) {
-        dls_tensors_fini(&set);
-        return status;
-    }
+    DLS_TRY(find_arch(&set, path, arch_text, &arch, err));
+    DLS_TRY(dls_inspector_create(&arch, &insp, err));
     insp->base = set;
-    status = dls_inspector_check(insp, err);
-    if (status != DLS_OK) {
-        dls_inspector_destroy(insp);
-        return status;
-    }
-    *out = insp;
+    set = (dls_tensors){0};
+    DLS_TRY(dls_inspector_check(insp, err));
+    *out = dls_take(&insp);
     return DLS_OK;
 }
 
@@ -185,27 +176,23 @@ static dls_status same_as_base(const dls_inspector *insp, const dls_tensor *t, c
 dls_status dls_inspector_import_setting(dls_inspector *insp, const char *name, const char *path,
                                         const char *group, dls_error *err)
 {
-    dls_tensors set = {0};
+    DLS_OWN(dls_tensors_fini) dls_tensors set = {0};
     DLS_TRY(read_plain(path, group, &set, err));
     dls_setting *s = NULL;
-    dls_status status = dls_inspector_add_setting(insp, name, &s, err);
-    for (size_t i = 0; status == DLS_OK && i < set.n; i++) {
+    DLS_TRY(dls_inspector_add_setting(insp, name, &s, err));
+    for (size_t i = 0; i < set.n; i++) {
         dls_tensor *from = &set.t[i];
         const bool is_conv = strncmp(from->spec.name, "conv_layers.2.", 14) == 0;
         if (!is_conv && strncmp(from->spec.name, "graph_read_out.mlp.", 19) != 0) {
-            status = same_as_base(insp, from, name, err);
+            DLS_TRY(same_as_base(insp, from, name, err));
             continue;
         }
         dls_tensor *to = NULL;
-        status = dls_tensors_add(&s->tensors, &from->spec, &to, err);
-        if (status == DLS_OK) {
-            dls_free(to->data);
-            to->data = from->data;
-            to->is_f32 = from->is_f32;
-            from->data = NULL;
-            s->has_conv |= is_conv;
-        }
+        DLS_TRY(dls_tensors_add(&s->tensors, &from->spec, &to, err));
+        dls_free(to->data);
+        to->data = dls_take(&from->data);
+        to->is_f32 = from->is_f32;
+        s->has_conv |= is_conv;
     }
-    dls_tensors_fini(&set);
-    return status == DLS_OK ? dls_inspector_check(insp, err) : status;
+    return dls_inspector_check(insp, err);
 }

@@ -62,10 +62,7 @@ dls_status dls_tensors_add(dls_tensors *set, const dls_tensor_spec *spec, dls_te
     dls_tensor *t = &set->t[set->n];
     *t = (dls_tensor){.spec = *spec};
     const size_t len = (size_t)dls_tensor_len(spec);
-    t->data = dls_alloc_zero(len, sizeof(double));
-    if (!t->data) {
-        return dls_nomem(err, spec->name, len * sizeof(double));
-    }
+    DLS_TRY(dls_alloc_array(&t->data, len, sizeof(double), spec->name, err));
     set->n++;
     *out = t;
     return DLS_OK;

@@ -14,12 +14,16 @@
 #ifndef DLS_DRIPLE_MODEL_H
 #define DLS_DRIPLE_MODEL_H
 
+#include "base/own.h"
 #include "dlsim/predictor.h"
 #include "predictor/driple/arch.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+DLS_OWNER(dls_inspector, dls_inspector_destroy)
+DLS_OWNER(dls_predictor, dls_predictor_destroy)
 
 typedef struct dls_tensor {
     dls_tensor_spec spec;

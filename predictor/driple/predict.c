@@ -5,6 +5,7 @@
  * cannot hold a job.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/team.h"
 #include "predictor/driple/backend.h"
 
@@ -100,7 +101,7 @@ dls_status dls_predictor_create(const dls_inspector *insp, const dls_predictor_o
 {
     *out = NULL;
     const dls_predictor_options o = opts ? *opts : (dls_predictor_options){0};
-    dls_predictor *p;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
     DLS_TRY(dls_alloc_array(&p, 1, sizeof *p, "predictor", err));
     p->insp = insp;
     p->config = (dls_driple_config){
@@ -109,12 +110,8 @@ dls_status dls_predictor_create(const dls_inspector *insp, const dls_predictor_o
         snprintf(p->isa, sizeof p->isa, "%s", o.cpu_isa);
         p->config.cpu_isa = p->isa;
     }
-    const dls_status status = open_backend(p, &o, err);
-    if (status != DLS_OK) {
-        dls_predictor_destroy(p);
-        return status;
-    }
-    *out = p;
+    DLS_TRY(open_backend(p, &o, err));
+    *out = dls_take(&p);
     return DLS_OK;
 }
 
@@ -306,41 +303,35 @@ dls_status dls_predict_known(dls_predictor *p, const dls_graph *graphs, size_t n
     if (n == 0) {
         return DLS_OK;
     }
-    ranked *order = dls_alloc(n * sizeof *order);
-    dls_pair *pairs = dls_alloc(n * sizeof *pairs);
-    double *out = dls_alloc(n * DLS_METRICS * sizeof *out);
-    dls_status status = order && pairs && out
-                            ? DLS_OK
-                            : dls_nomem(err, "queries", n * (sizeof *order + sizeof *pairs));
+    DLS_FREED ranked *order = dls_alloc(n * sizeof *order);
+    DLS_FREED dls_pair *pairs = dls_alloc(n * sizeof *pairs);
+    DLS_FREED double *out = dls_alloc(n * DLS_METRICS * sizeof *out);
+    DLS_TRY(order && pairs && out ? DLS_OK
+                                  : dls_nomem(err, "queries", n * (sizeof *order + sizeof *pairs)));
     size_t n_pairs = 0;
-    if (status == DLS_OK) {
-        for (size_t i = 0; i < n; i++) {
-            order[i] = (ranked){{queries[i].graph_idx, queries[i].setting_idx},
-                                graphs[queries[i].graph_idx].n_nodes,
-                                i};
-        }
-        qsort(order, n, sizeof *order, by_size_graph_setting);
-        for (size_t i = 0; i < n; i++) {
-            if (i == 0 || order[i].pair.graph != order[i - 1].pair.graph ||
-                order[i].pair.setting != order[i - 1].pair.setting) {
-                pairs[n_pairs++] = order[i].pair;
-            }
-        }
-        const dls_driple_job job = {graphs, pairs, n_pairs, out};
-        status = forward(p, &job, err);
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (ranked){{queries[i].graph_idx, queries[i].setting_idx},
+                            graphs[queries[i].graph_idx].n_nodes,
+                            i};
     }
+    qsort(order, n, sizeof *order, by_size_graph_setting);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || order[i].pair.graph != order[i - 1].pair.graph ||
+            order[i].pair.setting != order[i - 1].pair.setting) {
+            pairs[n_pairs++] = order[i].pair;
+        }
+    }
+    const dls_driple_job job = {graphs, pairs, n_pairs, out};
+    DLS_TRY(forward(p, &job, err));
     size_t row = 0;
-    for (size_t i = 0; status == DLS_OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (order[i].pair.graph != pairs[row].graph ||
             order[i].pair.setting != pairs[row].setting) {
             row++;
         }
         const size_t q = order[i].query;
-        status = fill(p->insp, &queries[q], known ? &known[q] : NULL, out + row * DLS_METRICS,
-                      &profiles[q], err);
+        DLS_TRY(fill(p->insp, &queries[q], known ? &known[q] : NULL, out + row * DLS_METRICS,
+                     &profiles[q], err));
     }
-    dls_free(order);
-    dls_free(pairs);
-    dls_free(out);
-    return status;
+    return DLS_OK;
 }

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/guard.h"
+#include "base/own.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/h5io.h"
 
@@ -32,16 +33,14 @@ static uint64_t text_hash(const char *s)
 
 static dls_status put_tensors(hid_t loc, const dls_tensors *set, dls_error *err)
 {
-    hid_t group;
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(loc, "tensors", &group, err));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; status == DLS_OK && i < set->n; i++) {
+    for (size_t i = 0; i < set->n; i++) {
         const dls_tensor *t = &set->t[i];
-        status = dls_h5io_put_array(group, t->spec.name, t->data, t->spec.rows, t->spec.cols,
-                                    t->is_f32, err);
+        DLS_TRY(dls_h5io_put_array(group, t->spec.name, t->data, t->spec.rows, t->spec.cols,
+                                   t->is_f32, err));
     }
-    H5Gclose(group);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status put_labels(hid_t loc, const dls_labels *labels, dls_error *err)
@@ -106,18 +105,16 @@ static dls_status put_all(hid_t file, const void *what, dls_error *err)
     DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
     DLS_TRY(dls_h5_put_i64(file, "format_version", FORMAT_VERSION, err));
     DLS_TRY(dls_h5_put_i64(file, "n_settings", (int64_t)insp->n_settings, err));
-    hid_t base, settings, group;
+    DLS_H5_OWNED hid_t base = H5I_INVALID_HID, settings = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(file, "base", &base, err));
     DLS_TRY(put_base(base, insp, err));
-    H5Gclose(base);
     DLS_TRY(dls_h5_put_group(file, "settings", &settings, err));
     for (size_t i = 0; i < insp->n_settings; i++) {
+        DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
         DLS_TRY(dls_h5_put_group(settings, insp->settings[i].name, &group, err));
         DLS_TRY(dls_h5_put_i64(group, "index", (int64_t)i, err));
         DLS_TRY(put_setting(group, &insp->settings[i], err));
-        H5Gclose(group);
     }
-    H5Gclose(settings);
     return DLS_OK;
 }
 
@@ -131,44 +128,22 @@ dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_e
 
 static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dls_error *err)
 {
-    hid_t group;
-    dls_status status = dls_h5_get_group(loc, "tensors", &group, err);
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
+    const dls_status status = dls_h5_get_group(loc, "tensors", &group, err);
     if (status != DLS_OK) {
         dls_h5_where(err, where);
         return status;
     }
-    status = dls_h5io_get_tensors(group, true, where, set, err);
-    H5Gclose(group);
-    return status;
-}
-
-/* A vector of exactly n numbers into out. */
-static dls_status get_vector(hid_t loc, const char *name, const char *where, size_t n, double *out,
-                             dls_error *err)
-{
-    double *data = NULL;
-    int64_t rows = 0;
-    int64_t cols = 0;
-    bool is_f32 = false;
-    DLS_TRY(dls_h5io_get_array(loc, name, true, where, &data, &rows, &cols, &is_f32, err));
-    dls_status status = DLS_OK;
-    if (rows != (int64_t)n || cols != 0) {
-        status = dls_fail(err, DLS_EINPUT, where, "%s has shape (%lld, %lld), expected (%zu)", name,
-                          (long long)rows, (long long)cols, n);
-    } else {
-        memcpy(out, data, n * sizeof *out);
-    }
-    dls_free(data);
-    return status;
+    return dls_h5io_get_tensors(group, true, where, set, err);
 }
 
 /* Files from before there were floors have none: outputs are shares of the scale. */
 static dls_status get_labels(hid_t loc, const char *where, dls_labels *labels, dls_error *err)
 {
     memset(labels->floor, 0, sizeof labels->floor);
-    DLS_TRY(get_vector(loc, "label_scale", where, DLS_METRICS, labels->scale, err));
+    DLS_TRY(dls_h5io_get_vector(loc, "label_scale", where, DLS_METRICS, labels->scale, err));
     return dls_h5_has(loc, "label_floor")
-               ? get_vector(loc, "label_floor", where, DLS_METRICS, labels->floor, err)
+               ? dls_h5io_get_vector(loc, "label_floor", where, DLS_METRICS, labels->floor, err)
                : DLS_OK;
 }
 
@@ -192,18 +167,16 @@ static dls_status get_ops(hid_t base, dls_inspector *insp, dls_error *err)
         return DLS_OK;
     }
     const size_t size = ATTRIBUTE_BYTES;
-    insp->op_names = dls_alloc(size);
-    if (!insp->op_names) {
-        return dls_nomem(err, "operation names", size);
-    }
+    DLS_TRY(dls_alloc_array(&insp->op_names, size, 1, "operation names", err));
     DLS_TRY(dls_h5io_text(base, "op_names", false, insp->op_names, size, "base", err));
     insp->n_ops = 1;
     for (const char *c = insp->op_names; *c; c++) {
         insp->n_ops += *c == '\n';
     }
     insp->op_freq = dls_alloc(insp->n_ops * sizeof(double));
-    return insp->op_freq ? get_vector(base, "op_frequency", "base", insp->n_ops, insp->op_freq, err)
-                         : dls_nomem(err, "operation frequencies", insp->n_ops * sizeof(double));
+    return insp->op_freq
+               ? dls_h5io_get_vector(base, "op_frequency", "base", insp->n_ops, insp->op_freq, err)
+               : dls_nomem(err, "operation frequencies", insp->n_ops * sizeof(double));
 }
 
 static dls_status get_features(hid_t base, dls_inspector *insp, dls_error *err)
@@ -233,16 +206,13 @@ static dls_status get_condition(hid_t base, dls_inspector *insp, dls_error *err)
     }
     DLS_TRY(dls_h5io_text(base, "condition_names", false, c->names, ATTRIBUTE_BYTES, "base", err));
     if (H5Aexists(base, "trained_on") > 0) {
-        c->trained_on = dls_alloc(ATTRIBUTE_BYTES);
-        if (!c->trained_on) {
-            return dls_nomem(err, "names of settings", ATTRIBUTE_BYTES);
-        }
+        DLS_TRY(dls_alloc_array(&c->trained_on, ATTRIBUTE_BYTES, 1, "names of settings", err));
         DLS_TRY(
             dls_h5io_text(base, "trained_on", false, c->trained_on, ATTRIBUTE_BYTES, "base", err));
     }
-    DLS_TRY(get_vector(base, "condition_shift", "base", n, c->shift, err));
-    DLS_TRY(get_vector(base, "condition_scale", "base", n, c->scale, err));
-    return get_vector(base, "label_slope", "base", DLS_METRICS * n, c->label_slope, err);
+    DLS_TRY(dls_h5io_get_vector(base, "condition_shift", "base", n, c->shift, err));
+    DLS_TRY(dls_h5io_get_vector(base, "condition_scale", "base", n, c->scale, err));
+    return dls_h5io_get_vector(base, "label_slope", "base", DLS_METRICS * n, c->label_slope, err);
 }
 
 static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
@@ -264,8 +234,8 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     DLS_TRY(dls_inspector_create(&arch, out, err));
     dls_inspector *insp = *out;
     const size_t n = (size_t)arch.n_features;
-    DLS_TRY(get_vector(base, "feature_shift", "base", n, insp->feature_shift, err));
-    DLS_TRY(get_vector(base, "feature_scale", "base", n, insp->feature_scale, err));
+    DLS_TRY(dls_h5io_get_vector(base, "feature_shift", "base", n, insp->feature_shift, err));
+    DLS_TRY(dls_h5io_get_vector(base, "feature_scale", "base", n, insp->feature_scale, err));
     DLS_TRY(get_labels(base, "base", &insp->labels, err));
     DLS_TRY(get_outputs(base, insp, err));
     DLS_TRY(get_ops(base, insp, err));
@@ -312,14 +282,12 @@ static dls_status add_named(hid_t settings, const char *name, dls_inspector *ins
 {
     dls_setting *s = NULL;
     int64_t index = 0;
-    hid_t group;
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     DLS_TRY(dls_inspector_add_setting(insp, name, &s, err));
     if (dls_h5_get_group(settings, name, &group, err) != DLS_OK) {
         return dls_fail(err, DLS_EINPUT, name, "setting %s is not a group", name);
     }
-    const dls_status status = dls_h5io_integer(group, "index", false, &index, name, err);
-    H5Gclose(group);
-    DLS_TRY(status);
+    DLS_TRY(dls_h5io_integer(group, "index", false, &index, name, err));
     if (index < 0 || index >= SETTINGS_MAX) {
         return dls_fail(err, DLS_EINPUT, name, "attribute \"index\" is out of range");
     }
@@ -331,17 +299,14 @@ static dls_status add_named(hid_t settings, const char *name, dls_inspector *ins
 static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *insp,
                                dls_error *err)
 {
-    dls_strdict names;
-    dls_strdict_init(&names);
-    dls_status all = dls_h5_names(settings, &names, err);
-    if (all == DLS_OK && names.n > SETTINGS_MAX) {
-        all = dls_fail(err, DLS_EINPUT, "settings", "more than %d settings", SETTINGS_MAX);
+    DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
+    DLS_TRY(dls_h5_names(settings, &names, err));
+    if (names.n > SETTINGS_MAX) {
+        return dls_fail(err, DLS_EINPUT, "settings", "more than %d settings", SETTINGS_MAX);
     }
-    for (size_t i = 0; i < names.n && all == DLS_OK; i++) {
-        all = add_named(settings, dls_strdict_get(&names, (int32_t)i), insp, err);
+    for (size_t i = 0; i < names.n; i++) {
+        DLS_TRY(add_named(settings, dls_strdict_get(&names, (int32_t)i), insp, err));
     }
-    dls_strdict_fini(&names);
-    DLS_TRY(all);
     if ((int64_t)insp->n_settings != expected) {
         return dls_fail(err, DLS_EINPUT, "settings", "%zu settings where the file says %lld",
                         insp->n_settings, (long long)expected);
@@ -350,11 +315,9 @@ static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *
         qsort(insp->settings, insp->n_settings, sizeof *insp->settings, by_index);
     }
     for (size_t i = 0; i < insp->n_settings; i++) {
-        hid_t group;
+        DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
         DLS_TRY(dls_h5_get_group(settings, insp->settings[i].name, &group, err));
-        const dls_status status = get_setting(group, &insp->settings[i], err);
-        H5Gclose(group);
-        DLS_TRY(status);
+        DLS_TRY(get_setting(group, &insp->settings[i], err));
     }
     return DLS_OK;
 }
@@ -389,19 +352,15 @@ dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     *out = NULL;
-    hid_t file = -1;
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     DLS_TRY(dls_h5_open(path, &file, err));
-    dls_inspector *insp = NULL;
-    dls_status status = get_all(file, path, &insp, err);
+    const dls_status status = get_all(file, path, &insp, err);
     if (status != DLS_OK) {
         dls_h5_where(err, path);
-    }
-    H5Fclose(file);
-    DLS_THEN(status, dls_inspector_check(insp, err));
-    if (status != DLS_OK) {
-        dls_inspector_destroy(insp);
         return status;
     }
-    *out = insp;
+    DLS_TRY(dls_inspector_check(insp, err));
+    *out = dls_take(&insp);
     return DLS_OK;
 }

@@ -5,6 +5,7 @@
 #include "predictor/measure/cycle.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 
 #include <assert.h>
@@ -154,7 +155,7 @@ static dls_cycle cycle_of(const spectrum *s)
 dls_status dls_cycle_find(const double *const *x, size_t m, size_t n, dls_cycle *out,
                           dls_error *err)
 {
-    spectrum s;
+    DLS_OWN(spectrum_fini) spectrum s = {0};
     assert(x || m == 0);
     *out = (dls_cycle){0, 0};
     if (n < 4 || m == 0) {
@@ -165,7 +166,6 @@ dls_status dls_cycle_find(const double *const *x, size_t m, size_t n, dls_cycle 
         mean_autocorrelation(&s, x, m);
         *out = cycle_of(&s);
     }
-    spectrum_fini(&s);
     return status;
 }
 
@@ -221,15 +221,15 @@ static double chance_of(spectrum *s, const double *const *x, size_t m, double *c
 dls_status dls_cycle_chance(const double *const *x, size_t m, size_t n, uint64_t seed,
                             double *chance, dls_error *err)
 {
-    spectrum s;
+    DLS_OWN(spectrum_fini) spectrum s = {0};
     *chance = 1;
     n = n < TESTED_SAMPLES ? n : TESTED_SAMPLES;
     if (n < 4 || m == 0) {
         return DLS_OK;
     }
-    double *rows = dls_alloc(m * n * sizeof *rows);
-    double **room = dls_alloc(m * sizeof *room);
-    size_t *order = dls_alloc(n * sizeof *order);
+    DLS_FREED double *rows = dls_alloc(m * n * sizeof *rows);
+    DLS_FREED double **room = dls_alloc(m * sizeof *room);
+    DLS_FREED size_t *order = dls_alloc(n * sizeof *order);
     dls_status status = spectrum_init(&s, n, err);
     if (!rows || !room || !order) {
         status = dls_nomem(err, "rearranged series", m * n * sizeof *rows);
@@ -240,9 +240,5 @@ dls_status dls_cycle_chance(const double *const *x, size_t m, size_t n, uint64_t
         }
         *chance = chance_of(&s, x, m, room, order, seed);
     }
-    spectrum_fini(&s);
-    dls_free(rows);
-    dls_free(room);
-    dls_free(order);
     return status;
 }

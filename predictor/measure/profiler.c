@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "predictor/measure/source.h"
 
 #include <gsl/gsl_sort.h>
@@ -104,11 +105,9 @@ static dls_status read_rows(dls_csv *csv, profile *p, dls_error *err)
 static dls_status read_table(const char *path, const char *text, size_t len, profile *p,
                              dls_error *err)
 {
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     dls_csv_init(&csv, path, text, len, ',');
-    const dls_status status = read_rows(&csv, p, err);
-    dls_csv_fini(&csv);
-    return status;
+    return read_rows(&csv, p, err);
 }
 
 /* ---- trace events ---------------------------------------------------------------------------- */

@@ -352,10 +352,8 @@ dls_status dls_recording_series(const dls_recording *r, size_t column, double in
     const bool counter = r->columns[column].kind == DLS_COLUMN_COUNTER;
     DLS_TRY(counter ? check_counter(r, column, err) : DLS_OK);
     const size_t points = (size_t)floor(span_ns / step_ns + 1e-9);
-    double *to = dls_alloc(points * sizeof *to);
-    if (!to) {
-        return dls_nomem(err, "series", points * sizeof *to);
-    }
+    double *to = NULL;
+    DLS_TRY(dls_alloc_array(&to, points, sizeof *to, "series", err));
     double before = r->value[column];
     size_t at = 0; /* the first reading at or behind the time */
     for (size_t i = 0; i < points; i++) {

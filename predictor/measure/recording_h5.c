@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/h5.h"
+#include "base/own.h"
 #include "predictor/measure/recording.h"
 
 #include <math.h>
@@ -151,19 +152,13 @@ static dls_status get_all(hid_t file, dls_recording *r, dls_error *err)
         }
         r->began_ns = began_ns;
     }
-    tables t = {NULL, NULL};
-    dls_strdict names;
+    DLS_OWN(tables_fini) tables t = {NULL, NULL};
+    DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
     dls_strdict_init(&names);
-    dls_status status = dls_h5_get_dict(file, "columns", &names, err);
-    if (status == DLS_OK) {
-        status = tables_init(&t, names.n, err);
-    }
-    if (status == DLS_OK) {
-        status = get_columns(file, r, &t, &names, err);
-    }
-    dls_strdict_fini(&names);
-    tables_fini(&t);
-    return status == DLS_OK ? get_readings(file, r, err) : status;
+    DLS_TRY(dls_h5_get_dict(file, "columns", &names, err));
+    DLS_TRY(tables_init(&t, names.n, err));
+    DLS_TRY(get_columns(file, r, &t, &names, err));
+    return get_readings(file, r, err);
 }
 
 dls_status dls_recording_load(const char *path, dls_recording *out, dls_error *err)

@@ -144,10 +144,8 @@ static void close_cpu(void *state)
 dls_status dls_source_cpu(dls_recording *r, const dls_watched *of, dls_source *out, dls_error *err)
 {
     *out = (dls_source){0};
-    cpu *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "processor time", sizeof *s);
-    }
+    cpu *s = NULL;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "processor time", err));
     cpu_set_t set; /* those that the process may run on */
     const int n_cpus = sched_getaffinity(of->pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     const long ticks = sysconf(_SC_CLK_TCK);

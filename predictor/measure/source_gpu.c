@@ -126,18 +126,13 @@ static dls_status add_columns(nvml *s, dls_recording *r, dls_error *err)
 dls_status dls_source_gpu(dls_recording *r, dls_source *out, dls_error *err)
 {
     *out = (dls_source){0};
-    nvml *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "GPUs", sizeof *s);
-    }
+    nvml *s = NULL;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "GPUs", err));
     *out = (dls_source){.state = s, .read = read_gpu, .close = close_gpu};
     if (!start(s, r)) {
         return DLS_OK;
     }
-    s->devices = dls_alloc_zero(s->n, sizeof *s->devices);
-    if (!s->devices) {
-        return dls_nomem(err, "GPUs", s->n * sizeof *s->devices);
-    }
+    DLS_TRY(dls_alloc_array(&s->devices, s->n, sizeof *s->devices, "GPUs", err));
     DLS_TRY(add_columns(s, r, err));
     out->n_columns = (size_t)s->n * COLUMNS;
     return DLS_OK;

@@ -157,16 +157,11 @@ dls_status dls_source_net(dls_recording *r, const dls_watched *of, const char *i
         snprintf(path, sizeof path, "/proc/%d/net/dev", (int)of->pid);
     }
     *out = (dls_source){0};
-    net *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "network counters", sizeof *s);
-    }
+    net *s = NULL;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "network counters", err));
     *out = (dls_source){.state = s, .read = read_net, .close = close_net};
     s->file = open(path, O_RDONLY | O_CLOEXEC);
-    s->text = dls_alloc(TEXT_MAX);
-    if (!s->text) {
-        return dls_nomem(err, "network counters", TEXT_MAX);
-    }
+    DLS_TRY(dls_alloc_array(&s->text, TEXT_MAX, 1, "network counters", err));
     if (s->file < 0 || !refresh(s)) {
         dls_recording_note(r, "no network: %s cannot be read", path);
         return DLS_OK;

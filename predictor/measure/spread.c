@@ -5,6 +5,7 @@
 #include "predictor/measure/spread.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 
 #include <assert.h>
@@ -87,10 +88,8 @@ static dls_status resample(const step *from, size_t n, double interval_s, uint64
 {
     const size_t draws = (size_t)fmin(MAX_DRAWS, fmax(MIN_DRAWS, MAX_WORK / (double)n));
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_RESAMPLE, 1);
-    double *drawn = dls_alloc(VALUES * draws * sizeof *drawn);
-    if (!drawn) {
-        return dls_nomem(err, "bootstrap", VALUES * draws * sizeof *drawn);
-    }
+    DLS_FREED double *drawn = NULL;
+    DLS_TRY(dls_alloc_array(&drawn, VALUES * draws, sizeof *drawn, "bootstrap", err));
     for (size_t d = 0; d < draws; d++) {
         double value[VALUES];
         draw(from, n, interval_s, &rng, value);
@@ -101,7 +100,6 @@ static dls_status resample(const step *from, size_t n, double interval_s, uint64
     out->idle_s = range_of(drawn + IDLE_S * draws, draws);
     out->burst_s = range_of(drawn + BURST_S * draws, draws);
     out->burst_amount = range_of(drawn + BURST_AMOUNT * draws, draws);
-    dls_free(drawn);
     return DLS_OK;
 }
 
@@ -116,10 +114,7 @@ dls_status dls_burst_spread_find(const double *x, size_t n, double interval_s, c
     }
     /* A phase is at least a sample long. */
     steps s = {.n_samples = n, .cap = n + 2, .step_samples = step_s / interval_s};
-    s.step = dls_alloc_zero(s.cap, sizeof *s.step);
-    if (!s.step) {
-        return dls_nomem(err, "steps", s.cap * sizeof *s.step);
-    }
+    DLS_TRY(dls_alloc_array(&s.step, s.cap, sizeof *s.step, "steps", err));
     dls_burst_phases(x, n, b->threshold, put, &s);
     out->n_steps = compact(&s);
     const dls_status status =

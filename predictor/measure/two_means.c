@@ -5,6 +5,7 @@
 #include "predictor/measure/two_means.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,15 +62,12 @@ dls_status dls_two_means_find(const double *x, size_t n, dls_two_means *out, dls
         }
         sum += x[i] / (double)n;
     }
-    double *sorted = dls_alloc(n * sizeof *sorted);
-    if (!sorted) {
-        return dls_nomem(err, "samples", n * sizeof *sorted);
-    }
+    DLS_FREED double *sorted = NULL;
+    DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted, "samples", err));
     for (size_t i = 0; i < n; i++) {
         sorted[i] = x[i];
     }
     qsort(sorted, n, sizeof *sorted, ascending);
     divide(sorted, n, sum, out);
-    dls_free(sorted);
     return DLS_OK;
 }

@@ -6,6 +6,7 @@
 #include "predictor/sources/calibration.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/strdict.h"
 
 #include <math.h>
@@ -79,16 +80,12 @@ static dls_status fill(dls_calibration *c, const dls_trace *trace, dls_error *er
 dls_status dls_calibration_create(const dls_kinds *kinds, const dls_trace *trace, int32_t n_types,
                                   dls_calibration **out, dls_error *err)
 {
-    dls_calibration *c;
+    DLS_HOLD(dls_calibration_destroy) dls_calibration *c = NULL;
     DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "calibration", err));
     c->kinds = kinds;
     c->n_types = (size_t)n_types;
-    const dls_status status = fill(c, trace, err);
-    if (status != DLS_OK) {
-        dls_calibration_destroy(c);
-        return status;
-    }
-    *out = c;
+    DLS_TRY(fill(c, trace, err));
+    *out = dls_take(&c);
     return DLS_OK;
 }
 

@@ -16,6 +16,7 @@
 #ifndef DLS_SOURCES_CALIBRATION_H
 #define DLS_SOURCES_CALIBRATION_H
 
+#include "base/own.h"
 #include "dlsim/policy.h"
 #include "workload/kinds.h"
 
@@ -25,6 +26,7 @@ typedef struct dls_calibration dls_calibration;
 dls_status dls_calibration_create(const dls_kinds *kinds, const dls_trace *trace, int32_t n_types,
                                   dls_calibration **out, dls_error *err) DLS_MUST_CHECK;
 void dls_calibration_destroy(dls_calibration *c); /* NULL-safe */
+DLS_OWNER(dls_calibration, dls_calibration_destroy)
 /* to was created for the same jobs and cluster. */
 void dls_calibration_copy(dls_calibration *to, const dls_calibration *from);
 

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/sha256.h"
 #include "base/strdict.h"
 
@@ -116,12 +117,10 @@ static dls_status take_in(dls_answers *a, const char *bytes, size_t n, const cha
 
 dls_status dls_answers_load(dls_answers *a, const char *path, dls_error *err)
 {
-    char *bytes;
+    DLS_FREED char *bytes = NULL;
     size_t n;
     DLS_TRY(dls_file_read(path, DLS_FILE_TABLE, &bytes, &n, err));
-    const dls_status status = take_in(a, bytes, n, path, err);
-    dls_free(bytes);
-    return status;
+    return take_in(a, bytes, n, path, err);
 }
 
 static int by_digest(const void *a, const void *b)
@@ -157,14 +156,11 @@ static dls_status write_all(FILE *file, void *what, dls_error *err)
 
 dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *err)
 {
-    entry *sorted;
+    DLS_FREED entry *sorted = NULL;
     DLS_TRY(dls_alloc_array(&sorted, a->n + 1, sizeof *sorted, "answers", err));
     if (a->n > 0) {
         memcpy(sorted, a->entry, a->n * sizeof *sorted);
         qsort(sorted, a->n, sizeof *sorted, by_digest);
     }
-    const dls_status status =
-        dls_atomicfile_write(path, write_all, &(sorted_answers){sorted, a->n}, err);
-    dls_free(sorted);
-    return status;
+    return dls_atomicfile_write(path, write_all, &(sorted_answers){sorted, a->n}, err);
 }

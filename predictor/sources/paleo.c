@@ -6,6 +6,7 @@
 #include "predictor/baselines/paleo.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/sources/baseline.h"
 
 typedef struct paleo {
@@ -21,11 +22,9 @@ static void paleo_close(void *state)
 
 static dls_status calibrate(paleo *s, dls_error *err)
 {
-    dls_pointset points;
+    DLS_OWN(dls_pointset_fini) dls_pointset points = {0};
     DLS_TRY(dls_pointset_create(&s->base.hw, &points, err));
-    const dls_status status = dls_paleo_calibrate(&points, &s->model, err);
-    dls_pointset_fini(&points);
-    return status;
+    return dls_paleo_calibrate(&points, &s->model, err);
 }
 
 static dls_status paleo_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,

@@ -6,6 +6,7 @@
 #include "predictor/sources/predictions_impl.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/sha256.h"
 #include "base/suggest.h"
 
@@ -97,7 +98,7 @@ static void number_rows(dls_predictions *f, by_row *job, size_t n)
 static dls_status make_rows(dls_predictions *f, dls_error *err)
 {
     const size_t n = dls_trace_cols(f->p.trace)->n;
-    by_row *job = dls_alloc_zero(n + 1, sizeof *job);
+    DLS_FREED by_row *job = dls_alloc_zero(n + 1, sizeof *job);
     f->row_of = dls_alloc_zero(n + 1, sizeof *f->row_of);
     f->row = dls_alloc_zero(n + 1, sizeof *f->row);
     f->row_cap = n + 1;
@@ -110,7 +111,6 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
         f->row = fitted ? fitted : f->row;
         f->row_cap = fitted ? (size_t)f->n_rows + 1 : f->row_cap;
     }
-    dls_free(job);
     return status;
 }
 
@@ -200,16 +200,12 @@ static dls_status create(dls_predictions *f, dls_error *err)
 dls_status dls_predictions_create(const dls_prediction_params *p, dls_predictions **out,
                                   dls_error *err)
 {
-    dls_predictions *f;
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = NULL;
     DLS_TRY(dls_alloc_array(&f, 1, sizeof *f, "predictions", err));
     f->p = *p;
     f->p.max_candidates = p->max_candidates > 0 ? p->max_candidates : 1;
-    const dls_status status = create(f, err);
-    if (status != DLS_OK) {
-        dls_predictions_destroy(f);
-        return status;
-    }
-    *out = f;
+    DLS_TRY(create(f, err));
+    *out = dls_take(&f);
     return DLS_OK;
 }
 

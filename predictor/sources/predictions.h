@@ -17,6 +17,7 @@
 #ifndef DLS_SOURCES_PREDICTIONS_H
 #define DLS_SOURCES_PREDICTIONS_H
 
+#include "base/own.h"
 #include "dlsim/policy.h"
 #include "world/world.h"
 
@@ -55,6 +56,7 @@ typedef struct dls_predictions dls_predictions;
 dls_status dls_predictions_create(const dls_prediction_params *p, dls_predictions **out,
                                   dls_error *err) DLS_MUST_CHECK;
 void dls_predictions_destroy(dls_predictions *f); /* NULL-safe */
+DLS_OWNER(dls_predictions, dls_predictions_destroy)
 /* *out: others that know the same and ask a source of their own, about another world. What they
  * learn is neither recorded nor kept on disk. Errors: as dls_predictions_create. */
 dls_status dls_predictions_copy(const dls_predictions *from, dls_world *world,

@@ -51,10 +51,7 @@ static dls_status key_of(dls_predictions *f, int32_t kind, const dls_shape *s, d
     }
     const size_t size = (size_t)question(f, kind, s, brief, sizeof brief) + 1;
     if (size > sizeof brief) {
-        text = dls_alloc(size);
-        if (!text) {
-            return dls_nomem(err, "name of a question", size);
-        }
+        DLS_TRY(dls_alloc_array(&text, size, 1, "name of a question", err));
         question(f, kind, s, text, size);
     }
     *key = dls_answer_key_of(text);

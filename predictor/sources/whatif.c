@@ -6,6 +6,7 @@
 #include "predictor/sources/whatif.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/dataset/label.h"
@@ -52,7 +53,7 @@ const char *const *dls_whatif_sources(void)
 
 static dls_status open_tables(dls_whatif *w, dls_error *err)
 {
-    dls_pointset points;
+    DLS_OWN(dls_pointset_fini) dls_pointset points = {0};
     w->hw = w->source == DRIPLE ? &w->session.hw : &w->own_hw;
     if (w->source != DRIPLE) {
         DLS_TRY(dls_hardware_load(w->p.hardware_dir, &w->own_hw, err));
@@ -68,9 +69,7 @@ static dls_status open_tables(dls_whatif *w, dls_error *err)
         return DLS_OK;
     }
     DLS_TRY(dls_pointset_create(w->hw, &points, err));
-    const dls_status status = dls_paleo_calibrate(&points, &w->paleo, err);
-    dls_pointset_fini(&points);
-    return status;
+    return dls_paleo_calibrate(&points, &w->paleo, err);
 }
 
 static dls_status open_source(dls_whatif *w, dls_error *err)
@@ -102,15 +101,11 @@ static dls_status open_source(dls_whatif *w, dls_error *err)
 
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_error *err)
 {
-    dls_whatif *w;
+    DLS_HOLD(dls_whatif_destroy) dls_whatif *w = NULL;
     DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "what-if", err));
     w->p = *p;
-    const dls_status status = open_source(w, err);
-    if (status != DLS_OK) {
-        dls_whatif_destroy(w);
-        return status;
-    }
-    *out = w;
+    DLS_TRY(open_source(w, err));
+    *out = dls_take(&w);
     return DLS_OK;
 }
 
@@ -219,15 +214,14 @@ static dls_status known_of(const dls_whatif *w, const dls_whatif_question *q,
 {
     dls_work_setting s;
     dls_fabric fabric;
-    dls_timeline timeline;
+    DLS_OWN(dls_timeline_fini) dls_timeline timeline = {0};
     DLS_TRY(dls_setting_work(&q->setting, &w->model, w->hw, work, q->batch, q->numeric, &fabric, &s,
                              err));
     s.host = dls_opmodel_host(&w->model, q->host ? q->host : "");
     DLS_TRY(dls_timeline_build(&w->model, work, &s, &timeline, err));
     *known = (dls_known){.step_s = timeline.step_s,
-                         .link_bytes = dls_track_integral(&timeline.track[DLS_TRACK_TX],
-                                                          timeline.step_s)};
-    dls_timeline_fini(&timeline);
+                         .link_bytes =
+                             dls_track_integral(&timeline.track[DLS_TRACK_TX], timeline.step_s)};
     return DLS_OK;
 }
 

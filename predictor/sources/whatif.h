@@ -6,6 +6,7 @@
 #ifndef DLS_SOURCES_WHATIF_H
 #define DLS_SOURCES_WHATIF_H
 
+#include "base/own.h"
 #include "dlsim/policy.h"
 #include "predictor/dataset/setting.h"
 #include "workload/kinds.h"
@@ -57,6 +58,7 @@ const char *const *dls_whatif_sources(void);
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_whatif_destroy(dls_whatif *w); /* NULL-safe */
+DLS_OWNER(dls_whatif, dls_whatif_destroy)
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w);
 /* Answer n questions in one batch, each for itself: one that cannot be answered says why. What
  * models are made of is kept between calls. Errors: ENOMEM; what is wrong with the source itself.

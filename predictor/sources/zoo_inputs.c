@@ -6,6 +6,7 @@
 #include "predictor/sources/zoo_inputs.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 static void input_destroy(dls_zoo_input *input)
 {
@@ -15,6 +16,7 @@ static void input_destroy(dls_zoo_input *input)
         dls_free(input);
     }
 }
+DLS_OWNER(dls_zoo_input, input_destroy)
 
 void dls_zoo_inputs_fini(dls_zoo_inputs *z)
 {
@@ -64,7 +66,7 @@ static uint64_t checksum(const dls_zoo_input *input)
 static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_opgraph *one,
                        const dls_opgraph *two, dls_error *err)
 {
-    dls_grouping grouping;
+    DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
     int32_t n_groups;
     DLS_TRY(dls_input_groups(z->spec, one, &n_groups, err));
     DLS_TRY(dls_grouping_create(one, z->spec->grouping, n_groups, z->spec->seed, &grouping, err));
@@ -82,7 +84,6 @@ static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_
             input->per_batch[i] -= x[i];
         }
     }
-    dls_grouping_fini(&grouping);
     return status;
 }
 
@@ -122,17 +123,13 @@ dls_status dls_zoo_input_sized(dls_zoo_inputs *z, const dls_zoo_model *model,
         }
     }
     DLS_TRY(dls_grow(&z->input, &z->cap, z->n + 1, sizeof *z->input, err));
-    dls_zoo_input *input;
+    DLS_HOLD(input_destroy) dls_zoo_input *input = NULL;
     DLS_TRY(dls_alloc_array(&input, 1, sizeof *input, "graph", err));
     input->model = model;
     input->size = *size;
-    const dls_status status = make(z, input, err);
-    if (status != DLS_OK) {
-        input_destroy(input);
-        return status;
-    }
+    DLS_TRY(make(z, input, err));
     z->input[z->n++] = input;
-    *out = input;
+    *out = dls_take(&input);
     return DLS_OK;
 }
 

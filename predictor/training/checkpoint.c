@@ -6,6 +6,7 @@
 #include "predictor/training/checkpoint.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/driple/h5io.h"
 
 #include <string.h>
@@ -60,17 +61,15 @@ static dls_status put_course(hid_t group, const dls_train_course *course, dls_er
     if (course->n == 0) {
         return DLS_OK;
     }
-    double *data;
+    DLS_FREED double *data = NULL;
     DLS_TRY(dls_alloc_array(&data, course->n, sizeof *data, "learning curve", err));
-    dls_status status = DLS_OK;
-    for (int c = 0; status == DLS_OK && c < COLUMNS; c++) {
+    for (int c = 0; c < COLUMNS; c++) {
         for (size_t i = 0; i < course->n; i++) {
             data[i] = column_of(&course->epoch[i], c);
         }
-        status = dls_h5io_put_array(group, columns[c], data, (int64_t)course->n, 0, false, err);
+        DLS_TRY(dls_h5io_put_array(group, columns[c], data, (int64_t)course->n, 0, false, err));
     }
-    dls_free(data);
-    return status;
+    return DLS_OK;
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
@@ -85,11 +84,9 @@ static dls_status write_courses(hid_t file, const void *what, dls_error *err)
     const course_list *list = what;
     DLS_TRY(dls_h5_put_text(file, "format", "dlsim-learning-curves", err));
     for (size_t i = 0; i < list->n; i++) {
-        hid_t group;
+        DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
         DLS_TRY(dls_h5_put_group(file, list->course[i].name, &group, err));
-        const dls_status status = put_course(group, list->course[i].course, err);
-        H5Gclose(group);
-        DLS_TRY(status);
+        DLS_TRY(put_course(group, list->course[i].course, err));
     }
     return DLS_OK;
 }
@@ -122,47 +119,26 @@ dls_status dls_checkpoint_save(const dls_checkpoint *c, const char *path, dls_er
     return dls_h5_save(path, write_checkpoint, c, err);
 }
 
-static dls_status get_vector(hid_t file, const char *name, const char *path, size_t n, double *out,
-                             dls_error *err)
-{
-    double *data = NULL;
-    int64_t rows = 0;
-    int64_t cols = 0;
-    bool is_f32 = false;
-    DLS_TRY(dls_h5io_get_array(file, name, true, path, &data, &rows, &cols, &is_f32, err));
-    dls_status status = DLS_OK;
-    if (rows != (int64_t)n || cols != 0) {
-        status = dls_fail(err, DLS_EINPUT, path, "%s has %lld elements, expected %zu", name,
-                          (long long)rows, n);
-    } else {
-        memcpy(out, data, n * sizeof *out);
-    }
-    dls_free(data);
-    return status;
-}
-
 static dls_status get_course(hid_t file, const char *path, dls_train_course *course, dls_error *err)
 {
     for (int k = 0; dls_h5_has(file, columns[0]) && k < COLUMNS; k++) {
-        double *data = NULL;
+        DLS_FREED double *data = NULL;
         int64_t rows = 0;
         int64_t cols = 0;
         bool is_f32 = false;
         DLS_TRY(
             dls_h5io_get_array(file, columns[k], true, path, &data, &rows, &cols, &is_f32, err));
-        dls_status status =
-            k == 0 || (size_t)rows == course->n
-                ? dls_grow(&course->epoch, &course->cap, (size_t)rows, sizeof *course->epoch, err)
-                : dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k]);
-        course->n = status == DLS_OK ? (size_t)rows : course->n;
-        for (size_t i = 0; status == DLS_OK && i < course->n; i++) {
+        if (k > 0 && (size_t)rows != course->n) {
+            return dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k]);
+        }
+        DLS_TRY(dls_grow(&course->epoch, &course->cap, (size_t)rows, sizeof *course->epoch, err));
+        course->n = (size_t)rows;
+        for (size_t i = 0; i < course->n; i++) {
             if (k == 0) {
                 course->epoch[i] = (dls_train_epoch){.epoch = (int32_t)i + 1};
             }
             set_column(&course->epoch[i], k, data[i]);
         }
-        dls_free(data);
-        DLS_TRY(status);
     }
     return DLS_OK;
 }
@@ -183,18 +159,16 @@ static dls_status read_checkpoint(hid_t file, const char *path, const dls_checkp
                         text, c->identity);
     }
     DLS_TRY(dls_h5io_integer(file, "steps", false, &c->adam->t, path, err));
-    DLS_TRY(get_vector(file, "value", path, n, c->net->value, err));
-    DLS_TRY(get_vector(file, "best", path, n, c->best, err));
-    DLS_TRY(get_vector(file, "m", path, n, c->adam->m, err));
-    DLS_TRY(get_vector(file, "v", path, n, c->adam->v, err));
+    DLS_TRY(dls_h5io_get_vector(file, "value", path, n, c->net->value, err));
+    DLS_TRY(dls_h5io_get_vector(file, "best", path, n, c->best, err));
+    DLS_TRY(dls_h5io_get_vector(file, "m", path, n, c->adam->m, err));
+    DLS_TRY(dls_h5io_get_vector(file, "v", path, n, c->adam->v, err));
     return get_course(file, path, c->course, err);
 }
 
 dls_status dls_checkpoint_load(const char *path, const dls_checkpoint *c, dls_error *err)
 {
-    hid_t file = -1;
+    DLS_H5_OWNED hid_t file = -1;
     DLS_TRY(dls_h5_open(path, &file, err));
-    const dls_status status = read_checkpoint(file, path, c, err);
-    H5Fclose(file);
-    return status;
+    return read_checkpoint(file, path, c, err);
 }

@@ -6,6 +6,7 @@
 #include "predictor/training/data.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/training/shuffle.h"
 
 #include <math.h>
@@ -46,13 +47,12 @@ static dls_status check_labels(const dls_dataset_setting *setting, dls_error *er
 static dls_status draw_share(size_t n, double share, uint64_t seed, bool *kept, dls_error *err)
 {
     const size_t keep = (size_t)ceil(share * (double)n);
-    size_t *order;
+    DLS_FREED size_t *order = NULL;
     DLS_TRY(dls_alloc_array(&order, n ? n : 1, sizeof *order, "share of the training split", err));
     dls_shuffle(order, n, seed, UINT64_C(1) << 62);
     for (size_t i = 0; i < n; i++) {
         kept[order[i]] = i < keep;
     }
-    dls_free(order);
     return DLS_OK;
 }
 
@@ -238,26 +238,29 @@ static dls_status divide(const builder *b, dls_error *err)
     return DLS_OK;
 }
 
+static void builder_fini(builder *b)
+{
+    dls_free(b->rows);
+    dls_free(b->kept);
+    dls_train_data_destroy(b->data);
+}
+
 dls_status dls_train_data_create(const dls_dataset *set, const dls_train_settings *which,
                                  const dls_data_options *o, dls_train_data **out, dls_error *err)
 {
     *out = NULL;
     const size_t n = set->n_graphs ? set->n_graphs : 1;
+    DLS_OWN(builder_fini)
     builder b = {.set = set,
                  .which = which,
                  .o = o,
                  .rows = dls_alloc_zero(n, sizeof *b.rows),
                  .kept = dls_alloc_zero(n, sizeof *b.kept),
                  .data = dls_alloc_zero(1, sizeof *b.data)};
-    const dls_status status = b.rows && b.kept && b.data
-                                  ? divide(&b, err)
-                                  : dls_nomem(err, "training data", n * sizeof *b.rows);
-    dls_free(b.rows);
-    dls_free(b.kept);
-    if (status != DLS_OK) {
-        dls_train_data_destroy(b.data);
-        return status;
+    if (!b.rows || !b.kept || !b.data) {
+        return dls_nomem(err, "training data", n * sizeof *b.rows);
     }
-    *out = b.data;
+    DLS_TRY(divide(&b, err));
+    *out = dls_take(&b.data);
     return DLS_OK;
 }

@@ -9,6 +9,7 @@
 #ifndef DLS_TRAINING_DATA_H
 #define DLS_TRAINING_DATA_H
 
+#include "base/own.h"
 #include "predictor/dataset/dataset.h"
 #include "predictor/driple/model.h"
 
@@ -59,5 +60,6 @@ dls_status dls_train_data_create(const dls_dataset *set, const dls_train_setting
                                  const dls_data_options *o, dls_train_data **out,
                                  dls_error *err) DLS_MUST_CHECK;
 void dls_train_data_destroy(dls_train_data *data); /* NULL-safe */
+DLS_OWNER(dls_train_data, dls_train_data_destroy)
 
 #endif

@@ -6,6 +6,7 @@
 #include "predictor/training/evaluate.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +46,7 @@ dls_status dls_error_table_fill(const double *predicted, const double *label,
                                 dls_error *err)
 {
     *table = (dls_error_table){.n = n};
-    double *p;
+    DLS_FREED double *p = NULL;
     DLS_TRY(dls_alloc_array(&p, 2 * (n ? n : 1), sizeof *p, "columns", err));
     double *y = p + n;
     size_t counted = 0;
@@ -76,7 +77,6 @@ dls_status dls_error_table_fill(const double *predicted, const double *label,
         }
         table->iteration = dls_column_errors(p, iteration_s, n);
     }
-    dls_free(p);
     return DLS_OK;
 }
 
@@ -237,21 +237,21 @@ static dls_status fill(const dls_dataset *set, const dls_dataset_setting *s, dls
     return DLS_OK;
 }
 
+static void neighbours_fini(neighbours *b)
+{
+    dls_free(b->d);
+    dls_free(b->scale);
+}
+
 dls_status dls_yardsticks_create(const dls_dataset *set, size_t setting, dls_split split,
                                  dls_yardsticks **out, dls_error *err)
 {
     *out = NULL;
-    dls_yardsticks *y;
+    DLS_HOLD(dls_yardsticks_destroy) dls_yardsticks *y = NULL;
+    DLS_OWN(neighbours_fini) neighbours b = {0};
     DLS_TRY(dls_alloc_array(&y, 1, sizeof *y, "evaluation", err));
-    neighbours b = {0};
-    const dls_status status = fill(set, &set->setting[setting], split, y, &b, err);
-    dls_free(b.d);
-    dls_free(b.scale);
-    if (status != DLS_OK) {
-        dls_yardsticks_destroy(y);
-        return status;
-    }
-    *out = y;
+    DLS_TRY(fill(set, &set->setting[setting], split, y, &b, err));
+    *out = dls_take(&y);
     return DLS_OK;
 }
 

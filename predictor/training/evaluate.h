@@ -6,6 +6,7 @@
 #ifndef DLS_TRAINING_EVALUATE_H
 #define DLS_TRAINING_EVALUATE_H
 
+#include "base/own.h"
 #include "predictor/dataset/dataset.h"
 
 /* Errors of one column over n rows. A column whose labels are all equal has no range and is not
@@ -51,5 +52,6 @@ typedef struct dls_yardsticks {
 dls_status dls_yardsticks_create(const dls_dataset *set, size_t setting, dls_split split,
                                  dls_yardsticks **out, dls_error *err) DLS_MUST_CHECK;
 void dls_yardsticks_destroy(dls_yardsticks *y); /* NULL-safe */
+DLS_OWNER(dls_yardsticks, dls_yardsticks_destroy)
 
 #endif

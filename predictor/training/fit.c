@@ -6,6 +6,7 @@
 #include "predictor/training/fit.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static void mark_train(const dls_dataset *set, bool *mark)
 static dls_status standardise(const dls_dataset *set, dls_inspector *insp, dls_error *err)
 {
     const size_t width = (size_t)set->n_features;
-    bool *mark;
+    DLS_FREED bool *mark = NULL;
     DLS_TRY(dls_alloc_array(&mark, set->n_graphs + 1, sizeof *mark, "training graphs", err));
     mark_train(set, mark);
     for (size_t f = 0; f < width; f++) {
@@ -83,7 +84,6 @@ static dls_status standardise(const dls_dataset *set, dls_inspector *insp, dls_e
             insp->feature_scale[f] = deviation;
         }
     }
-    dls_free(mark);
     return DLS_OK;
 }
 
@@ -91,27 +91,20 @@ dls_status dls_fit_new(const dls_dataset *set, const dls_arch *arch, uint64_t se
                        dls_fit_init init, dls_inspector **out, dls_error *err)
 {
     dls_arch mine = *arch;
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     *out = NULL;
     mine.n_features = set->n_features;
     DLS_TRY(dls_inspector_create(&mine, &insp, err));
-    dls_status status =
-        dls_inspector_randomise(insp, seed, 0, init == DLS_FIT_RESIDUAL ? XAVIER : 1, err);
-    if (status == DLS_OK && init == DLS_FIT_RESIDUAL) {
+    DLS_TRY(dls_inspector_randomise(insp, seed, 0, init == DLS_FIT_RESIDUAL ? XAVIER : 1, err));
+    if (init == DLS_FIT_RESIDUAL) {
         make_residual(insp);
-        status = standardise(set, insp, err);
+        DLS_TRY(standardise(set, insp, err));
     }
-    if (status == DLS_OK && set->features_text) {
-        insp->features_text = dls_strdup(set->features_text);
-        status = insp->features_text
-                     ? DLS_OK
-                     : dls_nomem(err, "feature spec", strlen(set->features_text) + 1);
+    if (set->features_text) {
+        const size_t size = strlen(set->features_text) + 1;
+        DLS_TRY(dls_duplicate(&insp->features_text, set->features_text, size, size, 1, err));
     }
-    if (status != DLS_OK) {
-        dls_inspector_destroy(insp);
-        return status;
-    }
-    *out = insp;
+    *out = dls_take(&insp);
     return DLS_OK;
 }
 
@@ -165,8 +158,8 @@ dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t s
                            dls_train_course *course, dls_error *err)
 {
     *course = (dls_train_course){0};
-    dls_train_data *data = NULL;
-    dls_trainee *net = NULL;
+    DLS_HOLD(dls_train_data_destroy) dls_train_data *data = NULL;
+    DLS_HOLD(dls_trainee_destroy) dls_trainee *net = NULL;
     int32_t from = DLS_SETTING_BASE;
     dls_train_settings which = {.setting = &setting, .n = 1};
     DLS_TRY(dls_fit_check(insp, set, err));
@@ -183,11 +176,7 @@ dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t s
     dls_data_options how = *d;
     how.relative |= insp->relative;
     DLS_TRY(dls_train_data_create(set, &which, &how, &data, err));
-    dls_status status = dls_trainee_create(insp, from, tune, &net, err);
-    DLS_THEN(status, dls_train(net, data, o, course, err));
-    DLS_THEN(status,
-             keep(insp, net, &set->setting[setting], &data->labels, how.relative, err));
-    dls_trainee_destroy(net);
-    dls_train_data_destroy(data);
-    return status;
+    DLS_TRY(dls_trainee_create(insp, from, tune, &net, err));
+    DLS_TRY(dls_train(net, data, o, course, err));
+    return keep(insp, net, &set->setting[setting], &data->labels, how.relative, err);
 }

@@ -4,6 +4,7 @@
  * setting and fits label scales as a ridge regression on them.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/ridge.h"
 
@@ -114,16 +115,21 @@ static dls_status train(const joint *j, const dls_train_options *o, dls_train_co
                                       .labels = j->d->relative ? NULL : j->labels,
                                       .n = j->which->n,
                                       .width = j->width};
-    dls_train_data *data = NULL;
-    dls_trainee *net = NULL;
+    DLS_HOLD(dls_train_data_destroy) dls_train_data *data = NULL;
+    DLS_HOLD(dls_trainee_destroy) dls_trainee *net = NULL;
     DLS_TRY(dls_train_data_create(j->set, &which, j->d, &data, err));
-    dls_status status = dls_trainee_create(j->insp, DLS_SETTING_BASE, DLS_TUNE_BASE, &net, err);
-    DLS_THEN(status, dls_train(net, data, o, course, err));
-    DLS_THEN(status, dls_trainee_store(net, j->insp, NULL, err));
-    DLS_THEN(status, name_settings(j, err));
-    dls_trainee_destroy(net);
-    dls_train_data_destroy(data);
-    return status;
+    DLS_TRY(dls_trainee_create(j->insp, DLS_SETTING_BASE, DLS_TUNE_BASE, &net, err));
+    DLS_TRY(dls_train(net, data, o, course, err));
+    DLS_TRY(dls_trainee_store(net, j->insp, NULL, err));
+    return name_settings(j, err);
+}
+
+static void joint_fini(joint *j)
+{
+    dls_free(j->seen);
+    dls_free(j->x);
+    dls_free(j->y);
+    dls_free(j->labels);
 }
 
 dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fit_settings *which,
@@ -139,6 +145,7 @@ dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fi
                         "and has none yet, and at least one setting");
     }
     DLS_TRY(dls_fit_check(insp, set, err));
+    DLS_OWN(joint_fini)
     joint j = {.insp = insp,
                .set = set,
                .which = which,
@@ -148,18 +155,11 @@ dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fi
                .x = dls_alloc_zero(n * width, sizeof *j.x),
                .y = dls_alloc_zero(n, sizeof *j.y),
                .labels = dls_alloc_zero(n, sizeof *j.labels)};
-    dls_status status = j.seen && j.x && j.y && j.labels
-                            ? DLS_OK
-                            : dls_nomem(err, "settings", n * width * sizeof *j.seen);
-    if (status == DLS_OK) {
-        standardise(&j);
-        insp->relative = d->relative;
-        status = d->relative ? DLS_OK : fit_scales(&j, err);
+    if (!j.seen || !j.x || !j.y || !j.labels) {
+        return dls_nomem(err, "settings", n * width * sizeof *j.seen);
     }
-    DLS_THEN(status, train(&j, o, course, err));
-    dls_free(j.seen);
-    dls_free(j.x);
-    dls_free(j.y);
-    dls_free(j.labels);
-    return status;
+    standardise(&j);
+    insp->relative = d->relative;
+    DLS_TRY(d->relative ? DLS_OK : fit_scales(&j, err));
+    return train(&j, o, course, err);
 }

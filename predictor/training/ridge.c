@@ -6,6 +6,7 @@
 #include "predictor/training/ridge.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 
@@ -45,7 +46,7 @@ dls_status dls_ridge(const double *x, const double *y, size_t n, size_t width, d
                      double *slope, dls_error *err)
 {
     const size_t m = width + 1;
-    double *a;
+    DLS_FREED double *a = NULL;
     DLS_TRY(dls_alloc_array(&a, m * m, sizeof *a, "normal equations", err));
     for (size_t k = 0; k < m; k++) {
         slope[k] = 0;
@@ -60,6 +61,5 @@ dls_status dls_ridge(const double *x, const double *y, size_t n, size_t width, d
         }
     }
     solve(a, m, slope);
-    dls_free(a);
     return DLS_OK;
 }

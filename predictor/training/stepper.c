@@ -6,6 +6,7 @@
 #include "predictor/training/stepper.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/team.h"
 
 #include <stdio.h>
@@ -49,7 +50,7 @@ dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options 
                         "only)",
                         opts->isa);
     }
-    dls_stepper *s;
+    DLS_HOLD(dls_stepper_destroy) dls_stepper *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "training step", err));
     s->net = net;
     s->engine = engine;
@@ -57,16 +58,11 @@ dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options 
     s->threads = s->threads > DLS_TEAM_MAX ? DLS_TEAM_MAX : s->threads;
     s->memory = dls_alloc_zero((size_t)s->threads, sizeof *s->memory);
     s->bytes = dls_alloc_zero((size_t)s->threads, sizeof *s->bytes);
-    const dls_status status = s->memory && s->bytes
-                                  ? engine->open(net, &s->state, err)
-                                  : dls_nomem(err, "threads", (size_t)s->threads * sizeof(void *));
-    if (status != DLS_OK) {
-        dls_stepper_destroy(s);
-        return status;
-    }
+    DLS_TRY(s->memory && s->bytes ? engine->open(net, &s->state, err)
+                                  : dls_nomem(err, "threads", (size_t)s->threads * sizeof(void *)));
     snprintf(s->text, sizeof s->text, "%s, %s, %d thread%s", engine->isa,
              engine->f64 ? "f64" : "f32", (int)s->threads, s->threads == 1 ? "" : "s");
-    *out = s;
+    *out = dls_take(&s);
     return DLS_OK;
 }
 

@@ -7,6 +7,7 @@
 #ifndef DLS_TRAINING_STEPPER_H
 #define DLS_TRAINING_STEPPER_H
 
+#include "base/own.h"
 #include "predictor/training/engine.h"
 
 #ifdef __cplusplus
@@ -25,6 +26,7 @@ typedef struct dls_stepper dls_stepper;
 dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options *opts,
                               dls_stepper **out, dls_error *err) DLS_MUST_CHECK;
 void dls_stepper_destroy(dls_stepper *s); /* NULL-safe */
+DLS_OWNER(dls_stepper, dls_stepper_destroy)
 /* "avx512, f32, 2 threads"; borrowed */
 const char *dls_stepper_describe(const dls_stepper *s);
 const dls_step_engine *dls_stepper_engine(const dls_stepper *s);

@@ -6,6 +6,7 @@
 #include "predictor/training/trainee.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -301,19 +302,15 @@ dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dl
                         "tuning %s needs layers that repeat one convolution (shared=1)",
                         dls_tune_names[tune]);
     }
-    dls_trainee *net;
+    DLS_HOLD(dls_trainee_destroy) dls_trainee *net = NULL;
     DLS_TRY(dls_alloc_array(&net, 1, sizeof *net, "network", err));
     net->arch = *a;
     net->tune = tune;
     net->own = own;
     net->n_convs = dls_arch_n_convs(a);
     builder b = {net, insp, setting_idx};
-    const dls_status status = fill(&b, err);
-    if (status != DLS_OK) {
-        dls_trainee_destroy(net);
-        return status;
-    }
-    *out = net;
+    DLS_TRY(fill(&b, err));
+    *out = dls_take(&net);
     return DLS_OK;
 }
 

@@ -11,6 +11,7 @@
 #ifndef DLS_TRAINING_TRAINEE_H
 #define DLS_TRAINING_TRAINEE_H
 
+#include "base/own.h"
 #include "predictor/driple/model.h"
 
 #ifdef __cplusplus
@@ -79,6 +80,7 @@ typedef struct dls_trainee {
 dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dls_tune tune,
                               dls_trainee **out, dls_error *err) DLS_MUST_CHECK;
 void dls_trainee_destroy(dls_trainee *net); /* NULL-safe */
+DLS_OWNER(dls_trainee, dls_trainee_destroy)
 
 /* Values, rounded to float32: what was trained of the base into the inspector's base (setting
  * NULL), or the MLP and the own convolution into the setting of that name, made if missing. EINPUT

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/options.h"
+#include "base/own.h"
 #include "base/suggest.h"
 
 #include <string.h>
@@ -68,7 +69,7 @@ dls_status dls_replayer_run(const char *replayer, const dls_setting *settings, s
                             const char *input, const dls_replayer_output *to, dls_error *err)
 {
     const dls_replayer *r = NULL;
-    dls_option_value *values;
+    DLS_FREED dls_option_value *values = NULL;
     DLS_TRY(find(replayer, &r, err));
     if (!input != !r->input) {
         return dls_fail(err, DLS_EUSAGE, NULL, "%s reads %s", r->name,
@@ -76,10 +77,7 @@ dls_status dls_replayer_run(const char *replayer, const dls_setting *settings, s
     }
     dls_replayer_call call = {.input = input, .to = to};
     DLS_TRY(dls_options_defaults(r->options, &values, err));
-    const char **more = dls_alloc((n + 1) * sizeof *more);
-    const dls_status status = more ? run(r, settings, n, &call, values, more, err)
-                                   : dls_nomem(err, "settings", (n + 1) * sizeof *more);
-    dls_free(more);
-    dls_free(values);
-    return status;
+    DLS_FREED const char **more = dls_alloc((n + 1) * sizeof *more);
+    return more ? run(r, settings, n, &call, values, more, err)
+                : dls_nomem(err, "settings", (n + 1) * sizeof *more);
 }

@@ -9,10 +9,13 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/guard.h"
+#include "base/own.h"
 #include "results/read.h"
 
 #include <stdio.h>
 #include <string.h>
+
+DLS_OWNER(dls_saved, dls_saved_close)
 
 typedef struct column {
     const dls_record_column *what;
@@ -144,14 +147,10 @@ dls_status dls_saved_open(const char *path, const char *run, dls_saved **out, dl
     DLS_ASSERT(path && out);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
-    dls_saved *s;
+    DLS_HOLD(dls_saved_close) dls_saved *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "run", err));
-    const dls_status status = open_run(s, path, run, err);
-    if (status != DLS_OK) {
-        dls_saved_close(s);
-        return status;
-    }
-    *out = s;
+    DLS_TRY(open_run(s, path, run, err));
+    *out = dls_take(&s);
     return DLS_OK;
 }
 

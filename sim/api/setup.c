@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/guard.h"
+#include "base/own.h"
 #include "config/prepare.h"
 
 #include <stdio.h>
@@ -37,14 +38,10 @@ dls_status dls_setup_create(dls_setup **out, dls_error *err)
 {
     DLS_ASSERT(out);
     DLS_IN_C_LOCALE;
-    dls_setup *setup;
+    DLS_FREED dls_setup *setup = NULL;
     DLS_TRY(dls_alloc_array(&setup, 1, sizeof *setup, "set-up", err));
-    const dls_status status = dls_registry_create(&setup->registry, err);
-    if (status != DLS_OK) {
-        dls_free(setup);
-        return status;
-    }
-    *out = setup;
+    DLS_TRY(dls_registry_create(&setup->registry, err));
+    *out = dls_take(&setup);
     return DLS_OK;
 }
 

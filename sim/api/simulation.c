@@ -8,8 +8,11 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/guard.h"
+#include "base/own.h"
 
 #include <stdlib.h>
+
+DLS_OWNER(dls_simulation, dls_simulation_destroy)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -67,17 +70,13 @@ dls_status dls_simulation_of(const dls_config *config, const dls_trace *trace, d
 {
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
-    dls_simulation *sim;
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
     DLS_TRY(dls_alloc_array(&sim, 1, sizeof *sim, "simulation", err));
     sim->config = config;
     sim->trace = trace;
     sim->first_infeasible = dls_trace_cols(trace)->n;
-    const dls_status status = create(sim, err);
-    if (status != DLS_OK) {
-        dls_simulation_destroy(sim);
-        return status;
-    }
-    *out = sim;
+    DLS_TRY(create(sim, err));
+    *out = dls_take(&sim);
     return DLS_OK;
 }
 
@@ -113,7 +112,7 @@ dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
     if (sim->failed || sim->result) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is at its end and cannot be cloned");
     }
-    dls_simulation *copy;
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *copy = NULL;
     DLS_TRY(dls_alloc_array(&copy, 1, sizeof *copy, "simulation", err));
     copy->shared = dls_shared_config_join(sim->shared);
     copy->config = sim->config;
@@ -122,12 +121,8 @@ dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
     copy->n_infeasible = sim->n_infeasible;
     copy->first_infeasible = sim->first_infeasible;
     copy->outside = sim->outside;
-    const dls_status status = clone_parts(copy, sim, err);
-    if (status != DLS_OK) {
-        dls_simulation_destroy(copy);
-        return status;
-    }
-    *out = copy;
+    DLS_TRY(clone_parts(copy, sim, err));
+    *out = dls_take(&copy);
     return DLS_OK;
 }
 
@@ -268,7 +263,7 @@ dls_status dls_simulation_finish(dls_simulation *sim, dls_error *err)
 
 dls_status dls_simulation_sum_up(dls_simulation *sim, dls_error *err)
 {
-    dls_simulation *now;
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *now = NULL;
     if (sim->result) {
         return DLS_OK;
     }
@@ -278,7 +273,6 @@ dls_status dls_simulation_sum_up(dls_simulation *sim, dls_error *err)
         sim->summary = now->summary;
         sim->summed_up = true;
     }
-    dls_simulation_destroy(now);
     return status;
 }
 

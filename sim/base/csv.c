@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "base/decimal.h"
 #include "base/file.h"
+#include "base/own.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -334,7 +335,7 @@ dls_status dls_csv_bind_all(const dls_csv *csv, const dls_csv_bind *binds, size_
 dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n_required,
                         dls_csv_row_fn row, void *user, dls_error *err)
 {
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     int col[32];
     dls_csv_bind binds[32];
     DLS_ASSERT(n > 0 && n <= 32 && n_required <= n);
@@ -350,7 +351,6 @@ dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n
             status = row(&csv, col, user, err);
         }
     }
-    dls_csv_fini(&csv);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/h5_driver.h"
+#include "base/own.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -168,14 +169,12 @@ dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what, dl
 
 dls_status dls_h5_put_group(hid_t at, const char *name, hid_t *out, dls_error *err)
 {
-    const hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
+    DLS_H5_OWNED const hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
     const bool ready =
         gcpl >= 0 && H5Pset_obj_track_times(gcpl, false) >= 0 &&
         H5Pset_link_creation_order(gcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0;
     *out = ready ? H5Gcreate2(at, name, H5P_DEFAULT, gcpl, H5P_DEFAULT) : H5I_INVALID_HID;
-    const dls_status status = *out >= 0 ? DLS_OK : dls_h5_unwritten(err, name);
-    H5Pclose(gcpl);
-    return status;
+    return *out >= 0 ? DLS_OK : dls_h5_unwritten(err, name);
 }
 
 dls_status dls_h5_put_attr(hid_t at, const char *name, hid_t stored, hid_t memory, size_t n,
@@ -183,13 +182,12 @@ dls_status dls_h5_put_attr(hid_t at, const char *name, hid_t stored, hid_t memor
 {
     DLS_ASSERT(value);
     const hsize_t dim = n;
-    const hid_t space = n > 0 ? H5Screate_simple(1, &dim, NULL) : H5Screate(H5S_SCALAR);
+    DLS_H5_OWNED const hid_t space =
+        n > 0 ? H5Screate_simple(1, &dim, NULL) : H5Screate(H5S_SCALAR);
     const hid_t attr = H5Acreate2(at, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
     bool ok = attr >= 0 && H5Awrite(attr, memory, value) >= 0;
     ok = attr >= 0 && H5Aclose(attr) >= 0 && ok;
-    const dls_status status = ok ? DLS_OK : dls_h5_unwritten(err, name);
-    H5Sclose(space);
-    return status;
+    return ok ? DLS_OK : dls_h5_unwritten(err, name);
 }
 
 hid_t dls_h5_text_type(size_t bytes)
@@ -206,10 +204,8 @@ hid_t dls_h5_text_type(size_t bytes)
 
 dls_status dls_h5_put_text(hid_t at, const char *name, const char *text, dls_error *err)
 {
-    const hid_t type = dls_h5_text_type(strlen(text) + 1);
-    const dls_status status = dls_h5_put_attr(at, name, type, type, 0, text, err);
-    H5Tclose(type);
-    return status;
+    DLS_H5_OWNED const hid_t type = dls_h5_text_type(strlen(text) + 1);
+    return dls_h5_put_attr(at, name, type, type, 0, text, err);
 }
 
 dls_status dls_h5_put_i32(hid_t at, const char *name, int32_t value, dls_error *err)
@@ -264,17 +260,14 @@ dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank
                               const hsize_t *dim, unsigned level, hid_t *set, dls_error *err)
 {
     DLS_ASSERT(rank >= 1 && rank <= 3 && level <= 9);
-    const hid_t space = H5Screate_simple(rank, dim, NULL);
-    const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), lcpl = H5Pcreate(H5P_LINK_CREATE);
+    DLS_H5_OWNED const hid_t space = H5Screate_simple(rank, dim, NULL);
+    DLS_H5_OWNED const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE),
+                             lcpl = H5Pcreate(H5P_LINK_CREATE);
     const bool ready =
         space >= 0 && dcpl >= 0 && lcpl >= 0 && H5Pset_create_intermediate_group(lcpl, 1) >= 0 &&
         H5Pset_obj_track_times(dcpl, false) >= 0 && set_layout(dcpl, stored, rank, dim, level);
     *set = ready ? H5Dcreate2(at, name, stored, space, lcpl, dcpl, H5P_DEFAULT) : H5I_INVALID_HID;
-    const dls_status status = *set >= 0 ? DLS_OK : dls_h5_unwritten(err, name);
-    H5Pclose(lcpl);
-    H5Pclose(dcpl);
-    H5Sclose(space);
-    return status;
+    return *set >= 0 ? DLS_OK : dls_h5_unwritten(err, name);
 }
 
 dls_status dls_h5_put_data(hid_t at, const char *name, hid_t stored, hid_t memory, const void *data,
@@ -292,10 +285,8 @@ dls_status dls_h5_put_data(hid_t at, const char *name, hid_t stored, hid_t memor
 dls_status dls_h5_put_strings(hid_t at, const char *name, const char *text, size_t n, size_t width,
                               dls_error *err)
 {
-    const hid_t type = dls_h5_text_type(width);
-    const dls_status status = dls_h5_put_data(at, name, type, type, text, n, 0, err);
-    H5Tclose(type);
-    return status;
+    DLS_H5_OWNED const hid_t type = dls_h5_text_type(width);
+    return dls_h5_put_data(at, name, type, type, text, n, 0, err);
 }
 
 dls_status dls_h5_put_dict(hid_t at, const char *name, const dls_strdict *dict, dls_error *err)
@@ -305,15 +296,13 @@ dls_status dls_h5_put_dict(hid_t at, const char *name, const dls_strdict *dict, 
         const size_t len = strlen(dls_strdict_get(dict, (int32_t)i));
         width = len > width ? len : width;
     }
-    char *text;
+    DLS_FREED char *text = NULL;
     DLS_TRY(dls_alloc_array(&text, dict->n * width + 1, 1, name, err));
     for (size_t i = 0; i < dict->n; i++) {
         const char *s = dls_strdict_get(dict, (int32_t)i);
         memcpy(text + i * width, s, strlen(s));
     }
-    const dls_status status = dls_h5_put_strings(at, name, text, dict->n, width, err);
-    dls_free(text);
-    return status;
+    return dls_h5_put_strings(at, name, text, dict->n, width, err);
 }
 
 void dls_h5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes)

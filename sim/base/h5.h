@@ -22,6 +22,7 @@
 #define DLS_BASE_H5_H
 
 #include "base/atomicfile.h"
+#include "base/own.h"
 #include "base/sha256.h"
 #include "base/strdict.h"
 #include "dlsim/error.h"
@@ -63,6 +64,16 @@ void dls_h5_where(dls_error *err, const char *path);
 /* "<what> could not be written", "<what> is missing or damaged" */
 dls_status dls_h5_unwritten(dls_error *err, const char *what);
 dls_status dls_h5_damaged(dls_error *err, const char *what);
+
+/* A local group, dataset, space, type or file that is closed with its block; H5I_INVALID_HID at
+ * first. */
+#define DLS_H5_OWNED DLS_OWN(dls_h5_leave)
+static inline void dls_h5_leave(const hid_t *id)
+{
+    if (*id >= 0) {
+        H5Idec_ref(*id);
+    }
+}
 
 /* ---- writing --------------------------------------------------------------------------------- */
 

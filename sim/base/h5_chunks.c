@@ -6,6 +6,7 @@
  */
 #include "base/alloc.h"
 #include "base/h5.h"
+#include "base/own.h"
 #include "base/team.h"
 
 #include <math.h>
@@ -50,11 +51,10 @@ size_t dls_h5_chunk_rows(hid_t set)
 
 static int level_of(hid_t set)
 {
-    const hid_t dcpl = H5Dget_create_plist(set);
+    DLS_H5_OWNED const hid_t dcpl = H5Dget_create_plist(set);
     unsigned flags, level = 0;
     size_t one = 1;
     H5Pget_filter_by_id2(dcpl, H5Z_FILTER_DEFLATE, &flags, &one, &level, 0, NULL, NULL);
-    H5Pclose(dcpl);
     return (int)level;
 }
 

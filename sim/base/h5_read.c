@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/h5_driver.h"
+#include "base/own.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -191,12 +192,11 @@ dls_status dls_h5_get_set(hid_t at, const char *name, hid_t *out, dls_error *err
     if (*out < 0 || H5Iget_type(*out) != H5I_DATASET) {
         const dls_status status = dls_h5_damaged(err, name);
         H5Oclose(*out);
+        *out = H5I_INVALID_HID;
         return status;
     }
-    const hid_t dcpl = H5Dget_create_plist(*out), type = H5Dget_type(*out);
+    DLS_H5_OWNED const hid_t dcpl = H5Dget_create_plist(*out), type = H5Dget_type(*out);
     const char *wrong = dcpl < 0 || type < 0 ? "is damaged" : objection(*out, dcpl, type);
-    H5Tclose(type);
-    H5Pclose(dcpl);
     if (wrong) {
         H5Dclose(*out);
         *out = H5I_INVALID_HID;
@@ -262,13 +262,12 @@ dls_status dls_h5_get_as_text(hid_t at, const char *name, char **text, dls_error
 dls_status dls_h5_get_text(hid_t at, const char *name, char *text, size_t size, dls_error *err)
 {
     DLS_ASSERT(size > 0);
-    char *value;
+    DLS_FREED char *value = NULL;
     DLS_TRY(dls_h5_get_as_text(at, name, &value, err));
     const bool fits = strlen(value) < size;
     if (fits) {
         memcpy(text, value, strlen(value) + 1);
     }
-    dls_free(value);
     return fits ? DLS_OK : dls_h5_damaged(err, name);
 }
 
@@ -325,26 +324,23 @@ dls_status dls_h5_check_format(hid_t file, const char *format, int32_t version, 
 dls_status dls_h5_open_data(hid_t at, const char *name, hid_t *set, hsize_t *n, dls_error *err)
 {
     DLS_TRY(dls_h5_get_set(at, name, set, err));
-    const hid_t space = H5Dget_space(*set);
-    const bool ok = H5Sget_simple_extent_ndims(space) == 1 &&
-                    H5Sget_simple_extent_dims(space, n, NULL) >= 0 && *n <= ROWS_MAX;
-    const dls_status status =
-        ok ? DLS_OK
-           : dls_h5_fail(err, DLS_EINPUT, "\"%s\" is not a list of at most %d", name, INT32_MAX);
-    H5Sclose(space);
-    if (!ok) {
-        H5Dclose(*set);
+    DLS_H5_OWNED const hid_t space = H5Dget_space(*set);
+    if (H5Sget_simple_extent_ndims(space) == 1 && H5Sget_simple_extent_dims(space, n, NULL) >= 0 &&
+        *n <= ROWS_MAX) {
+        return DLS_OK;
     }
-    return status;
+    dls_h5_fail(err, DLS_EINPUT, "\"%s\" is not a list of at most %d", name, INT32_MAX);
+    H5Dclose(*set);
+    *set = H5I_INVALID_HID;
+    return DLS_EINPUT;
 }
 
 dls_status dls_h5_length(hid_t at, const char *name, size_t *n, dls_error *err)
 {
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     hsize_t length;
     DLS_TRY(dls_h5_open_data(at, name, &set, &length, err));
     *n = (size_t)length;
-    H5Dclose(set);
     return DLS_OK;
 }
 
@@ -354,18 +350,14 @@ dls_status dls_h5_get_data(hid_t at, const char *name, hid_t memory, void *data,
     DLS_ASSERT(data || rows == 0);
     hsize_t dim[2] = {0, 0};
     const int rank = cols > 0 ? 2 : 1;
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     DLS_TRY(dls_h5_get_set(at, name, &set, err));
-    const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+    DLS_H5_OWNED const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
     const bool ok = H5Sget_simple_extent_ndims(space) == rank &&
                     H5Sget_simple_extent_dims(space, dim, NULL) >= 0 && dim[0] == rows &&
                     dim[1] == cols && H5Tget_class(type) == H5Tget_class(memory) &&
                     (rows == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-    const dls_status status = ok ? DLS_OK : dls_h5_damaged(err, name);
-    H5Tclose(type);
-    H5Sclose(space);
-    H5Dclose(set);
-    return status;
+    return ok ? DLS_OK : dls_h5_damaged(err, name);
 }
 
 /* The width of a dataset of fixed-length texts; 0 if it is none. */
@@ -382,31 +374,28 @@ dls_status dls_h5_get_strings(hid_t at, const char *name, char *text, size_t n, 
                               dls_error *err)
 {
     DLS_ASSERT(width > 1);
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     hsize_t length;
     DLS_TRY(dls_h5_open_data(at, name, &set, &length, err));
     const size_t stored = text_width(set);
-    const hid_t memory = dls_h5_text_type(width);
+    DLS_H5_OWNED const hid_t memory = dls_h5_text_type(width);
     bool ok = stored > 0 && stored <= width && length == n &&
               (n == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0);
     for (size_t i = 0; i < n && ok; i++) {
         ok = strnlen(text + i * width, width) < width;
     }
-    const dls_status status = ok ? DLS_OK : dls_h5_damaged(err, name);
-    H5Tclose(memory);
-    H5Dclose(set);
-    return status;
+    return ok ? DLS_OK : dls_h5_damaged(err, name);
 }
 
 dls_status dls_h5_get_dict(hid_t at, const char *name, dls_strdict *dict, dls_error *err)
 {
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
     hsize_t n;
     DLS_TRY(dls_h5_open_data(at, name, &set, &n, err));
     const size_t width = text_width(set);
-    const hid_t type = H5Dget_type(set);
+    DLS_H5_OWNED const hid_t type = H5Dget_type(set);
     dls_status status = DLS_OK;
-    char *text = NULL;
+    DLS_FREED char *text = NULL;
     if (width == 0 || width > TEXT_MAX) {
         status = dls_h5_damaged(err, name);
     } else if (!(text = dls_alloc_zero((size_t)n * width + 1, 1))) {
@@ -422,8 +411,5 @@ dls_status dls_h5_get_dict(hid_t at, const char *name, dls_strdict *dict, dls_er
             status = dls_fail(err, DLS_EINPUT, NULL, "\"%s\" holds a text twice", name);
         }
     }
-    dls_free(text);
-    H5Tclose(type);
-    H5Dclose(set);
     return status;
 }

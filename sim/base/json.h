@@ -7,12 +7,14 @@
 #ifndef DLS_BASE_JSON_H
 #define DLS_BASE_JSON_H
 
-#include "dlsim/error.h"
+#include "base/own.h"
 
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+
+DLS_OWNER(json_object, json_object_put)
 
 /* A number with 15 significant digits; NULL, which is JSON's null, for one that is not
  * finite: JSON has none. */

@@ -6,6 +6,7 @@
 #include "base/kendall.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *t
     if (n < 2) {
         return DLS_OK;
     }
-    pair *p;
+    DLS_FREED pair *p = NULL;
     DLS_TRY(dls_alloc_array(&p, 2 * n, sizeof *p, "pairs", err));
     for (size_t i = 0; i < n; i++) {
         p[i] = (pair){x[i], y[i]};
@@ -81,6 +82,5 @@ dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *t
     const double concordant = all - same_x - same_y + same_both - discordant;
     const double scale = sqrt(all - same_x) * sqrt(all - same_y);
     *tau = scale > 0 ? (concordant - discordant) / scale : (double)NAN;
-    dls_free(p);
     return DLS_OK;
 }

@@ -3,10 +3,13 @@
  * dlsim fidelity: a site's history replayed as it was, held against what was recorded, and graded.
  */
 #include "base/json.h"
+#include "base/own.h"
 #include "cli/replay.h"
 #include "dlsim/site.h"
 
 #include <stdio.h>
+
+DLS_OWNER(dls_setup, dls_setup_destroy)
 
 typedef struct request {
     dls_words set;
@@ -117,8 +120,8 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    dls_setup *setup = NULL;
-    dls_fidelity f = {0};
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
+    DLS_OWN(dls_fidelity_fini) dls_fidelity f = {0};
     DLS_TRY(dls_setup_create(&setup, err));
     dls_status status = dls_replay_site(setup, call->word[0], &r->set, err);
     DLS_THEN(status, dls_fidelity_of(setup, &f, err));
@@ -131,8 +134,6 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     if (status == DLS_OK && f.grade > r->least[0]) {
         call->exit_code = 1;
     }
-    dls_fidelity_fini(&f);
-    dls_setup_destroy(setup);
     return status;
 }
 

@@ -3,6 +3,7 @@
  * dlsim inspect: what a results file holds; its jobs; the life of one job.
  */
 #include "base/json.h"
+#include "base/own.h"
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/export_tables.h"
@@ -11,6 +12,8 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+
+DLS_OWNER(dls_saved, dls_saved_close)
 
 typedef struct request {
     const char *run_id, *job_id;
@@ -295,18 +298,15 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     if (!req->jobs && !req->job_id && !req->config) {
         return show_runs(req, call->word[0], err);
     }
-    dls_saved *one;
-    dls_status status = DLS_OK;
+    DLS_HOLD(dls_saved_close) dls_saved *one = NULL;
     DLS_TRY(dls_export_open(call->word[0], req->run_id, &one, err));
-    if (req->config) {
-        for (const char *p = dls_saved_text(one, "config_text"); *p; p++) {
-            putchar(iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t' ? '?' : *p);
-        }
-    } else {
-        status = req->job_id ? show_job(req, one, err) : show_jobs(req, one, err);
+    if (!req->config) {
+        return req->job_id ? show_job(req, one, err) : show_jobs(req, one, err);
     }
-    dls_saved_close(one);
-    return status;
+    for (const char *p = dls_saved_text(one, "config_text"); *p; p++) {
+        putchar(iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t' ? '?' : *p);
+    }
+    return DLS_OK;
 }
 
 static const dls_arg args[] = {

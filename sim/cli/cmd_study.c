@@ -2,12 +2,15 @@
  *
  * dlsim study: a sweep planned, run, merged and compared in one command.
  */
+#include "base/own.h"
 #include "cli/sweeping.h"
 
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
+
+DLS_OWNER(dls_comparison, dls_comparison_destroy)
 
 typedef struct study {
     dls_sweeping s;
@@ -80,15 +83,13 @@ static dls_status load(study *s, dls_error *err)
 static dls_status show(study *s, dls_error *err)
 {
     char merged[4200];
-    dls_comparison *c;
+    DLS_HOLD(dls_comparison_destroy) dls_comparison *c = NULL;
     s->s.o.quiet = s->s.o.quiet || *s->scratch;
     DLS_TRY(dls_sweeping_merge(&s->s, NULL, false, err));
     dls_sweeping_file(&s->s, merged, sizeof merged);
     DLS_TRY(dls_comparison_create(&c, err));
-    dls_status status = dls_comparison_add(c, merged, NULL, err);
-    DLS_THEN(status, dls_replay_compare(c, &s->baseline, s->s.o.json, err));
-    dls_comparison_destroy(c);
-    return status;
+    DLS_TRY(dls_comparison_add(c, merged, NULL, err));
+    return dls_replay_compare(c, &s->baseline, s->s.o.json, err);
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)

@@ -3,12 +3,15 @@
  * dlsim trace: statistics of a trace, conversion, generation.
  */
 #include "base/json.h"
+#include "base/own.h"
 #include "base/printable.h"
 #include "cli/replay.h"
 #include "dlsim/traces.h"
 
 #include <inttypes.h>
 #include <math.h>
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
 
 static const char *const quantile_names[DLS_STATS_QUANTILES] = {"p1",  "p5",  "p25", "p50", "p75",
                                                                 "p90", "p95", "p99", "max"};
@@ -208,7 +211,7 @@ static dls_status load(const request *r, const dls_call *call, dls_trace **trace
 static dls_status stats(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    dls_trace *trace;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     dls_trace_stats s;
     DLS_TRY(load(r, call, &trace, err));
     dls_status status = dls_trace_stats_compute(trace, &s, err);
@@ -220,7 +223,6 @@ static dls_status stats(void *user, dls_call *call, dls_error *err)
         }
         dls_trace_stats_fini(&s);
     }
-    dls_trace_destroy(trace);
     return status;
 }
 
@@ -243,16 +245,14 @@ static const dls_command trace_stats = {
 static dls_status convert(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    dls_trace *trace;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_TRY(load(r, call, &trace, err));
-    dls_trace *assigned = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *assigned = NULL;
     dls_status status = DLS_OK;
     if (r->table) {
         status = dls_trace_assign_builtin(trace, r->table, (uint64_t)r->seed, &assigned, err);
     }
     DLS_THEN(status, dls_trace_save_csv(assigned ? assigned : trace, r->output, err));
-    dls_trace_destroy(assigned);
-    dls_trace_destroy(trace);
     return status;
 }
 

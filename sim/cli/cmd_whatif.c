@@ -5,6 +5,7 @@
 #include "base/atomicfile.h"
 #include "base/folder.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "cli/replay.h"
 #include "cli/script.h"
 #include "dlsim/site.h"
@@ -291,7 +292,7 @@ static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, 
                                     .target = r->target,
                                     .vary = r->vary,
                                     .seed = (uint64_t)r->seed};
-    dls_whatif w;
+    DLS_OWN(dls_whatif_fini) dls_whatif w = {0};
     paths p;
     dls_status status = dls_whatif_of(setup[0], setup[1], &asked, &w, err);
     dls_replay_tell(setup[dls_setup_problem(setup[0], 0) ? 0 : 1], status);
@@ -303,7 +304,6 @@ static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, 
     if (status == DLS_OK && r->output) {
         status = write_folder(&w, r, call, &p, err);
     }
-    dls_whatif_fini(&w);
     return status == DLS_OK && r->output ? show_page(&p, call, err) : status;
 }
 

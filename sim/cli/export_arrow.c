@@ -5,6 +5,7 @@
  * File.fbs give it; places in it are counted from its end.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "cli/export_tables.h"
 
 #include <assert.h>
@@ -193,10 +194,7 @@ static dls_status mark_nulls(column *c, dls_error *err)
             continue;
         }
         if (!c->valid) {
-            c->valid = dls_alloc_zero(c->c.n / 8 + 1, 1);
-            if (!c->valid) {
-                return dls_nomem(err, "nulls", c->c.n / 8 + 1);
-            }
+            DLS_TRY(dls_alloc_array(&c->valid, c->c.n / 8 + 1, 1, "nulls", err));
             memset(c->valid, 0xff, c->c.n / 8 + 1);
         }
         c->valid[row / 8] &= (uint8_t) ~(1u << row % 8);
@@ -391,8 +389,8 @@ static void emit_file(output *o, flat *f, const table *t)
 dls_status dls_export_arrow(FILE *to, const dls_saved *run, dls_table which, size_t *rows,
                             dls_error *err)
 {
-    table *t = dls_alloc_zero(1, sizeof *t);
-    flat *f = dls_alloc_zero(1, sizeof *f);
+    DLS_FREED table *t = dls_alloc_zero(1, sizeof *t);
+    DLS_FREED flat *f = dls_alloc_zero(1, sizeof *f);
     dls_status status = t && f ? DLS_OK : dls_nomem(err, "table", sizeof *t + sizeof *f);
     if (status == DLS_OK) {
         t->run = run;
@@ -408,7 +406,5 @@ dls_status dls_export_arrow(FILE *to, const dls_saved *run, dls_table which, siz
         dls_free(t->column[i].names.bytes);
         dls_free(t->column[i].valid);
     }
-    dls_free(t);
-    dls_free(f);
     return status;
 }

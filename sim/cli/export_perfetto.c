@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "cli/export_tables.h"
 
 #include <inttypes.h>
@@ -145,7 +146,7 @@ static dls_status put_slices(writer *w, dls_error *err)
 {
     const dls_result_column *c = w->row;
     const size_t n = c[START].n;
-    size_t *order;
+    DLS_FREED size_t *order = NULL;
     for (size_t i = 0; i < n; i++) {
         const size_t nodes = (size_t)(at(&c[NODE], i) + 1);
         w->n_nodes = nodes > w->n_nodes ? nodes : w->n_nodes;
@@ -172,7 +173,6 @@ static dls_status put_slices(writer *w, dls_error *err)
             good = put_row(w, order[i]);
         }
     }
-    dls_free(order);
     return good ? DLS_OK : dls_nomem(err, "names", 0);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "cli/script.h"
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,7 +57,7 @@ static dls_status run(const char *command, const char *script, const dls_words *
     DLS_TRY(own_path(program, sizeof program, err));
     DLS_TRY(find(program, script, path, err));
     /* execv changes no word; its type is older than const. */
-    const char **argv;
+    DLS_FREED const char **argv = NULL;
     DLS_TRY(dls_alloc_array(&argv, words->n + call->n_words + 3, sizeof *argv, "words", err));
     argv[0] = "/bin/sh";
     argv[1] = path;
@@ -69,7 +70,6 @@ static dls_status run(const char *command, const char *script, const dls_words *
     if (setenv("DLSIM", program, 1) == 0 && setenv("DLSIM_COMMAND", command, 1) == 0) {
         execv(argv[0], (char *const *)(void *)argv);
     }
-    dls_free(argv);
     return dls_fail(err, DLS_ERUN, path, "cannot be run: %s", strerror(errno));
 }
 

@@ -6,6 +6,7 @@
 #include "config/config.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "config/load.h"
 #include "config/tree.h"
 
@@ -45,18 +46,14 @@ static dls_status apply_override(dls_settings *s, const dls_override *o, dls_pro
 static dls_status read_file(const dls_config_request *request, dls_settings *s,
                             dls_problems *problems, dls_error *err)
 {
-    char *text = NULL, *folder = NULL;
+    DLS_FREED char *text = NULL, *folder = NULL;
     size_t len = request->content ? strlen(request->content) : 0;
-    dls_status status = dls_config_folder(request->path, &folder, err);
-    if (status == DLS_OK && !request->content) {
-        status = dls_config_read_text(request->path, &text, &len, err);
+    DLS_TRY(dls_config_folder(request->path, &folder, err));
+    if (!request->content) {
+        DLS_TRY(dls_config_read_text(request->path, &text, &len, err));
     }
-    DLS_THEN(status, dls_config_parse(s, request->content ? request->content : text, len,
-                                      request->path ? request->path : "configuration", folder,
-                                      problems, err));
-    dls_free(text);
-    dls_free(folder);
-    return status;
+    return dls_config_parse(s, request->content ? request->content : text, len,
+                            request->path ? request->path : "configuration", folder, problems, err);
 }
 
 /* "{seed}" in the trace's name is the run's seed: a study has a trace of its own for each. */
@@ -103,20 +100,10 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
                            dls_config **out, dls_error *err)
 {
     const size_t before = problems->n;
-    dls_config *config;
+    DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
     DLS_TRY(dls_alloc_array(&config, 1, sizeof *config, "configuration", err));
-    dls_status status = load(request, problems, config, err);
-    if (status == DLS_OK && problems->nomem) {
-        status = dls_nomem(err, "list of problems", 0);
-    }
-    if (status == DLS_OK && problems->n > before) {
-        const size_t n = problems->n - before;
-        status = dls_fail(err, DLS_ECONFIG, request->path, "%zu problem%s", n, n == 1 ? "" : "s");
-    }
-    if (status != DLS_OK) {
-        dls_config_destroy(config);
-        return status;
-    }
-    *out = config;
+    DLS_TRY(load(request, problems, config, err));
+    DLS_TRY(dls_problems_since(problems, before, request->path, err));
+    *out = dls_take(&config);
     return DLS_OK;
 }

@@ -10,6 +10,7 @@
 #ifndef DLS_CONFIG_CONFIG_H
 #define DLS_CONFIG_CONFIG_H
 
+#include "base/own.h"
 #include "cluster/cluster.h"
 #include "cluster/failures.h"
 #include "cluster/power.h"
@@ -83,6 +84,7 @@ typedef struct dls_config_request {
 dls_status dls_config_load(const dls_config_request *request, dls_problems *problems,
                            dls_config **out, dls_error *err) DLS_MUST_CHECK;
 void dls_config_destroy(dls_config *config); /* NULL-safe */
+DLS_OWNER(dls_config, dls_config_destroy)
 
 /* ---- documentation from the schema; out is only written to ----------------------------------- */
 

@@ -3,6 +3,7 @@
  * A configuration as libconfig text, with the files that it names.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "config/load.h"
 #include "predictor/sources/inspector.h"
 #include "workload/operator/hardware.h"
@@ -198,11 +199,10 @@ dls_status dls_config_print_defaults(FILE *out, const dls_registry *registry, dl
                                             "{ count = 32; gpus = 8; gpu_type = \"V100\"; }); };",
                                         .registry = registry};
     dls_problems none = {0};
-    dls_config *config;
+    DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
     DLS_TRY(dls_config_load(&request, &none, &config, err));
     fputs("# Every key of a dlsim configuration, at its default. Quantities carry units.\n", out);
     emitter e = {.out = out, .config = config, .explain = true, .err = err};
     put_config(&e);
-    dls_config_destroy(config);
     return DLS_OK;
 }

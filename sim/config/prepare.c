@@ -6,10 +6,13 @@
 #include "config/prepare.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "config/load.h"
 #include "traces/assign.h"
 
 #include <string.h>
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
@@ -27,32 +30,26 @@ dls_status dls_config_assign_models(const dls_config *config, const dls_trace *t
 {
     const char *name = config->trace_assign;
     const char *text = dls_assign_builtin_text(name);
-    char *file = NULL;
-    dls_assign_table table = {0};
-    dls_status status = DLS_OK;
+    DLS_FREED char *file = NULL;
+    DLS_OWN(dls_assign_table_fini) dls_assign_table table = {0};
     if (!text) {
         size_t len;
-        status = dls_config_read_text(name, &file, &len, err);
+        DLS_TRY(dls_config_read_text(name, &file, &len, err));
         text = file;
     }
-    DLS_THEN(status, dls_assign_table_parse(text, name, &table, err));
-    DLS_THEN(status, dls_trace_assign(trace, &table, config->sim.seed, out, err));
-    dls_assign_table_fini(&table);
-    dls_free(file);
-    return status;
+    DLS_TRY(dls_assign_table_parse(text, name, &table, err));
+    return dls_trace_assign(trace, &table, config->sim.seed, out, err);
 }
 
 dls_status dls_config_make_trace(const dls_config *config, dls_trace **out, dls_error *err)
 {
-    dls_trace *read;
+    DLS_HOLD(dls_trace_destroy) dls_trace *read = NULL;
     DLS_TRY(dls_config_load_trace(config, &read, err));
-    if (*config->trace_assign == '\0') {
-        *out = read;
-        return DLS_OK;
+    if (*config->trace_assign) {
+        return dls_config_assign_models(config, read, out, err);
     }
-    const dls_status status = dls_config_assign_models(config, read, out, err);
-    dls_trace_destroy(read);
-    return status;
+    *out = dls_take(&read);
+    return DLS_OK;
 }
 
 /* ---- the world, and what may be known of it -------------------------------------------------- */
@@ -130,17 +127,16 @@ static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_e
 static dls_status make_history(const dls_config *config, const dls_trace *trace, dls_prepared *p,
                                dls_error *err)
 {
-    dls_trace *past = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *past = NULL;
     if (!config->estimates_learned) {
         return DLS_OK;
     }
     if (config->history_path) {
         DLS_TRY(dls_trace_load(config->history_path, NULL, &config->trace_options, &past, err));
     }
-    const dls_status status = dls_history_create(trace, past, config->estimates_trees, &p->history, err);
-    dls_trace_destroy(past);
+    DLS_TRY(dls_history_create(trace, past, config->estimates_trees, &p->history, err));
     p->params.history = p->history;
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,

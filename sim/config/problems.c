@@ -45,3 +45,14 @@ void dls_problems_add(dls_problems *list, const char *where, const char *fmt, ..
     }
     list->kept++;
 }
+
+dls_status dls_problems_since(const dls_problems *list, size_t before, const char *where,
+                              dls_error *err)
+{
+    const size_t n = list->n - before;
+    if (list->nomem) {
+        return dls_nomem(err, "list of problems", 0);
+    }
+    return n == 0 ? DLS_OK
+                  : dls_fail(err, DLS_ECONFIG, where, "%zu problem%s", n, n == 1 ? "" : "s");
+}

@@ -23,5 +23,8 @@ typedef struct dls_problems {
 void dls_problems_fini(dls_problems *list);
 /* where: "file:line", "--set", ...; "" or NULL: no place. */
 void dls_problems_add(dls_problems *list, const char *where, const char *fmt, ...) DLS_PRINTF(3, 4);
+/* ECONFIG, with their number, if there are more than `before`; ENOMEM if one was lost. */
+dls_status dls_problems_since(const dls_problems *list, size_t before, const char *where,
+                              dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -76,23 +76,17 @@ static const void *list_find(const policy_list *list, const char *name)
 
 dls_status dls_registry_create(dls_registry **out, dls_error *err)
 {
-    dls_registry *reg;
+    DLS_HOLD(dls_registry_destroy) dls_registry *reg = NULL;
     DLS_TRY(dls_alloc_array(&reg, 1, sizeof *reg, "registry", err));
-    dls_status status = list_add(&reg->scheds, NULL, NULL, -1, err);
-    DLS_THEN(status, list_add(&reg->placements, NULL, NULL, -1, err));
-    const dls_sched_ops *const *s = dls_scheds();
-    for (; status == DLS_OK && *s; s++) {
-        status = list_add(&reg->scheds, *s, (*s)->name, -1, err);
+    DLS_TRY(list_add(&reg->scheds, NULL, NULL, -1, err));
+    DLS_TRY(list_add(&reg->placements, NULL, NULL, -1, err));
+    for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
+        DLS_TRY(list_add(&reg->scheds, *s, (*s)->name, -1, err));
     }
-    const dls_placement_ops *const *p = dls_placements();
-    for (; status == DLS_OK && *p; p++) {
-        status = list_add(&reg->placements, *p, (*p)->name, -1, err);
+    for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
+        DLS_TRY(list_add(&reg->placements, *p, (*p)->name, -1, err));
     }
-    if (status != DLS_OK) {
-        dls_registry_destroy(reg);
-        return status;
-    }
-    *out = reg;
+    *out = dls_take(&reg);
     return DLS_OK;
 }
 
@@ -220,14 +214,13 @@ dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err
 {
     DLS_TRY(
         dls_grow(&reg->plugins, &reg->plugins_cap, reg->n_plugins + 1, sizeof *reg->plugins, err));
-    char *copy = dls_strdup(path);
+    DLS_FREED char *copy = dls_strdup(path);
     if (!copy) {
         return dls_nomem(err, "plug-in path", strlen(path));
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *why = dlerror();
-        dls_free(copy);
         return dls_fail(err, DLS_EINPUT, path, "cannot be loaded: %s%s",
                         why ? why : "no reason given",
                         strchr(path, '/') ? "" : " (a plug-in here is ./NAME.so)");
@@ -238,10 +231,9 @@ dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err
         list_cut(&reg->scheds, n_scheds);
         list_cut(&reg->placements, n_placements);
         dlclose(handle);
-        dls_free(copy);
         return status;
     }
-    reg->plugins[reg->n_plugins++] = (plugin){handle, copy};
+    reg->plugins[reg->n_plugins++] = (plugin){handle, dls_take(&copy)};
     return DLS_OK;
 }
 

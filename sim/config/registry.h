@@ -9,6 +9,7 @@
 #ifndef DLS_CONFIG_REGISTRY_H
 #define DLS_CONFIG_REGISTRY_H
 
+#include "base/own.h"
 #include "dlsim/policy.h"
 
 #include <stdbool.h>
@@ -20,6 +21,7 @@ typedef struct dls_registry dls_registry;
 dls_status dls_registry_create(dls_registry **out, dls_error *err) DLS_MUST_CHECK;
 /* Closes the plug-ins: no policy of theirs may be in use. NULL-safe. */
 void dls_registry_destroy(dls_registry *reg);
+DLS_OWNER(dls_registry, dls_registry_destroy)
 /* Add what the shared object exports; nothing is added on failure. Errors: EINPUT (not there, not a
  * plug-in, another ABI, a broken or repeated policy), ENOMEM. */
 dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err) DLS_MUST_CHECK;

@@ -4,9 +4,10 @@
  * figures as columns, and the runs.
  */
 
-#include "base/alloc.h"
-#include "base/units.h"
 #include "results/merge.h"
+#include "base/alloc.h"
+#include "base/own.h"
+#include "base/units.h"
 #include "sweep/store.h"
 
 #include <math.h>
@@ -31,16 +32,20 @@ typedef struct table {
     char *texts; /* of runs */
 } table;
 
-static void table_fini(table *t)
+static void table_destroy(table *t)
 {
-    for (size_t i = 0; i < t->n_columns; i++) {
+    for (size_t i = 0; t && i < t->n_columns; i++) {
         dls_free(t->data[i]);
     }
-    dls_free(t->state);
-    dls_free(t->row);
-    dls_free(t->runs);
-    dls_free(t->texts);
+    if (t) {
+        dls_free(t->state);
+        dls_free(t->row);
+        dls_free(t->runs);
+        dls_free(t->texts);
+    }
+    dls_free(t);
 }
+DLS_OWNER(table, table_destroy)
 
 /* A new column of zeros; width: of a text. */
 static dls_status add_column(table *t, const char *name, dls_field_type type, size_t width,
@@ -192,16 +197,12 @@ static void put_fields(table *t, size_t *column, const dls_field *fields, size_t
 
 static dls_status read_summary(const char *path, dls_summary *out, dls_error *err)
 {
-    dls_results *file;
-    dls_run *run;
+    DLS_HOLD(dls_results_close) dls_results *file = NULL;
+    DLS_HOLD(dls_run_close) dls_run *run = NULL;
     DLS_TRY(dls_results_open(path, &file, err));
-    const dls_status status = dls_run_open(file, NULL, &run, err);
-    if (status == DLS_OK) {
-        *out = run->summary;
-        dls_run_close(run);
-    }
-    dls_results_close(file);
-    return status;
+    DLS_TRY(dls_run_open(file, NULL, &run, err));
+    *out = run->summary;
+    return DLS_OK;
 }
 
 static dls_status add_summaries(table *t, dls_error *err)
@@ -305,27 +306,22 @@ dls_status dls_sweep_merge(const dls_sweep_plan *plan, const char *folder, const
                            bool link, size_t *n_finished, dls_error *err)
 {
     const dls_sweep *s = plan->request.sweep;
-    table *t;
+    DLS_HOLD(table_destroy) table *t = NULL;
     DLS_TRY(dls_alloc_array(&t, 1, sizeof *t, "table of points", err));
     t->plan = plan;
     t->folder = folder;
     t->n = plan->n;
-    dls_status status = find_runs(t, err);
-    DLS_THEN(status, fill_table(t, err));
-    if (status == DLS_OK) {
-        const dls_merge_text texts[] = {{"name", s->name}, {"baseline", s->baseline}};
-        const dls_merge merge = {.runs = t->runs,
-                                 .n_runs = t->n_finished,
-                                 .link = link,
-                                 .columns = t->column,
-                                 .n_columns = t->n_columns,
-                                 .n_points = t->n,
-                                 .texts = texts,
-                                 .n_texts = sizeof texts / sizeof texts[0]};
-        status = dls_results_merge(path, &merge, err);
-        *n_finished = t->n_finished;
-    }
-    table_fini(t);
-    dls_free(t);
-    return status;
+    DLS_TRY(find_runs(t, err));
+    DLS_TRY(fill_table(t, err));
+    const dls_merge_text texts[] = {{"name", s->name}, {"baseline", s->baseline}};
+    const dls_merge merge = {.runs = t->runs,
+                             .n_runs = t->n_finished,
+                             .link = link,
+                             .columns = t->column,
+                             .n_columns = t->n_columns,
+                             .n_points = t->n,
+                             .texts = texts,
+                             .n_texts = sizeof texts / sizeof texts[0]};
+    *n_finished = t->n_finished;
+    return dls_results_merge(path, &merge, err);
 }

@@ -5,6 +5,7 @@
 #include "sweep/plan.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/shell.h"
 #include "config/load.h"
 
@@ -89,7 +90,7 @@ dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_proble
                             dls_config **out, dls_error *err)
 {
     char seed[32];
-    dls_override *overrides;
+    DLS_FREED dls_override *overrides = NULL;
     DLS_TRY(dls_alloc_array(&overrides, n_overrides_max(plan), sizeof *overrides, "sweep", err));
     const dls_config_request request = {.path = plan->request.sweep->base,
                                         .content = plan->base_text,
@@ -97,9 +98,7 @@ dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_proble
                                         .n_overrides =
                                             point_overrides(plan, point, overrides, seed),
                                         .registry = plan->request.registry};
-    const dls_status status = dls_config_load(&request, problems, out, err);
-    dls_free(overrides);
-    return status;
+    return dls_config_load(&request, problems, out, err);
 }
 
 dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls_config *config,
@@ -276,24 +275,23 @@ static dls_status make_seeds(dls_sweep_plan *plan, const dls_config *first, dls_
 /* What the first point says about all of them. */
 static dls_status look_at_first(dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
 {
-    dls_config *config;
+    DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
     DLS_TRY(dls_sweep_config(plan, 0, problems, &config, err));
     plan->scheduler = dls_strdup(config->scheduler);
     plan->placement = dls_strdup(config->placement);
-    dls_status status = plan->scheduler && plan->placement ? make_seeds(plan, config, err)
-                                                           : dls_nomem(err, "sweep", 0);
-    if (status == DLS_OK && *config->results_path) {
+    DLS_TRY(plan->scheduler && plan->placement ? make_seeds(plan, config, err)
+                                               : dls_nomem(err, "sweep", 0));
+    if (*config->results_path) {
         dls_problems_add(problems, plan->request.sweep->base,
                          "'results.path' is set: results of a sweep go to its own folder");
-        status = dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
+        return dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
     }
-    if (status == DLS_OK && *config->trace_path == '\0') {
+    if (*config->trace_path == '\0') {
         dls_problems_add(problems, plan->request.sweep->base,
                          "no trace: give 'trace.path' or --trace=FILE");
-        status = dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
+        return dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
     }
-    dls_config_destroy(config);
-    return status;
+    return DLS_OK;
 }
 
 /* Add the problems that are not there yet. */
@@ -315,15 +313,14 @@ static void merge_problems(dls_problems *to, const dls_problems *from)
 static dls_status resolve_point(dls_sweep_plan *plan, size_t i, bool ids, dls_problems *problems,
                                 dls_error *err)
 {
-    dls_config *config;
+    DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
     DLS_TRY(dls_sweep_config(plan, plan->first + i, problems, &config, err));
-    dls_status status = ids ? find_trace(plan, config, &plan->trace_of[i], err) : DLS_OK;
-    if (status == DLS_OK && ids) {
-        status = dls_sweep_identify(&plan->inputs, config, plan->request.registry,
-                                    plan->trace[plan->trace_of[i]].sha256, plan->id[i], err);
+    DLS_TRY(ids ? find_trace(plan, config, &plan->trace_of[i], err) : DLS_OK);
+    if (ids) {
+        DLS_TRY(dls_sweep_identify(&plan->inputs, config, plan->request.registry,
+                                   plan->trace[plan->trace_of[i]].sha256, plan->id[i], err));
     }
-    dls_config_destroy(config);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status resolve(dls_sweep_plan *plan, bool ids, dls_problems *problems, dls_error *err)
@@ -354,7 +351,7 @@ static int by_id(const void *a, const void *b, void *user)
 /* Two points with one result: an axis that changes nothing, or a value that is there twice. */
 static dls_status check_distinct(const dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
 {
-    size_t *order;
+    DLS_FREED size_t *order = NULL;
     DLS_TRY(dls_alloc_array(&order, plan->n, sizeof *order, "sweep", err));
     for (size_t i = 0; i < plan->n; i++) {
         order[i] = i;
@@ -375,7 +372,6 @@ static dls_status check_distinct(const dls_sweep_plan *plan, dls_problems *probl
                                 sizeof other));
         }
     }
-    dls_free(order);
     return DLS_OK;
 }
 
@@ -386,10 +382,9 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
     const size_t before = problems->n;
     size_t len;
     DLS_TRY(dls_config_read_text(s->base, &plan->base_text, &len, err));
-    dls_override *common;
+    DLS_FREED dls_override *common = NULL;
     DLS_TRY(dls_alloc_array(&common, n_overrides_max(plan), sizeof *common, "sweep", err));
     check_overrides(plan, common, common_overrides(plan, common), problems);
-    dls_free(common);
     plan->n_designs = dls_sweep_n_designs(s);
     plan->n_seeds = s->n_seeds ? s->n_seeds : 1;
     plan->n_points = dls_sweep_n_points(s);
@@ -420,23 +415,17 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
             return status;
         }
     }
-    const size_t n = problems->n - before;
-    return n == 0 ? DLS_OK
-                  : dls_fail(err, DLS_ECONFIG, s->path, "%zu problem%s", n, n == 1 ? "" : "s");
+    return dls_problems_since(problems, before, s->path, err);
 }
 
 dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *problems,
                                dls_sweep_plan **out, dls_error *err)
 {
-    dls_sweep_plan *plan;
+    DLS_HOLD(dls_sweep_plan_destroy) dls_sweep_plan *plan = NULL;
     DLS_TRY(dls_alloc_array(&plan, 1, sizeof *plan, "sweep", err));
     plan->request = *request;
     dls_sweep_inputs_init(&plan->inputs);
-    const dls_status status = make(plan, problems, err);
-    if (status != DLS_OK) {
-        dls_sweep_plan_destroy(plan);
-        return status;
-    }
-    *out = plan;
+    DLS_TRY(make(plan, problems, err));
+    *out = dls_take(&plan);
     return DLS_OK;
 }

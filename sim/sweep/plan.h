@@ -10,6 +10,7 @@
 #ifndef DLS_SWEEP_PLAN_H
 #define DLS_SWEEP_PLAN_H
 
+#include "base/own.h"
 #include "sweep/identity.h"
 #include "sweep/sweep.h"
 
@@ -72,6 +73,7 @@ typedef struct dls_sweep_plan {
 dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *problems,
                                dls_sweep_plan **out, dls_error *err) DLS_MUST_CHECK;
 void dls_sweep_plan_destroy(dls_sweep_plan *plan); /* NULL-safe */
+DLS_OWNER(dls_sweep_plan, dls_sweep_plan_destroy)
 
 static inline size_t dls_sweep_design(const dls_sweep_plan *plan, size_t point)
 {

@@ -6,6 +6,7 @@
 #include "sweep/read.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/suggest.h"
 #include "config/load.h"
 #include "config/tree.h"
@@ -169,10 +170,8 @@ static dls_status read_base(const dls_sweep_reader *r, const config_setting_t *r
     }
     const bool as_it_is = *base == '/' || strcmp(r->from.folder, ".") == 0;
     const size_t n = strlen(r->from.folder) + strlen(base) + 2;
-    char *path = dls_alloc(n);
-    if (!path) {
-        return dls_nomem(r->err, "sweep", n);
-    }
+    char *path = NULL;
+    DLS_TRY(dls_alloc_array(&path, n, 1, "sweep", r->err));
     snprintf(path, n, "%s%s%s", as_it_is ? "" : r->from.folder, as_it_is ? "" : "/", base);
     dls_free(s->base);
     s->base = path;
@@ -249,52 +248,37 @@ static dls_status read_text(dls_sweep *sweep, const char *text, size_t len, cons
 {
     const dls_sweep_reader r = {
         .sweep = sweep, .from = {sweep->path, folder}, .problems = problems, .err = err};
-    config_t tree;
+    DLS_OWN(config_destroy) config_t tree = {0};
     config_init(&tree);
-    dls_status status = DLS_OK;
-    if (dls_config_tree_read(&tree, text, len, &r.from, problems)) {
-        const config_setting_t *root = config_root_setting(&tree);
-        const config_setting_t *group = config_setting_get_member(root, DLS_CONFIG_SWEEP);
-        if (!group || config_setting_type(group) != CONFIG_TYPE_GROUP) {
-            dls_problems_add(problems, sweep->path, "has no group 'sweep': see docs/sweeps.md");
-        } else {
-            status = read_group(&r, root, group);
-        }
+    if (!dls_config_tree_read(&tree, text, len, &r.from, problems)) {
+        return DLS_OK;
     }
-    config_destroy(&tree);
-    return status;
+    const config_setting_t *root = config_root_setting(&tree);
+    const config_setting_t *group = config_setting_get_member(root, DLS_CONFIG_SWEEP);
+    if (group && config_setting_type(group) == CONFIG_TYPE_GROUP) {
+        return read_group(&r, root, group);
+    }
+    dls_problems_add(problems, sweep->path, "has no group 'sweep': see docs/sweeps.md");
+    return DLS_OK;
 }
 
 dls_status dls_sweep_load(const char *path, dls_problems *problems, dls_sweep **out, dls_error *err)
 {
     const size_t before = problems->n;
-    dls_sweep *sweep;
-    char *text = NULL, *folder = NULL;
+    DLS_HOLD(dls_sweep_destroy) dls_sweep *sweep = NULL;
+    DLS_FREED char *text = NULL, *folder = NULL;
     size_t len;
     DLS_TRY(dls_sweep_create(path, &sweep, err));
-    dls_status status = dls_config_read_text(path, &text, &len, err);
-    DLS_THEN(status, dls_config_folder(path, &folder, err));
-    DLS_THEN(status, read_text(sweep, text, len, folder, problems, err));
-    dls_free(text);
-    dls_free(folder);
-    if (status == DLS_OK && problems->n == before) {
+    DLS_TRY(dls_config_read_text(path, &text, &len, err));
+    DLS_TRY(dls_config_folder(path, &folder, err));
+    DLS_TRY(read_text(sweep, text, len, folder, problems, err));
+    if (problems->n == before) {
         check_keys(sweep, problems);
     }
-    if (status == DLS_OK && problems->n == before &&
-        dls_sweep_n_points(sweep) > DLS_STUDY_POINTS_MAX) {
+    if (problems->n == before && dls_sweep_n_points(sweep) > DLS_STUDY_POINTS_MAX) {
         dls_problems_add(problems, path, "has more than a million points");
     }
-    if (status == DLS_OK && problems->nomem) {
-        status = dls_nomem(err, "list of problems", 0);
-    }
-    if (status == DLS_OK && problems->n > before) {
-        const size_t n = problems->n - before;
-        status = dls_fail(err, DLS_ECONFIG, path, "%zu problem%s", n, n == 1 ? "" : "s");
-    }
-    if (status != DLS_OK) {
-        dls_sweep_destroy(sweep);
-        return status;
-    }
-    *out = sweep;
+    DLS_TRY(dls_problems_since(problems, before, path, err));
+    *out = dls_take(&sweep);
     return DLS_OK;
 }

@@ -5,6 +5,7 @@
 #include "sweep/read.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -251,17 +252,14 @@ static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t 
         }
         DLS_TRY(dls_sweep_add_key(axis, key, r->err));
     }
-    double *u;
+    DLS_FREED double *u = NULL;
     DLS_TRY(dls_alloc_array(&u, (size_t)points * dims, sizeof *u, "sample", r->err));
-    dls_status status = DLS_OK;
     if (lhs) {
         dls_sweep_lhs((size_t)points, dims, (uint64_t)seed, u);
     } else {
-        status = dls_sweep_sobol((size_t)points, dims, u, r->err);
+        DLS_TRY(dls_sweep_sobol((size_t)points, dims, u, r->err));
     }
-    DLS_THEN(status, fill_sample(r, axis, dim, u, (size_t)points));
-    dls_free(u);
-    return status;
+    return fill_sample(r, axis, dim, u, (size_t)points);
 }
 
 static dls_status read_axis(const dls_sweep_reader *r, const config_setting_t *group)

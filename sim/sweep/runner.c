@@ -252,17 +252,19 @@ static dls_status run_all(runner *r, dls_error *err)
     return DLS_OK;
 }
 
+static void runner_fini(runner *r)
+{
+    dls_free(r->workers);
+    dls_free(r->taken);
+}
+
 dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int workers,
                          dls_study_progress *done, dls_error *err)
 {
+    DLS_OWN(runner_fini)
     runner r = {.plan = plan, .folder = folder, .n_workers = workers, .now = {.n = plan->n}};
-    r.workers = dls_alloc_zero((size_t)workers, sizeof *r.workers);
-    r.taken = dls_alloc_zero(plan->n + 1, sizeof *r.taken);
-    if (!r.workers || !r.taken) {
-        dls_free(r.workers);
-        dls_free(r.taken);
-        return dls_nomem(err, "workers", plan->n * sizeof *r.taken);
-    }
+    DLS_TRY(dls_alloc_array(&r.workers, (size_t)workers, sizeof *r.workers, "workers", err));
+    DLS_TRY(dls_alloc_array(&r.taken, plan->n + 1, sizeof *r.taken, "workers", err));
     dls_sweep_store_clean(folder);
     (void)H5open(); /* once for all workers; where it fails, their own call does, too, and says so */
     /* Blocked, so that none is missed between a look and the wait for the next; the workers inherit
@@ -275,8 +277,6 @@ dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int wor
     const dls_status status = run_all(&r, err);
     stop_all(&r);
     sigprocmask(SIG_SETMASK, &old, NULL);
-    dls_free(r.workers);
-    dls_free(r.taken);
     *done = r.now;
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/folder.h"
 #include "base/guard.h"
+#include "base/own.h"
 #include "results/read.h"
 
 #include <dirent.h>
@@ -43,13 +44,12 @@ bool dls_sweep_finished(const char *folder, const char *id)
 {
     DLS_HDF5_LOCKED;
     char path[PATH_BYTES];
-    dls_results *file;
+    DLS_HOLD(dls_results_close) dls_results *file = NULL;
     dls_sweep_store_path(folder, id, ".h5", path, sizeof path);
     if (access(path, F_OK) != 0 || dls_results_open(path, &file, NULL) != DLS_OK) {
         return false;
     }
     const bool own = file->ids.n == 1 && strcmp(dls_results_run_id(file, 0), id) == 0;
-    dls_results_close(file);
     return own;
 }
 

@@ -5,6 +5,7 @@
 #include "sweep/sweep.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "sweep/read.h"
 
 #include <string.h>
@@ -66,19 +67,15 @@ static dls_status stem(const char *path, char **out, dls_error *err)
 
 dls_status dls_sweep_create(const char *config_path, dls_sweep **out, dls_error *err)
 {
-    dls_sweep *sweep;
+    DLS_HOLD(dls_sweep_destroy) dls_sweep *sweep = NULL;
     DLS_TRY(dls_alloc_array(&sweep, 1, sizeof *sweep, "sweep", err));
-    dls_status status = dls_sweep_text(config_path, &sweep->path, err);
-    DLS_THEN(status, dls_sweep_text(config_path, &sweep->base, err));
-    DLS_THEN(status, stem(config_path, &sweep->name, err));
-    DLS_THEN(status, dls_sweep_text("", &sweep->output, err));
-    DLS_THEN(status, dls_sweep_text("", &sweep->baseline, err));
-    if (status != DLS_OK) {
-        dls_sweep_destroy(sweep);
-        return status;
-    }
+    DLS_TRY(dls_sweep_text(config_path, &sweep->path, err));
+    DLS_TRY(dls_sweep_text(config_path, &sweep->base, err));
+    DLS_TRY(stem(config_path, &sweep->name, err));
+    DLS_TRY(dls_sweep_text("", &sweep->output, err));
+    DLS_TRY(dls_sweep_text("", &sweep->baseline, err));
     sweep->own_base = true;
-    *out = sweep;
+    *out = dls_take(&sweep);
     return DLS_OK;
 }
 

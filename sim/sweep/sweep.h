@@ -12,6 +12,7 @@
 #ifndef DLS_SWEEP_SWEEP_H
 #define DLS_SWEEP_SWEEP_H
 
+#include "base/own.h"
 #include "base/strdict.h"
 #include "config/config.h"
 #include "dlsim/study.h"
@@ -51,6 +52,7 @@ dls_status dls_sweep_load(const char *path, dls_problems *problems, dls_sweep **
 dls_status dls_sweep_create(const char *config_path, dls_sweep **out,
                             dls_error *err) DLS_MUST_CHECK;
 void dls_sweep_destroy(dls_sweep *sweep); /* NULL-safe */
+DLS_OWNER(dls_sweep, dls_sweep_destroy)
 
 /* An axis over one key: n values. where names it in messages. */
 dls_status dls_sweep_add_list(dls_sweep *sweep, const char *key, const char *const *values,

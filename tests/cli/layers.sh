@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What holds for every source file: who may include whom (docs/ARCHITECTURE.md), that it opens with its
-# licence and what it is for, and how long files and functions may be.
+# licence and what it is for, and how long files, functions and the explanations of words may be.
 set -eu
 cd "$DLSIM_SOURCE"
 allowed() {
@@ -127,5 +127,11 @@ for name in $(find sim placement traces results predictor \( -name '*.c' -o -nam
     comm -23 - <(echo "$used")); do
     grep -qrw "DLS_API.*$name" sim/include/dlsim || { echo "$name: called by nobody"; bad=1; }
 done
+# A stranger reads the words of the project once: none is explained in more than 20.
+awk -F'|' '
+    /^## / { words = /^## Words/ }
+    words && NF == 4 && split($3, word, " ") > 20 { print "docs/ARCHITECTURE.md: too long: " $0; bad = 1 }
+    words && NF == 4 { n++ }
+    END { exit bad || n < 20 }' docs/ARCHITECTURE.md || bad=1
 [ $bad = 0 ] && echo "includes follow the layers, and every file says what it is for"
 exit $bad

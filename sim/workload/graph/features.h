@@ -25,6 +25,7 @@
 #ifndef DLS_GRAPH_FEATURES_H
 #define DLS_GRAPH_FEATURES_H
 
+#include "base/own.h"
 #include "dlsim/predictor.h"
 #include "workload/graph/grouping.h"
 
@@ -64,6 +65,7 @@ typedef struct dls_feature_spec {
 dls_status dls_feature_spec_create(dls_features_version version, dls_feature_spec **out,
                                    dls_error *err) DLS_MUST_CHECK;
 void dls_feature_spec_destroy(dls_feature_spec *spec); /* NULL-safe */
+DLS_OWNER(dls_feature_spec, dls_feature_spec_destroy)
 /* The frequency of one operation, 0..1; the fallback is the least one. EINPUT. */
 dls_status dls_feature_spec_set(dls_feature_spec *spec, const char *op, double frequency,
                                 dls_error *err) DLS_MUST_CHECK;

@@ -20,6 +20,7 @@
 #ifndef DLS_GRAPH_GRAPH_H
 #define DLS_GRAPH_GRAPH_H
 
+#include "base/own.h"
 #include "base/strdict.h"
 #include "dlsim/error.h"
 #include "workload/graph/op_kind.h"
@@ -158,6 +159,7 @@ typedef struct dls_opgraph {
 dls_status dls_opgraph_create(const dls_opgraph_info *info, dls_opgraph **out,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_opgraph_destroy(dls_opgraph *g); /* NULL-safe */
+DLS_OWNER(dls_opgraph, dls_opgraph_destroy)
 
 /* Append a node. Names are unique (EINPUT). op: the operation's name, NULL for dls_op_name(kind).
  * node->kind, name and op of the stored copy follow from the arguments; repeat 0 counts as 1.
