@@ -6,6 +6,7 @@
 #include "predictor/baselines/habitat_nets.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/baselines/habitat.h"
 
 dls_status dls_habitat_nets_step_s(const dls_kernel_nets *nets, const dls_workload *w,
@@ -15,15 +16,13 @@ dls_status dls_habitat_nets_step_s(const dls_kernel_nets *nets, const dls_worklo
 {
     const dls_roofline before = dls_roofline_of(from, numeric),
                        after = dls_roofline_of(to, numeric);
-    double *here = dls_alloc_zero(2 * w->n_kernels + 1, sizeof *here);
+    DLS_FREED double *here = NULL;
     double update_s, before_s = 0, after_s = 0;
-    if (!here) {
-        return dls_nomem(err, "kernels", 2 * w->n_kernels * sizeof *here);
-    }
+    DLS_TRY(dls_alloc_array(&here, 2 * w->n_kernels + 1, sizeof *here, "kernels", err));
     double *const there = here + w->n_kernels;
-    dls_status status = dls_kernel_nets_times(nets, w, from, numeric, batch, here, &update_s, err);
-    DLS_THEN(status, dls_kernel_nets_times(nets, w, to, numeric, batch, there, &update_s, err));
-    for (size_t i = 0; i < w->n_kernels && status == DLS_OK; i++) {
+    DLS_TRY(dls_kernel_nets_times(nets, w, from, numeric, batch, here, &update_s, err));
+    DLS_TRY(dls_kernel_nets_times(nets, w, to, numeric, batch, there, &update_s, err));
+    for (size_t i = 0; i < w->n_kernels; i++) {
         const dls_kernel *k = &w->kernel[i];
         const double s = dls_habitat_kernel_s(k, &before, batch);
         if (s > 0) {
@@ -32,7 +31,6 @@ dls_status dls_habitat_nets_step_s(const dls_kernel_nets *nets, const dls_worklo
                                         : dls_habitat_ratio(k, &before, &after, batch));
         }
     }
-    dls_free(here);
     *step_s = before_s > 0 ? measured_s * after_s / before_s : measured_s;
-    return status;
+    return DLS_OK;
 }

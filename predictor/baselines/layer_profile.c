@@ -6,6 +6,7 @@
 #include "predictor/baselines/layer_profile.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -265,10 +266,16 @@ static dls_status take_kernels(const reading *r, dls_layer_profile *p, dls_error
     return p->w.n_kernels ? DLS_OK : wrong(r, 1, "no layer takes any time", err);
 }
 
+static void reading_fini(reading *r)
+{
+    dls_free(r->layer);
+    dls_free(r->edge);
+}
+
 dls_status dls_layer_profile_read(const char *path, const char *model, dls_layer_profile *p,
                                   dls_error *err)
 {
-    reading r = {.path = path};
+    DLS_OWN(reading_fini) reading r = {.path = path};
     *p = (dls_layer_profile){0};
     snprintf(p->w.name, sizeof p->w.name, "%s", model);
     FILE *f = fopen(path, "re");
@@ -280,8 +287,6 @@ dls_status dls_layer_profile_read(const char *path, const char *model, dls_layer
     DLS_THEN(status, connect(&r, err));
     DLS_THEN(status, find_batch(&r, err));
     DLS_THEN(status, take_kernels(&r, p, err));
-    dls_free(r.layer);
-    dls_free(r.edge);
     if (status != DLS_OK) {
         dls_layer_profile_fini(p);
     }

@@ -217,18 +217,16 @@ static dls_status make(const dls_corpus_options *o, const dls_variant *variant, 
 
 dls_status dls_corpus_create(const dls_corpus_options *o, dls_corpus *out, dls_error *err)
 {
-    dls_variant *variant;
+    DLS_FREED dls_variant *variant = NULL;
+    DLS_FREED dls_opgraph **graph = NULL;
     const size_t n = o->n_graphs + o->n_random;
     *out = (dls_corpus){0};
     DLS_TRY(dls_variants_draw(o->n_graphs, o->seed, &variant, err));
-    dls_opgraph **graph = dls_alloc_zero(n + 1, sizeof(dls_opgraph *));
-    const dls_status status = graph ? make(o, variant, graph, out, err)
-                                    : dls_nomem(err, "corpus", n * sizeof(dls_opgraph *));
-    for (size_t i = 0; graph && i < n; i++) {
+    DLS_TRY(dls_alloc_array(&graph, n + 1, sizeof(dls_opgraph *), "corpus", err));
+    const dls_status status = make(o, variant, graph, out, err);
+    for (size_t i = 0; i < n; i++) {
         dls_opgraph_destroy(graph[i]);
     }
-    dls_free(graph);
-    dls_free(variant);
     if (status != DLS_OK) {
         dls_corpus_fini(out);
     }

@@ -130,19 +130,16 @@ static dls_status draw(size_t n, ticket *ticket_of, size_t *available, size_t *t
 dls_status dls_variants_draw(size_t n, uint64_t seed, dls_variant **out, dls_error *err)
 {
     const size_t n_models = dls_zoo_drawn();
-    ticket *ticket_of = dls_alloc_zero(n_models * PER_MODEL, sizeof *ticket_of);
-    size_t *counts = dls_alloc_zero(2 * n_models, sizeof *counts);
-    *out = dls_alloc_zero(n + 1, sizeof **out);
-    dls_status status = ticket_of && counts && *out
-                            ? draw(n, ticket_of, counts, counts + n_models, seed, *out, err)
-                            : dls_nomem(err, "variants", n * sizeof **out);
-    dls_free(ticket_of);
-    dls_free(counts);
-    if (status != DLS_OK) {
-        dls_free(*out);
-        *out = NULL;
-    }
-    return status;
+    DLS_FREED ticket *ticket_of = NULL;
+    DLS_FREED size_t *counts = NULL;
+    DLS_FREED dls_variant *drawn = NULL;
+    *out = NULL;
+    DLS_TRY(dls_alloc_array(&ticket_of, n_models * PER_MODEL, sizeof *ticket_of, "variants", err));
+    DLS_TRY(dls_alloc_array(&counts, 2 * n_models, sizeof *counts, "variants", err));
+    DLS_TRY(dls_alloc_array(&drawn, n + 1, sizeof *drawn, "variants", err));
+    DLS_TRY(draw(n, ticket_of, counts, counts + n_models, seed, drawn, err));
+    *out = dls_take(&drawn);
+    return DLS_OK;
 }
 
 /* ---- dividing -------------------------------------------------------------------------------- */

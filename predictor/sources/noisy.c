@@ -5,6 +5,7 @@
  * question. All times of the profile stretch alike; amounts per burst stay.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/predictions.h"
@@ -31,15 +32,11 @@ static void noisy_close(void *state)
 static dls_status noisy_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                              dls_error *err)
 {
-    noisy *s;
+    DLS_FREED noisy *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "noisy predictor", err));
     *s = (noisy){.kinds = kinds, .cluster = p->cluster, .seed = p->seed, .sigma = p->sigma};
-    const dls_status status = dls_prediction_source_oracle.open(p, kinds, &s->oracle, err);
-    if (status != DLS_OK) {
-        dls_free(s);
-        return status;
-    }
-    *state = s;
+    DLS_TRY(dls_prediction_source_oracle.open(p, kinds, &s->oracle, err));
+    *state = dls_take(&s);
     return DLS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "predictor/sources/shadow.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <stdio.h>
 
@@ -47,16 +48,12 @@ static void operator_close(void *state)
 static dls_status operator_open(const dls_prediction_params *p, const dls_kinds *kinds,
                                 void **state, dls_error *err)
 {
-    operator_source *s;
+    DLS_FREED operator_source *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "operator predictor", err));
     s->kinds = kinds;
     s->sized = p->sized;
-    const dls_status status = dls_shadow_create(p, &s->shadow, err);
-    if (status != DLS_OK) {
-        dls_free(s);
-        return status;
-    }
-    *state = s;
+    DLS_TRY(dls_shadow_create(p, &s->shadow, err));
+    *state = dls_take(&s);
     return DLS_OK;
 }
 
