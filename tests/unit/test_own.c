@@ -32,6 +32,7 @@ static dls_status enter(bool fails, thing **out)
     assert_non_null(text);
     DLS_TRY(fails ? DLS_EINPUT : DLS_OK);
     DLS_OWN(release) thing third = {'3'};
+    assert_true(first.name < third.name);
     *out = dls_take(&second);
     return DLS_OK;
 }
