@@ -29,7 +29,7 @@
 #define SEEN_MAX 256 /* links that a graph looks at */
 #define MEMOS 2048   /* links whose rotation is remembered */
 
-enum { CANDIDATES, RELAX, MODE, AGGREGATE };
+enum { CANDIDATES, RELAX, MODE, AGGREGATE, HOST };
 enum { MODE_ALL, MODE_NEWCOMER };
 enum { AGGREGATE_MEAN, AGGREGATE_MIN };
 
@@ -40,7 +40,23 @@ static const dls_option options[] = {
      "as good is what takes at most this part more than the best predicted run time", NULL},
     {"mode", DLS_OPT_STR, 0, 1, "all", "", "which jobs are turned", "all|newcomer"},
     {"aggregate", DLS_OPT_STR, 0, 1, "mean", "", "what the score of several links is", "mean|min"},
+    {"host", DLS_OPT_STR, 0, 0, "consolidated", "",
+     "the placement whose candidates are compared: that and as good ways in racks and leftovers; one that draws, as "
+     "often as there are candidates; else its one way, in which jobs are turned",
+     "consolidated|first-fit|spread|random|crandom"},
     {0}};
+
+/* Placements without options and state, in the order of the choices above. */
+extern const dls_placement_ops dls_placement_ops_first_fit, dls_placement_ops_spread,
+    dls_placement_ops_random, dls_placement_ops_crandom;
+static const struct {
+    const dls_placement_ops *ops; /* NULL: dls_choose_fill */
+    bool draws;
+} hosts[] = {{NULL, false},
+             {&dls_placement_ops_first_fit, false},
+             {&dls_placement_ops_spread, false},
+             {&dls_placement_ops_random, true},
+             {&dls_placement_ops_crandom, true}};
 
 /* What a link's jobs send, in the order of their pulses, and how they are turned. */
 typedef struct link_key {
@@ -57,6 +73,7 @@ typedef struct cassini {
     dls_traffic traffic;
     dls_grant *trial;
     int32_t candidates;
+    int64_t host; /* of hosts */
     double relax;
     bool newcomer_only, worst;
     link_memo memo[MEMOS];  /* by a hash of the key */
@@ -83,6 +100,7 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
     cassini *c = state;
     c->candidates = (int32_t)values[CANDIDATES].i;
     c->relax = values[RELAX].f;
+    c->host = values[HOST].i;
     c->newcomer_only = values[MODE].i == MODE_NEWCOMER;
     c->worst = values[AGGREGATE].i == AGGREGATE_MIN;
     c->trial = dls_grant_create();
@@ -361,6 +379,20 @@ static double score_of(cassini *c, const dls_place_index *index, const dls_shape
     return build(c, &g, index, part, n, shape, mine) ? turn_all(c, &g, shift_s) : (double)NAN;
 }
 
+/* A way of the host, of `consolidated` as dls_choose_fill has them; else its n-th draw, the first of which is
+ * what it does by itself. */
+static bool fill(const cassini *c, const dls_place_index *index, const dls_request *r, int32_t way,
+                 dls_grant *grant)
+{
+    dls_request drawn = *r;
+    if (!hosts[c->host].ops) {
+        return dls_choose_fill(index, r, way, grant);
+    }
+    drawn.seed += (uint64_t)way << 32;
+    dls_grant_reset(grant);
+    return hosts[c->host].ops->place(NULL, index, &drawn, grant);
+}
+
 typedef struct ways {
     int32_t way[WAYS_MAX], n;
     double remaining_s[WAYS_MAX], best_s;
@@ -372,7 +404,7 @@ static bool consider(cassini *c, const dls_place_index *index, const dls_request
 {
     dls_shape shape;
     dls_prediction f;
-    if (w->n == c->candidates || !dls_choose_fill(index, r, way, c->trial) ||
+    if (w->n == c->candidates || !fill(c, index, r, way, c->trial) ||
         !dls_grant_shape(c->trial, index, &shape)) {
         return true;
     }
@@ -385,11 +417,19 @@ static bool consider(cassini *c, const dls_place_index *index, const dls_request
     return true;
 }
 
-/* Consolidated, each rack that has most nodes of some number of free GPUs, leftovers. */
+/* Of the host's draws; or consolidated, each rack that has most nodes of some number of free GPUs, leftovers. */
 static bool find_ways(cassini *c, const dls_place_index *index, const dls_request *r, ways *w)
 {
     int32_t last = -1;
     *w = (ways){.best_s = (double)INFINITY};
+    for (int32_t k = 0; hosts[c->host].draws && k < c->candidates; k++) {
+        if (!consider(c, index, r, k, w)) {
+            return false;
+        }
+    }
+    if (hosts[c->host].ops) {
+        return true;
+    }
     if (!consider(c, index, r, DLS_WAY_CONSOLIDATED, w)) {
         return false;
     }
@@ -410,16 +450,16 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 {
     cassini *c = state;
     ways w;
+    int32_t best = hosts[c->host].ops ? 0 : DLS_WAY_CONSOLIDATED;
     if (r->gpus < 2 || !r->predictor || !find_ways(c, index, r, &w) || w.n < 2) {
-        return dls_fit_consolidated(index, r, grant);
+        return fill(c, index, r, best, grant);
     }
-    int32_t best = DLS_WAY_CONSOLIDATED;
     double most = -(double)INFINITY;
     for (int32_t i = 0; i < w.n && most < FITS; i++) {
         dls_shape shape;
         dls_prediction f;
         if (w.remaining_s[i] > w.best_s * (1 + c->relax) ||
-            !dls_choose_fill(index, r, w.way[i], c->trial) ||
+            !fill(c, index, r, w.way[i], c->trial) ||
             !dls_grant_shape(c->trial, index, &shape) ||
             !dls_place_predict(r, r->job, &shape, &f)) {
             continue;
@@ -432,7 +472,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
             best = w.way[i];
         }
     }
-    return dls_choose_fill(index, r, best, grant);
+    return fill(c, index, r, best, grant);
 }
 
 /* Where the job is, in c->trial. */

@@ -39,6 +39,13 @@ for placement in driple driple-pack; do
 done
 differs cassini candidates=1
 differs cassini mode=newcomer
+for host in first-fit spread random crandom; do
+    differs cassini host=$host
+    run $host >without.txt # its own places, with jobs turned
+    run cassini host=$host candidates=1 >with.txt
+    cmp -s without.txt with.txt && fail "cassini turns nothing under $host"
+done
+differs cassini host=crandom candidates=1
 differs crux levels=1
 differs crux orders=1
 differs driple-pack max_slowdown=1
