@@ -318,9 +318,9 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
     }
 }
 
-/* What a process of PyTorch holds that trains next to nothing, by nvidia-smi: the six jobs PPO and TD3
- * of Lucid's profiles (S-Lab, RTX 3090; 2,051 and 2,059 MiB), which judge no estimate. PyTorch 1.3 to
- * 1.7 on other GPUs held 879 to 1,488 (pytorch/pytorch issues 49877, 28394, 60150); since CUDA 11.7
+/* What a process of PyTorch holds that trains next to nothing, by nvidia-smi: the six jobs PPO and
+ * TD3 of Lucid's profiles (S-Lab; 2,051 and 2,059 MiB), which judge no estimate. PyTorch 1.3 to 1.7
+ * on other GPUs held 879 to 1,488 (pytorch/pytorch issues 49877, 28394, 60150); since CUDA 11.7
  * kernels are loaded when they are used, and it is 300 to 400 (107667). Convolutions have cuDNN's
  * workspace beside. */
 #define PYTORCH_BYTES (2050 * 1048576.0)

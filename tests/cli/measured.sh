@@ -63,7 +63,8 @@ assert [round(1e3 * s, 3) for s in said[:3]] == [282.843, 200, 141.421] and said
 END
 fi
 
-# GPU memory in place of the time: 450 and 256 MiB, three words a parameter and what the backward pass reads; also of jobs whose time a source refuses.
+# GPU memory in place of the time: 2,050 and 256 MiB, three words a parameter and what lives at once; also of jobs whose time a source refuses. Of four
+# stages each GPU has a quarter.
 cat >memory.csv <<'END'
 model,dataset,gpu,batchsize,amp,gmem
 resnet50,ImageNet,A100,32,0,5518
@@ -81,7 +82,21 @@ import json, sys
 r = json.load(open(sys.argv[1]))["steps"]
 full, half, small, large, none = (x["operator"] for x in r)
 assert r[0]["measured_bytes"] == 5518 * 2**20 and all(x["paleo"] == x["operator"] for x in r)
-assert 706 * 2**20 + 12 * 25.5e6 < full < 6e9 and half < 0.8 * full and 706 * 2**20 < small < 0.5 * large and none is None
+process = 2306 * 2**20
+assert process + 12 * 25.5e6 < full < 6e9 and half < 0.8 * full and 0 < small - process < 0.1 * (large - process) and none is None
+END
+fi
+cat >stages.csv <<'END'
+model,gpu,gpus,batch,parallelism,optimiser,memory_mib
+gpt2_large,H100,1,4,dp,none,10000
+gpt2_large,H100,4,4,pp4_1,none,10000
+END
+expect 0 evaluate --measured --memory --no-points --sources=operator --json --details stages.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "memory of stages"
+import json, sys
+whole, part = (x["operator"] - 2050 * 2**20 for x in json.load(open(sys.argv[1]))["steps"])
+assert whole > 10e9 and abs(whole / part - 4) < 1e-6, (whole, part)
 END
 fi
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Steps of large models against published ones: the table of Megatron-LM on 32 to 3,072 A100,
- * measured steps of GPT on 1 to 32 V100 (DLPerf) and in fp32 on one and four (NeuSight), there beside
- * the operator model's step of the same network, too. Two constants are fitted to two rows of
+ * measured steps of GPT on 1 to 32 V100 (DLPerf) and in fp32 on one and four (NeuSight), there
+ * beside the operator model's step of the same network, too. Two constants are fitted to two rows of
  * DLPerf, one GPU each; all else is judged. The bounds are what came out, rounded up
  * (docs/large-models.md).
  */

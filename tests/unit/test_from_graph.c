@@ -34,7 +34,7 @@ static void edge(dls_opgraph *g, int32_t from, int32_t to)
 }
 
 /* Numbers of 4 bytes, a sample of 4: hidden 8, ReLU, 2 classes. What is held longest: the sample
- * (16), ReLU's result (32), the logits (8), and beside them the gradients on both sides of ReLU (64). */
+ * (16), ReLU's result (32), the logits (8), and the gradients on both sides of ReLU (64). */
 TEST(held_at_once)
 {
     const dls_opgraph_info info = {

@@ -3,8 +3,8 @@
  * Training steps of large transformers that are divided by tensors, pipeline stages, data and
  * experts (Narayanan et al., SC 2021; Korthikanti et al., 2022), in closed form:
  *
- *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over memory;
- *               without matrix units the operator model's kernel (model.h)
+ *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over
+ *               memory; without matrix units the operator model's kernel (model.h)
  *      stage    layers / pp of 4 products, attention and what moves alone; forward, twice that
  *               backward, forward again where activations do not fit; tensor groups' all-reduces;
  *               without matrix units what eager PyTorch launches (docs/operator.md), not Megatron-LM
