@@ -133,8 +133,7 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
                                                  : gpu->fp16_flops;
     const dls_gpu_factor factor =
         factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
-    const double kept = gpu->kernels_clock > 0 ? gpu->kernels_clock : 1;
-    const double own = kept * factors_for(model, gpu, gpu->like, as).compute;
+    const double own = factors_for(model, gpu, gpu->like, as).compute;
     dls_rates r = {.launch_s = model->launch_s[as],
                    .derate = 1,
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,

@@ -285,6 +285,8 @@ double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dl
 
 double dls_sized_pair_s(const dls_sized_kernel *k, dls_sized_pair by, const dls_sized_gpu *gpu)
 {
-    const double s = dls_sized_s(k, by.row, gpu);
-    return by.other ? sqrt(s * dls_sized_s(k, by.other, gpu)) : s;
+    dls_sized_gpu kept = *gpu;
+    kept.flops *= by.clock;
+    const double s = dls_sized_s(k, by.row, &kept);
+    return by.other ? sqrt(s * dls_sized_s(k, by.other, &kept)) : s;
 }

@@ -192,6 +192,7 @@ dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
  * between. */
 typedef struct dls_sized_pair {
     const dls_sized_row *row, *other; /* row NULL: nobody's; other NULL: of one */
+    double clock;                     /* of its own that the GPU keeps, if they are another's */
 } dls_sized_pair;
 
 /* Its own, else (products) the other of aligned and ragged, else the same of the first of its

@@ -46,7 +46,8 @@ static const dls_sized_row *own(const dls_sized_table *t, const char *gpu, dls_s
 dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
                                    dls_sized_family family)
 {
-    dls_sized_pair by = {own(t, gpu->name, family), NULL};
+    dls_sized_pair by = {own(t, gpu->name, family), NULL, 1};
+    by.clock = !by.row && gpu->kernels_clock > 0 ? gpu->kernels_clock : 1;
     for (const char *at = by.row ? "" : gpu->kernels_like; *at && (!by.row || at[-1] == '+');) {
         char name[DLS_HW_NAME];
         const size_t len = strcspn(at, " +");
