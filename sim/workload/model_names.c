@@ -83,6 +83,18 @@ static const struct {
     {"gptneo27b", "gpt3_27b", NULL},
     {"llama213b", "llama_13b", NULL},
     {"llama30b", "llama_33b", NULL},
+    {"albert", "albert_base", NULL},
+    {"albertbasev2", "albert_base", NULL},
+    {"albertlargev2", "albert_large", NULL},
+    {"albertxlargev2", "albert_xlarge", NULL},
+    {"albertxxlargev2", "albert_xxlarge", NULL},
+    {"flant5small", "t5_v1_1_small", NULL},
+    {"flant5base", "t5_v1_1_base", NULL},
+    {"flant5large", "t5_v1_1_large", NULL},
+    {"flant5xl", "t5_v1_1_xl", NULL},
+    {"flant5xxl", "t5_v1_1_xxl", NULL},
+    {"squeezenet", "squeezenet1_0", NULL},
+    {"shufflenetv2", "shufflenet_v2_x1_0", NULL},
 };
 
 void dls_model_key(const char *name, char out[DLS_MODEL_KEY])
@@ -146,12 +158,12 @@ static dls_model_names lookup_key(const char *name)
 
 /* What stands in front of or behind the name of a network and says only who trained it, and on
  * what: spellings of timm and Hugging Face. */
-static const char *const before[] = {"tf", "tv",     "gluon", "ssl", "swsl",
-                                     "ig", "legacy", "jx",    "ens", "adv"};
+static const char *const before[] = {"tf", "tv",     "gluon", "ssl", "swsl", "ig",
+                                     "dm", "legacy", "jx",    "ens", "adv"};
 static const char *const behind[] = {
-    "in22ft1k", "in21ft1k",  "in22k",   "in21k",   "in1k",    "22k",   "22kft1k", "1k",
-    "ap",       "ns",        "miil",    "dino",    "sam",     "v1b",   "475",     "dist",
-    "clip",     "distilled", "laion2b", "teacher", "uncased", "cased", "hf"};
+    "in22ft1k", "in21ft1k", "in22k",     "in21k",   "in1k",    "22k",     "22kft1k", "1k",  "ap",
+    "ns",       "miil",     "dino",      "sam",     "v1b",     "475",     "dist",    "bit", "bitm",
+    "iabn",     "clip",     "distilled", "laion2b", "teacher", "uncased", "cased",   "hf"};
 
 static bool among(const char *const *words, size_t n, const char *word, size_t length)
 {

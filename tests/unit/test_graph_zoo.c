@@ -14,10 +14,9 @@
  * 2020, 22.5 G at 128 tokens; [electra] Clark et al. 2020, 7.9e10 at 128 tokens; [nanogpt] its
  * sizing notebook, 291 648 307 200 FLOPs at 1024 tokens; [llama] Touvron et al. 2023, 6.7 B, exact
  * count of the released weights; [palm] Chowdhery et al. 2022, appendix B: 2 N + 4 L H Q T per
- * token; [t] Vaswani et al. 2017, sections 3 and 5.1, counted in docs/graphs.md; their table 3 rounds
- * to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540 M;
- * [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo;
- * [en] Tan and Le 2019, table 2.
+ * token; [t] Vaswani et al. 2017, sections 3 and 5.1, counted in docs/graphs.md; their table 3
+ * rounds to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540
+ * M; [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo; [en] Tan and Le 2019, table 2.
  */
 
 #include "support/test.h"
@@ -76,22 +75,42 @@ static const published table[] = {
     {"vit_large", 304326632, 0, 61.55},        /* [tv] */
     {"gpt2_large", 774030080, 0, 0},           /* [hf] */
     {"gpt2_xl", 1557611200, 0, 0},             /* [hf] */
-    {"gpt3_13b", 1315575808, 2e-4, 0},         /* [neo], without biases of keys, queries and values */
-    {"gpt3_xl", 2879554560, 1e-4, 0},          /* 24 heads of 128 */
-    {"gpt3_27b", 2651307520, 2e-4, 0},         /* [neo], the same */
-    {"opt_13b", 1315758080, 1e-5, 0},          /* [hf], two positions more */
-    {"roberta_base", 124647170, 0, 0},         /* [hf] */
-    {"roberta_large", 355361794, 0, 0},        /* [hf] */
-    {"distilbert_base", 66955010, 0, 0},       /* [hf] */
-    {"opt_125m", 125239296, 2e-5, 0},          /* [hf], two positions more */
-    {"opt_27b", 2651596800, 1e-5, 0},          /* the same */
-    {"opt_67b", 6658473984, 1e-5, 0},          /* the same */
-    {"llama_13b", 13015864320, 0, 0},          /* [llama] */
-    {"llama_33b", 32528943616, 0, 0},          /* [llama] */
-    {"llama_65b", 65285660672, 0, 0},          /* [llama] */
-    {"switch_xl4", 5267615744, 0, 0},          /* 72 attentions, 24 dense layers, 24 of experts */
-    {"ncf", 31832577, 0, 0},                   /* [mlperf] */
-    {"dlrm", 540e6, 0.005, 0},                 /* [dlrm] */
+    {"gpt3_13b", 1315575808, 2e-4, 0},     /* [neo], without biases of keys, queries and values */
+    {"gpt3_xl", 2879554560, 1e-4, 0},      /* 24 heads of 128 */
+    {"gpt3_27b", 2651307520, 2e-4, 0},     /* [neo], the same */
+    {"opt_13b", 1315758080, 1e-5, 0},      /* [hf], two positions more */
+    {"roberta_base", 124647170, 0, 0},     /* [hf] */
+    {"roberta_large", 355361794, 0, 0},    /* [hf] */
+    {"distilbert_base", 66955010, 0, 0},   /* [hf] */
+    {"opt_125m", 125239296, 2e-5, 0},      /* [hf], two positions more */
+    {"opt_27b", 2651596800, 1e-5, 0},      /* the same */
+    {"opt_67b", 6658473984, 1e-5, 0},      /* the same */
+    {"llama_13b", 13015864320, 0, 0},      /* [llama] */
+    {"llama_33b", 32528943616, 0, 0},      /* [llama] */
+    {"llama_65b", 65285660672, 0, 0},      /* [llama] */
+    {"switch_xl4", 5267615744, 0, 0},      /* 72 attentions, 24 dense layers, 24 of experts */
+    {"ncf", 31832577, 0, 0},               /* [mlperf] */
+    {"dlrm", 540e6, 0.005, 0},             /* [dlrm] */
+    {"squeezenet1_0", 1248424, 0, 0.82},   /* [tv] */
+    {"squeezenet1_1", 1235496, 0, 0.35},   /* [tv] */
+    {"shufflenet_v2_x0_5", 1366792, 0, 0}, /* [tv]; 0.04 is too few digits */
+    {"shufflenet_v2_x1_0", 2278604, 0, 0.146}, /* [tv], Ma et al. 2018 */
+    {"shufflenet_v2_x1_5", 3503624, 0, 0.299},
+    {"shufflenet_v2_x2_0", 7393996, 0, 0.591},
+    {"albert_base", 11683584 + 1538, 0, 0}, /* [hf], two classes more */
+    {"albert_large", 17683968 + 2050, 0, 0},
+    {"albert_xlarge", 58724864 + 4098, 0, 0},
+    {"albert_xxlarge", 222595584 + 8194, 0, 0},
+    {"t5_small", 60506624, 0, 0}, /* [hf] */
+    {"t5_base", 222903552, 0, 0},
+    {"t5_large", 737668096, 0, 0},
+    {"t5_3b", 2851598336, 0, 0},
+    {"t5_11b", 11307321344, 0, 0},
+    {"t5_v1_1_small", 76961152, 0, 0}, /* [hf], Flan-T5 */
+    {"t5_v1_1_base", 247577856, 0, 0},
+    {"t5_v1_1_large", 783150080, 0, 0},
+    {"t5_v1_1_xl", 2849757184, 0, 0},
+    {"t5_v1_1_xxl", 11135332352, 0, 0},
 };
 
 static dls_opgraph *build(const char *name, int32_t batch, dls_numeric numeric,

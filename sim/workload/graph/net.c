@@ -289,10 +289,24 @@ dls_tensor dls_net_at_width(dls_net *net, dls_tensor x, bool wide, net_cast how)
     return out;
 }
 
+int32_t dls_net_trained(const dls_net *net)
+{
+    return (int32_t)net->n_vars;
+}
+
+void dls_net_share(dls_net *net, int32_t from)
+{
+    net->again = (size_t)from;
+    net->again_end = net->n_vars;
+}
+
 /* VariableV2 with its initial value, its first assignment and its read, as tf.get_variable makes
  * them; a read in half precision is followed by a cast. */
 int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay)
 {
+    if (net->again < net->again_end) {
+        return (int32_t)net->again++;
+    }
     const dls_phase phase = net->phase;
     const int32_t repeat = net->repeat;
     const int64_t bytes = 4 * dls_shape_size(shape);

@@ -85,6 +85,11 @@ dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table);
 /* n trained numbers, to be added to or multiplied with the last dimension of others. */
 dls_tensor dls_net_numbers(dls_net *net, int64_t n);
 
+/* Layers that train the same: how many arrays of trained numbers there are, and a promise that the
+ * next ones are those from that number on, in the same order and of the same shapes, once more. */
+int32_t dls_net_trained(const dls_net *net);
+void dls_net_share(dls_net *net, int32_t from);
+
 /* ---- layers without -------------------------------------------------------------------------- */
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind); /* RELU, GELU, TANH, ... */
 dls_tensor dls_net_relu(dls_net *net, dls_tensor x);

@@ -99,6 +99,7 @@ struct dls_net {
     size_t n_tensors, tensor_cap;
     net_var *vars;
     size_t n_vars, var_cap;
+    size_t again, again_end; /* variables that stand for the next new ones */
     net_grad *grads;
     size_t n_grads, grad_cap;
     tape_rec *tape;

@@ -18,7 +18,8 @@ typedef struct dls_zoo_table {
 } dls_zoo_table;
 
 extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dls_zoo_patches,
-    dls_zoo_windows, dls_zoo_classes, dls_zoo_plain;
+    dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_shuffles,
+    dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
@@ -41,6 +42,10 @@ int32_t dls_zoo_round(double channels, int32_t of);
 void dls_zoo_vgg(dls_net *net, const char *spec);
 void dls_zoo_densenet(dls_net *net, const char *spec);
 void dls_zoo_residual(dls_net *net, const char *spec);
+/* The convolution of a residual block as more than one, out channels, with norm and activation;
+ * first: of its stage; -1: the spec says nothing of that kind (zoo_split.c). */
+dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
+                              int32_t groups, bool first, const char *spec);
 void dls_zoo_inverted(dls_net *net, const char *spec);
 #define DLS_ZOO_MOBILENET2                                                                         \
     "relu6 @d,1,3,1,1,16 @i,2,3,2,6,24 @i,3,3,2,6,32 @i,4,3,2,6,64 @i,3,3,1,6,96 @i,3,3,2,6,160 "  \

@@ -12,6 +12,8 @@
  *      excite=16           channels over those between; eca: no product at all
  *      early               the stride is that of the first 1 x 1 convolution
  *      before              norm and activation stand before each convolution (version 2)
+ *      scale= radix= ...   the 3 x 3 convolution is more than one (zoo_split.c)
+ *      layer grow=2        layer norm in the place of batch norm, in groups; all as wide
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
 #include "workload/graph/zoo_impl.h"
@@ -20,7 +22,9 @@
 
 typedef struct residual {
     int32_t groups, per_group, excite;
-    bool basic, average, smooth, eca, half, wide3, early, before;
+    bool basic, average, smooth, eca, half, wide3, early, before, layer;
+    double grow;
+    const char *spec;
 } residual;
 
 static dls_tensor conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t stride, int32_t groups)
@@ -57,10 +61,15 @@ static dls_tensor shortcut_of(dls_net *net, dls_tensor x, int32_t out, int32_t s
     return dls_block_conv_bn(net, x, out, r->wide3 && stride > 1 ? 3 : 1, stride);
 }
 
-static dls_tensor strided(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
+/* first: of its stage. */
+static dls_tensor strided(dls_net *net, dls_tensor x, int32_t out, int32_t stride, bool first,
                           const residual *r)
 {
     const bool apart = r->smooth && stride > 1;
+    const dls_tensor split = dls_zoo_split_conv(net, x, out, stride, r->groups, first, r->spec);
+    if (split >= 0) {
+        return split;
+    }
     x = dls_net_relu(net, conv_bn(net, x, out, apart ? 1 : stride, r->basic ? 1 : r->groups));
     return apart ? dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : x;
 }
@@ -73,10 +82,11 @@ static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stri
     const bool same = stride == 1 && dls_net_dim(net, x, 3) == out;
     const dls_tensor shortcut = same ? x : shortcut_of(net, x, out, stride, r);
     if (r->basic) {
-        x = conv_bn(net, strided(net, x, planes, stride, r), planes, 1, 1);
+        x = conv_bn(net, strided(net, x, planes, stride, !same, r), planes, 1, 1);
     } else {
         x = dls_block_conv_bn_relu(net, x, r->half ? inner / 2 : inner, 1, r->early ? stride : 1);
-        x = dls_block_conv_bn(net, strided(net, x, inner, r->early ? 1 : stride, r), out, 1, 1);
+        x = dls_block_conv_bn(net, strided(net, x, inner, r->early ? 1 : stride, !same, r), out, 1,
+                              1);
     }
     return dls_net_relu(net, dls_net_add(net, attend(net, x, r), shortcut));
 }
@@ -88,31 +98,35 @@ static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, 
     return dls_net_conv(net, x, c);
 }
 
-static dls_tensor norm_relu(dls_net *net, dls_tensor x)
+static dls_tensor norm_relu(dls_net *net, dls_tensor x, const residual *r)
 {
-    return dls_net_relu(net, dls_net_batch_norm(net, x));
+    return dls_net_relu(net, r->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x));
 }
 
 /* He et al., 2016b: nothing but additions on the way from block to block. */
 static dls_tensor block_before(dls_net *net, dls_tensor x, int32_t planes, int32_t stride,
                                const residual *r)
 {
-    const dls_tensor y = norm_relu(net, x);
+    const dls_tensor y = norm_relu(net, x, r);
     dls_tensor shortcut = x;
     if (dls_net_dim(net, x, 3) != 4 * planes) {
         const bool pool = r->average && stride > 1;
         shortcut = pool ? dls_net_pool(net, y, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : y;
         shortcut = conv(net, shortcut, 4 * planes, 1, pool ? 1 : stride);
     }
-    x = norm_relu(net, conv(net, y, planes, 1, 1));
-    x = norm_relu(net, conv(net, x, planes, 3, stride));
+    x = norm_relu(net, conv(net, y, planes, 1, 1), r);
+    x = norm_relu(net, conv(net, x, planes, 3, stride), r);
     return dls_net_add(net, conv(net, x, 4 * planes, 1, 1), shortcut);
 }
 
-static dls_tensor stem(dls_net *net, const char *spec)
+static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
 {
     double widths[3];
     dls_tensor x = dls_net_image(net, 224, 224, 3);
+    if (r->layer && r->before) { /* no norm before the first block's own */
+        return dls_net_pool(net, conv(net, x, (int32_t)r->grow * 64, 7, 2), DLS_OP_MAX_POOL, 3, 2,
+                            DLS_PAD_SAME);
+    }
     if (dls_spec_numbers(spec, "stem", widths, 3) != 3) {
         x = dls_block_conv_bn_relu(net, x, 64, 7, 2);
     } else {
@@ -138,16 +152,19 @@ void dls_zoo_residual(dls_net *net, const char *spec)
                         .half = dls_spec_has(spec, "half"),
                         .wide3 = dls_spec_has(spec, "wide3"),
                         .early = dls_spec_has(spec, "early"),
-                        .before = dls_spec_has(spec, "before")};
+                        .before = dls_spec_has(spec, "before"),
+                        .layer = dls_spec_has(spec, "layer"),
+                        .grow = dls_spec_number(spec, "grow", 1),
+                        .spec = spec};
     dls_spec_numbers(spec, "blocks", blocks, 4);
-    dls_tensor x = stem(net, spec);
+    dls_tensor x = stem(net, spec, &r);
     for (int stage = 0; stage < 4; stage++) {
         for (int i = 0; i < (int)blocks[stage]; i++) {
-            x = (r.before ? block_before : block)(net, x, 64 << stage, i == 0 && stage > 0 ? 2 : 1,
-                                                  &r);
+            x = (r.before ? block_before : block)(net, x, (int32_t)r.grow * 64 << stage,
+                                                  i == 0 && stage > 0 ? 2 : 1, &r);
         }
     }
-    dls_zoo_classify(net, r.before ? norm_relu(net, x) : x);
+    dls_zoo_classify(net, r.before ? norm_relu(net, x, &r) : x);
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -245,6 +262,28 @@ static const dls_zoo_model rows[] = {
     ROW("resnetv2_101d", 224, B101 D " before"),
     ROW("resnetv2_152", 224, B152 " before"),
     ROW("resnetv2_152d", 224, B152 D " before"),
+    ROW("resnetv2_50x1", 448, B50 " before layer"),
+    ROW("resnetv2_50x3", 448, B50 " before layer grow=3"),
+    ROW("resnetv2_101x1", 448, B101 " before layer"),
+    ROW("resnetv2_101x3", 448, B101 " before layer grow=3"),
+    ROW("resnetv2_152x2", 448, B152 " before layer grow=2"),
+    ROW("resnetv2_152x4", 480, B152 " before layer grow=4"),
+    ROW("res2net50_26w_4s", 224, B50 " width=104 scale=4"),
+    ROW("res2net101_26w_4s", 224, B101 " width=104 scale=4"),
+    ROW("res2net50_26w_6s", 224, B50 " width=156 scale=6"),
+    ROW("res2net50_26w_8s", 224, B50 " width=208 scale=8"),
+    ROW("res2net50_48w_2s", 224, B50 " width=96 scale=2"),
+    ROW("res2net50_14w_8s", 224, B50 " width=112 scale=8"),
+    ROW("skresnet18", 224, "basic " B18 " kernels=2 halved attend=8 least=16"),
+    ROW("skresnet34", 224, "basic " B50 " kernels=2 halved attend=8 least=16"),
+    ROW("skresnet50", 224, B50 " kernels=2 halved attend=16"),
+    ROW("skresnext50_32x4d", 224, B50 X32x4 " kernels=2 attend=16"),
+    ROW("resnest14d", 224, "blocks=1,1,1,1" D " radix=2"),
+    ROW("resnest26d", 224, B18 D " radix=2"),
+    ROW("resnest50d", 224, B50 D " radix=2"),
+    ROW("resnest101e", 256, B101 S " average radix=2"),
+    ROW("resnest200e", 320, B200 S " average radix=2"),
+    ROW("resnest269e", 416, B269 S " average radix=2"),
     ROW("resnetrs50", 160, B50 RS),
     ROW("resnetrs101", 192, B101 RS),
     ROW("resnetrs152", 256, B152 RS),

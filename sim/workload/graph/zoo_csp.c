@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Networks that carry a part of each stage past its blocks: CSPNet with DarkNet (Wang et al., 2020;
+ * Redmon and Farhadi, 2018), and all of its layers, VoVNet (Lee and Park, 2020); names as timm
+ * spells them.
+ *
+ *      out=64,128,256,512,1024 blocks=1,2,8,8,4    of each stage
+ *      cross=2     half of out times so many channels goes past the blocks; of the first stage
+ *                  alone with the word dark. Without it none does
+ *      bottle=0.5  channels of the middle of a block (dark: but 1 in all stages but the first)
+ *      stem=32,32,64  three 3 x 3 convolutions and pooling, else one of 32
+ *      se          squeeze and excite, a sixteenth
+ *      layers=5 middle=128,160,192,224   of VoVNet, beside each other; blocks of each stage
+ *      apart       its convolutions are depthwise ones, then 1 x 1
+ *      ese eca     what weighs the channels of the last block of a stage
+ *      last=64     channels of the stem
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+#define LAYERS 8
+
+/* ---- CSPNet ---------------------------------------------------------------------------------- */
+
+static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
+{
+    return dls_block_conv_bn_relu(net, x, out, kernel, stride);
+}
+
+static dls_tensor block(dls_net *net, dls_tensor x, double bottle, bool dark, bool excite)
+{
+    const int32_t out = (int32_t)dls_net_dim(net, x, 3), mid = (int32_t)(out * bottle);
+    dls_tensor y = conv(net, x, mid, 1, 1);
+    y = excite ? dls_block_squeeze_excite(net, y, dls_zoo_round(mid / 16., 8)) : y;
+    y = conv(net, y, dark ? out : mid, 3, 1);
+    if (dark) {
+        return dls_net_add(net, y, x);
+    }
+    return dls_net_relu(net, dls_net_add(net, dls_block_conv_bn(net, y, out, 1, 1), x));
+}
+
+static dls_tensor csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int stage,
+                            const char *spec)
+{
+    const bool dark = dls_spec_has(spec, "dark"), se = dls_spec_has(spec, "se");
+    double cross = dls_spec_number(spec, "cross", 0);
+    double bottle = dls_spec_number(spec, "bottle", 0.5);
+    dls_tensor half[2];
+    if (dark || stage > 0) { /* CSPNet's ResNets grow behind it */
+        x = conv(net, x, dark ? out : (int32_t)dls_net_dim(net, x, 3), 3, 2);
+    }
+    if (cross > 0) {
+        bottle = dark && stage > 0 ? 1 : bottle;
+        cross = dark && stage > 0 ? 1 : cross;
+        x = conv(net, x, (int32_t)(out * cross), 1, 1);
+        dls_net_split(net, x, 2, half);
+        x = half[1];
+    }
+    for (int i = 0; i < n; i++) {
+        x = block(net, x, bottle, dark, se);
+    }
+    if (cross > 0) {
+        x = conv(net, x, (int32_t)(out * cross / 2), 1, 1);
+        x = conv(net, dls_net_concat(net, (dls_tensor[]){half[0], x}, 2), out, 1, 1);
+    }
+    return x;
+}
+
+static void cspnet(dls_net *net, const char *spec)
+{
+    double out[5] = {0}, blocks[5] = {0}, stem[3];
+    dls_tensor x = dls_net_image(net, 256, 256, 3);
+    const int stages = dls_spec_numbers(spec, "out", out, 5);
+    dls_spec_numbers(spec, "blocks", blocks, 5);
+    if (dls_spec_numbers(spec, "stem", stem, 3) == 3) {
+        for (int i = 0; i < 3; i++) {
+            x = conv(net, x, (int32_t)stem[i], 3, i == 0 ? 2 : 1);
+        }
+        x = dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
+    } else {
+        x = conv(net, x, 32, 3, 1);
+    }
+    for (int stage = 0; stage < stages; stage++) {
+        x = csp_stage(net, x, (int32_t)out[stage], (int)blocks[stage], stage, spec);
+    }
+    dls_zoo_classify(net, x);
+}
+
+/* ---- VoVNet ---------------------------------------------------------------------------------- */
+
+static dls_tensor layer(dls_net *net, dls_tensor x, int32_t out, int32_t stride, bool apart)
+{
+    if (!apart) {
+        return conv(net, x, out, 3, stride);
+    }
+    const dls_conv c = {
+        .kernel_h = 3, .kernel_w = 3, .stride = stride, .pad = DLS_PAD_SAME, .depthwise = true};
+    return conv(net, dls_net_conv(net, x, c), out, 1, 1);
+}
+
+static dls_tensor weigh(dls_net *net, dls_tensor x, const char *spec)
+{
+    const int64_t c = dls_net_dim(net, x, 3);
+    dls_tensor s = dls_net_global_mean(net, x);
+    s = dls_spec_has(spec, "ese") ? dls_net_dense(net, s, c, true) : s;
+    s = dls_net_unary(net, s, DLS_OP_SIGMOID);
+    s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
+    return dls_net_mul(net, x, s);
+}
+
+static dls_tensor one_shot(dls_net *net, dls_tensor x, int32_t mid, int32_t out, bool adds,
+                           bool last, const char *spec)
+{
+    const int n = (int)dls_spec_number(spec, "layers", 5);
+    const bool apart = dls_spec_has(spec, "apart");
+    dls_tensor all[LAYERS + 1] = {x}, y = x;
+    if (apart && dls_net_dim(net, x, 3) != mid) {
+        y = conv(net, y, mid, 1, 1);
+    }
+    for (int i = 0; i < n; i++) {
+        y = all[i + 1] = layer(net, y, mid, 1, apart);
+    }
+    y = conv(net, dls_net_concat(net, all, n + 1), out, 1, 1);
+    y = last ? weigh(net, y, spec) : y;
+    return adds ? dls_net_add(net, y, x) : y;
+}
+
+static void vovnet(dls_net *net, const char *spec)
+{
+    double blocks[4] = {0}, middle[4] = {0};
+    const bool apart = dls_spec_has(spec, "apart");
+    const int32_t last = (int32_t)dls_spec_number(spec, "last", 128);
+    dls_spec_numbers(spec, "blocks", blocks, 4);
+    dls_spec_numbers(spec, "middle", middle, 4);
+    dls_tensor x = conv(net, dls_net_image(net, 224, 224, 3), 64, 3, 2);
+    x = layer(net, layer(net, x, 64, 1, apart), last, 2, apart);
+    for (int stage = 0; stage < 4; stage++) {
+        x = stage ? dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME) : x;
+        for (int i = 0; i < (int)blocks[stage]; i++) {
+            x = one_shot(net, x, (int32_t)middle[stage], stage == 0 ? 256 : 512 + 256 * (stage - 1),
+                         i > 0, i + 1 == (int)blocks[stage], spec);
+        }
+    }
+    dls_zoo_classify(net, x);
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define DARK "dark out=64,128,256,512,1024 blocks="
+#define VOV " middle=128,160,192,224 "
+#define CSP(name, spec) DLS_ZOO_IMAGES(name, "cspnet", 256, cspnet, spec)
+#define OSA(name, spec) DLS_ZOO_IMAGES(name, "vovnet", 224, vovnet, spec)
+
+static const dls_zoo_model rows[] = {
+    CSP("darknet17", DARK "1,1,1,1,1"),
+    CSP("darknet21", DARK "1,1,1,2,2"),
+    CSP("sedarknet21", DARK "1,1,1,2,2 se"),
+    CSP("darknet53", DARK "1,2,8,8,4"),
+    CSP("cspdarknet53", DARK "1,2,8,8,4 cross=2"),
+    CSP("cspresnet50d", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 stem=32,32,64"),
+    OSA("ese_vovnet19b_dw", "apart last=64 layers=3 blocks=1,1,1,1 ese" VOV),
+    OSA("ese_vovnet39b", "blocks=1,1,2,2 ese" VOV),
+    OSA("eca_vovnet39b", "blocks=1,1,2,2 eca" VOV),
+    OSA("ese_vovnet57b", "blocks=1,1,4,3 ese" VOV),
+    OSA("ese_vovnet99b", "blocks=1,3,9,3 ese" VOV),
+};
+
+const dls_zoo_table dls_zoo_csp = {rows, sizeof rows / sizeof rows[0]};
