@@ -29,7 +29,7 @@ dls_status dls_piles_init(dls_piles *t, dls_order *ranks, int64_t piles, dls_err
     *t = (dls_piles){.member = ranks->member,
                      .n = ranks->n,
                      .parts = parts,
-                     .chunks = ranks->n / CHUNK + 1 + parts, /* of a part one is not full */
+                     .chunks = ranks->n / CHUNK + 2 + parts, /* of a part one is not full; one is split */
                      .free_chunk = DLS_NONE,
                      .free_part = DLS_NONE};
     const dls_status status = allocate(t, err);
@@ -245,10 +245,9 @@ static void split(dls_piles *t, dls_pile *p, int32_t part)
     t->part[part].sorted = t->part[part].n = 0;
     t->part[part].sum = 0;
     while (chunk != DLS_NONE) {
-        const dls_pile_chunk from = t->chunk[chunk];
-        chunk = free_chunk(t, chunk); /* first: then there are always enough */
-        for (int32_t i = 0; i < from.n; i++) {
-            const dls_pile_entry *e = &from.entry[i];
+        const dls_pile_chunk *from = &t->chunk[chunk];
+        for (int32_t i = 0; i < from->n; i++) {
+            const dls_pile_entry *e = &from->entry[i];
             int32_t k = 0;
             for (int32_t half = ways / 2; half > 0; half /= 2) {
                 k += bound[k + half].lead <= e->lead ? half : 0;
@@ -258,6 +257,7 @@ static void split(dls_piles *t, dls_pile *p, int32_t part)
             }
             append(t, into[k], *e);
         }
+        chunk = free_chunk(t, chunk);
     }
 }
 

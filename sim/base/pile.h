@@ -21,6 +21,8 @@
 
 #include "base/order.h"
 
+#include <stddef.h>
+
 enum {
     DLS_PILE_CHUNK = 31, /* entries */
     DLS_PILE_PARTS = 64  /* of a pile at most */
@@ -88,6 +90,12 @@ static inline void dls_pile_fetch(const dls_piles *t, int32_t x)
 
 /* The nearest member; DLS_NONE. */
 int32_t dls_pile_first(dls_piles *t, dls_pile *p);
+/* The k-th behind the nearest, if that is known without ordering anything; DLS_NONE. */
+static inline int32_t dls_pile_soon(const dls_piles *t, const dls_pile *p, int32_t k)
+{
+    const dls_pile_part *q = p->near != DLS_NONE ? &t->part[p->near] : NULL;
+    return q && q->sorted > k ? t->chunk[q->chunk].entry[q->sorted - 1 - k].member : DLS_NONE;
+}
 /* The one behind member x, seen from the near end. */
 int32_t dls_pile_next(dls_piles *t, dls_pile *p, int32_t x);
 /* Sum of the weights of the members nearer than a rank; or a part of it that is at least `enough`, if there is

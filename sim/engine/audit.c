@@ -48,7 +48,7 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
         a->left = finished ? 0 : a->left;
         a->running = e->jobs.running[j] != 0;
         a->rate = e->job[j].rate;
-        a->progress_from_us = e->jobs.progress_from_us[j];
+        a->progress_from_us = e->job[j].progress_from_us;
         a->saved = finished ? 0 : e->jobs.saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
     }
     e->audit.now_us = e->clock.now_us;

@@ -22,7 +22,7 @@ typedef struct dls_job {
     int32_t cls;             /* class that it is selected in, -1: infeasible */
     int8_t type;             /* that it is selected on, -1: not selected */
     bool dropped;            /* in a pass: it lost its selection; its GPUs are back in the index */
-    int32_t unused[2];
+    int64_t progress_from_us; /* while running: progress counts from here */
 } dls_job;
 
 _Static_assert(sizeof(dls_job) == 64, "a cache line");
@@ -30,7 +30,7 @@ _Static_assert(sizeof(dls_job) == 64, "a cache line");
 typedef struct dls_jobs {
     /* [n] */
     int64_t *state_since_us;    /* last change of state */
-    int64_t *progress_from_us;  /* while running: progress counts from here */
+    int64_t *progress_from_us;  /* that of dls_job as policies see it */
     int64_t *estimate_us;
     const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
     int64_t *work_us;           /* .. what the world says; NULL without one */

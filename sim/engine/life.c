@@ -29,15 +29,14 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
     dls_priority p = {.valid_until_us = DLS_NEVER};
-    if (!e->jobs.running[job]) {
-        const int64_t left_us = s->ageing == DLS_AGE_SERVICE ? dls_job_remaining_us(e, job) : 0;
-        const int64_t known_us = e->view.duration_us[job];
+    if (s->ageing == DLS_AGE_SERVICE && !e->jobs.running[job]) {
+        const int64_t left_us = dls_job_remaining_us(e, job), known_us = e->view.duration_us[job];
         DLS_TRY(dls_service_check(
             e, job, e->clock.now_us + (left_us > known_us ? left_us : known_us), err));
     }
     if (e->discipline == DLS_EASY && e->jobs.running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
-        p.key = e->jobs.progress_from_us[job] + dls_estimate_left_us(e, job, e->job[job].work);
+        p.key = e->job[job].progress_from_us + dls_estimate_left_us(e, job, e->job[job].work);
     } else if (!e->walk.on) {
         dls_view_update(e);
         dls_seal(e);
@@ -45,6 +44,8 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         DLS_TRY(dls_seal_check(e, err));
         DLS_TRY(dls_policy_check(e, ops->name, job, err));
     }
+    /* A number of its own: copied with its neighbour it would wait for what the policy has written just now. */
+    int64_t key = p.key;
     if (s->ageing != DLS_AGE_NONE) {
         if (p.key > INT64_MAX / 2 || p.key < -INT64_MAX / 2) {
             return dls_fail(err, DLS_EPOLICY, ops->name,
@@ -52,7 +53,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
                             (long long)p.key);
         }
         /* The key falls while the job holds GPUs, also when it does not progress. */
-        p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
+        key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
     }
     const int64_t reschedule_us = p.alarm == DLS_ALARM_RESCHEDULE ? p.alarm_us : DLS_NEVER;
     const int64_t yield_us = p.alarm == DLS_ALARM_YIELD ? p.alarm_us : DLS_NEVER;
@@ -62,8 +63,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
                         "wants to be asked again about job %d at a time that is not in the future",
                         job);
     }
-    const dls_rank rank = {.level = p.level, .key = p.key, .tie = p.tie, .id = job};
-    e->rec->promotes[job] += p.promoted;
+    const dls_rank rank = {.level = p.level, .key = key, .tie = p.tie, .id = job};
+    if (p.promoted) { /* else the column is not touched */
+        e->rec->promotes[job]++;
+    }
     if (why == DLS_EVENT_SUBMITTED) {
         dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
     } else {
@@ -151,7 +154,9 @@ dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts
     DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->job[job].type == e->hold.type[job]);
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
-    rec->pending_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
+    if (e->clock.now_us > e->jobs.state_since_us[job]) { /* else the column is not touched */
+        rec->pending_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
+    }
     rec->flips++;
     if (!again) {
         rec->start_us[job] = e->clock.now_us;
@@ -179,7 +184,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts
     rec->state[job] = DLS_JOB_RUNNING;
     e->jobs.running[job] = 1;
     e->jobs.state_since_us[job] = e->job[job].recorded_to_us = e->clock.now_us;
-    e->jobs.progress_from_us[job] = e->job[job].rate_from_us =
+    e->jobs.progress_from_us[job] = e->job[job].progress_from_us = e->job[job].rate_from_us =
         e->clock.now_us + (again ? restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
@@ -197,7 +202,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts
 static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
     e->stall.stints +=
-        dls_job_progress_in(e, job, e->clock.now_us - e->jobs.progress_from_us[job]) >= 1000000;
+        dls_job_progress_in(e, job, e->clock.now_us - e->job[job].progress_from_us) >= 1000000;
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
     if (e->failures.on) {

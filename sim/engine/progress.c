@@ -40,7 +40,7 @@ static dls_work held_for(const dls_engine *e, int32_t job, dls_work progress_us)
 static int64_t progressed_us(const dls_engine *e, int32_t job)
 {
     return e->jobs.running[job]
-               ? dls_job_progress_in(e, job, e->clock.now_us - e->jobs.progress_from_us[job])
+               ? dls_job_progress_in(e, job, e->clock.now_us - e->job[job].progress_from_us)
                : 0;
 }
 
@@ -53,7 +53,7 @@ static dls_work work_time(dls_work work, int64_t rate)
 /* Of it, the part before the present rate. */
 static int64_t progressed_before_us(const dls_engine *e, int32_t job)
 {
-    return dls_job_progress_in(e, job, e->job[job].rate_from_us - e->jobs.progress_from_us[job]);
+    return dls_job_progress_in(e, job, e->job[job].rate_from_us - e->job[job].progress_from_us);
 }
 
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
@@ -74,7 +74,7 @@ dls_work dls_job_work_left(const dls_engine *e, int32_t job)
 dls_work dls_job_saved(const dls_engine *e, int32_t job)
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job] && e->jobs.saved);
-    const int64_t held_us = e->clock.now_us - e->jobs.progress_from_us[job];
+    const int64_t held_us = e->clock.now_us - e->job[job].progress_from_us;
     if (!e->jobs.save_us || held_us <= 0) {
         return e->jobs.saved[job];
     }
@@ -125,7 +125,7 @@ int64_t dls_job_stalled_us(const dls_engine *e, int32_t job)
 
 int64_t dls_job_saved_us(const dls_engine *e, int32_t job)
 {
-    const int64_t held_us = e->clock.now_us - e->jobs.progress_from_us[job];
+    const int64_t held_us = e->clock.now_us - e->job[job].progress_from_us;
     if (!e->jobs.save_us || held_us < 0) {
         return e->clock.now_us;
     }
@@ -178,7 +178,10 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
     const int64_t progress_us = progressed_us(e, job);
     dls_tell_seen(e, job, parts);
     e->job[job].work = dls_job_work_left(e, job);
-    e->rec->overhead_us[job] += e->clock.now_us - e->jobs.state_since_us[job] - progress_us;
+    const int64_t stalled_us = e->clock.now_us - e->jobs.state_since_us[job] - progress_us;
+    if (stalled_us != 0) { /* else the column is not touched */
+        e->rec->overhead_us[job] += stalled_us;
+    }
     e->rec->executed_us[job] += progress_us;
     if (e->walk.on) {
         dls_walk_account(e, job, parts, progress_us);
@@ -226,7 +229,7 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     }
     const dls_work progress_us =
         rate > 0 ? progressed_before_us(e, job) + work_time(e->job[job].work, rate) : 0;
-    const dls_work end_us = e->jobs.progress_from_us[job] + held_for(e, job, progress_us);
+    const dls_work end_us = e->job[job].progress_from_us + held_for(e, job, progress_us);
     if (rate <= 0 || end_us > INT64_MAX / 4) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
                         job, (long long)rate);

@@ -147,6 +147,15 @@ static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, 
 
 /* ---- membership -------------------------------------------------------------------------------- */
 
+/* Of a line whose first has just changed: what will be first after some more, or what is. */
+static inline void fetch_ahead(const dls_select *s, const dls_line *line, int32_t first)
+{
+    const int32_t soon = s->backfills ? DLS_NONE : dls_pile_soon(&s->piles, &line->pile, 2);
+    if (first != DLS_NONE) {
+        s->fetch(s->user, soon != DLS_NONE ? soon : first);
+    }
+}
+
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us)
 {
     DLS_DEBUG_ASSERT(s->job[job].cls >= 0 && s->job[job].type < 0);
@@ -167,9 +176,7 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
     s->pool[c->pool].waiting_gpus -= c->weight;
     if (c->head == job) {
         c->head = first_waiting(s, c);
-        if (c->head != DLS_NONE) {
-            s->fetch(s->user, c->head); /* may be the next to start */
-        }
+        fetch_ahead(s, &c->waiting, c->head); /* may be the next to start */
         dls_select_update_head(s, c);
     }
 }
@@ -178,9 +185,7 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
 static void find_last(dls_select *s, dls_pool *p, int32_t set)
 {
     p->last[set] = dls_pile_first(&s->piles, &p->running[set].pile);
-    if (p->last[set] != DLS_NONE) {
-        s->fetch(s->user, p->last[set]); /* may be the next to stop */
-    }
+    fetch_ahead(s, &p->running[set], p->last[set]); /* may be the next to stop */
 }
 
 /* A job into a running set, with its rank there. */

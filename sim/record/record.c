@@ -166,7 +166,7 @@ static bool extend(const dls_record *rec, const dls_record_table *table, void *r
             }
             return false;
         }
-        if (moves) {
+        if (moves && n > 0) {
             memcpy(&cells, (char *)rows + c->offset, sizeof cells);
             memcpy(file->at, cells, n * width);
             dls_free(cells);
@@ -198,7 +198,9 @@ static dls_status grow_more(dls_record *rec, const dls_record_table *table, void
                             size_t *cap, dls_error *err)
 {
     dls_mapped *files = dls_table_files(table, rows);
-    if (rec->stream_beside && !files && n >= DLS_ROWS_IN_MEMORY) {
+    /* A job that comes and ends makes two rows of the series. */
+    const bool many = n >= DLS_ROWS_IN_MEMORY || rec->n_jobs >= DLS_ROWS_IN_MEMORY / 2;
+    if (rec->stream_beside && !files && many) {
         DLS_TRY(dls_alloc_array(&files, table->n, sizeof *files, "run record", err));
         for (size_t i = 0; i < table->n; i++) {
             files[i].fd = -1;

@@ -79,6 +79,8 @@ static void walk(int k, int members, int64_t reach)
     int64_t sum = 0;
     int32_t x = dls_pile_first(&w.piles, &w.pile[k]), found = DLS_NONE;
     assert_int_equal(x, nearest(k));
+    const int32_t soon = dls_pile_soon(&w.piles, &w.pile[k], 2);
+    assert_true(soon == DLS_NONE || soon == behind(k, behind(k, x)));
     for (; x != DLS_NONE && members > 0; members--) {
         const int32_t next = dls_pile_next(&w.piles, &w.pile[k], x);
         assert_int_equal(next, behind(k, x));

@@ -141,6 +141,27 @@ TEST(full_disk)
     }
 }
 
+/* With so many jobs rows begin in files; with fewer, or where there is no room, in memory. */
+TEST(many_jobs)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    for (int run = 0; run < 3; run++) {
+        dls_record *r;
+        dls_error err = no_error;
+        assert_int_equal(dls_record_create(DLS_ROWS_IN_MEMORY / 2 - (run == 1), &r, &err), DLS_OK);
+        assert_int_equal(dls_record_stream(r, in_folder("r.h5"), &err), DLS_OK);
+        limit_files(run == 2 ? 6 << 20 : RLIM_INFINITY);
+        const dls_series_point p = {.t_us = 7, .busy_gpus = 8};
+        assert_int_equal(dls_record_series(r, &p, &err), DLS_OK);
+        limit_files(RLIM_INFINITY);
+        assert_int_equal(r->series.file && r->series.file[0].fd >= 0, run == 0);
+        assert_int_equal(r->series.cap >= DLS_ROWS_IN_MEMORY, run == 0);
+        assert_true(r->series.n == 1 && r->series.t_us[0] == 7 && r->series.busy_gpus[0] == 8);
+        assert_int_equal(entries(), 0);
+        dls_record_destroy(r);
+    }
+}
+
 static int refuse(void *user, size_t bytes)
 {
     return bytes < 1 << 20;
