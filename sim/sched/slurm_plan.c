@@ -348,8 +348,7 @@ static void open_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
     }
 }
 
-/* p->usable: the nodes of p->avail with room now for one of the job's parts. Returns how many. */
-static int32_t fitting(dls_slurm_plan *p, const dls_slurm_ask *ask)
+int32_t dls_slurm_fitting(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
     const uint64_t *having = p->having + ask->gpus * p->words;
     int32_t fits = 0;
@@ -371,7 +370,7 @@ bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
     open_now(p, ask);
     dls_slurm_mark_anew(p, ask->only, p->room, ask);
     const bool fits = dls_slurm_plan_has_room(p, ask) && allowed(p, ask, p->now_us) <= p->now_us &&
-                      fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
+                      dls_slurm_fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
     if (!fits) { /* then Slurm looks whether the job could ever run */
         dls_slurm_mark_anew(p, ask->only, p->idle, ask);
     }
@@ -405,7 +404,7 @@ int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int3
     if (allowed(p, ask, p->now_us) > p->now_us) {
         return -1;
     }
-    (void)fitting(p, ask);
+    (void)dls_slurm_fitting(p, ask);
     memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
     for (; tried < n && !fits; tried++) {
         const dls_slurm_run *r = run_of(p, victim[tried]);
@@ -436,20 +435,6 @@ int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
     }
     *parts = p->want;
     return n;
-}
-
-/* When it can start on p->avail; DLS_NEVER: not until then. */
-static int64_t will_run(dls_slurm_plan *p, int64_t now_us, int64_t until_us,
-                        const dls_slurm_ask *ask)
-{
-    const int32_t fits = fitting(p, ask);
-    if (fits >= ask->nodes && dls_slurm_choose(p, p->room, ask)) {
-        if (p->marks) {
-            dls_slurm_mark(p, p->room, ask);
-        }
-        return now_us;
-    }
-    return dls_slurm_when_ended(p, ask, now_us, until_us);
 }
 
 /* Are there nodes to gain where span i ends: some that the next has, and that a job from within
@@ -503,7 +488,7 @@ bool dls_slurm_plan_unreserved(dls_slurm_plan *p, const dls_view *view, const dl
         return false;
     }
     unreserved(p, ask, now_us, &first, &later_us);
-    return fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
+    return dls_slurm_fitting(p, ask) >= ask->nodes && dls_slurm_choose(p, p->room, ask);
 }
 
 int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)
@@ -515,7 +500,8 @@ int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_
     while (from_us <= last_us) {
         int64_t later_us;
         unreserved(p, ask, from_us, &first, &later_us);
-        int64_t start_us = will_run(p, now_us, later_us < last_us ? later_us : last_us, ask);
+        int64_t start_us =
+            dls_slurm_when_starts(p, ask, now_us, later_us < last_us ? later_us : last_us);
         start_us = start_us > from_us ? start_us : from_us;
         if (start_us <= now_us) {
             return view->now_us;

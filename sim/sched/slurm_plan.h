@@ -35,9 +35,11 @@ typedef struct dls_slurm_room {
     int64_t cpus, mem; /* 1/1000, MiB */
 } dls_slurm_room;
 
-/* A part of a run, in p->parts[]. */
+/* The end of a part of a run on a node. */
 typedef struct dls_slurm_on {
-    int32_t run, part;
+    dls_slurm_room room; /* free there when that and what ends before it has ended */
+    int64_t end_us;
+    int32_t run, part; /* in p->run[], p->parts[] */
 } dls_slurm_on;
 
 /* What is known of each node's future by the limits of what runs (slurm_when.c). */
@@ -45,6 +47,7 @@ typedef struct dls_slurm_when {
     int32_t most_gpus; /* of a node */
     int64_t *ready_us; /* [most_gpus + 1][nodes] from then on so many are free; INT64_MIN: now */
     int32_t *order;    /* [most_gpus + 1][nodes] nodes by that */
+    int64_t *first_us; /* [nodes] scratch */
     dls_slurm_on *on;  /* by node, then by end */
     int32_t *begin;    /* [nodes + 2] in on[] */
     uint64_t *stale;   /* nodes of which that is no longer so; any_stale: there are some */
@@ -156,6 +159,11 @@ int64_t dls_slurm_plan_cut(const dls_slurm_plan *p, int64_t us);
 /* A set of nodes behind the others; *at is its offset. Errors: ENOMEM. */
 dls_status dls_slurm_plan_new_set(dls_slurm_plan *p, size_t *at, dls_error *err) DLS_MUST_CHECK;
 
+/* ---- slurm_plan.c, for slurm_when.c ---- */
+
+/* p->usable: the nodes of p->avail with room now for one of the job's parts. Returns how many. */
+int32_t dls_slurm_fitting(dls_slurm_plan *p, const dls_slurm_ask *ask);
+
 /* ---- slurm_when.c, for slurm_plan.c ---- */
 
 /* Room for the nodes of a plan that has its own. Errors: ENOMEM. */
@@ -166,14 +174,13 @@ void dls_slurm_when_fini(dls_slurm_when *w);
 dls_status dls_slurm_when_grow(dls_slurm_plan *p, dls_error *err) DLS_MUST_CHECK;
 /* What is free on a node, or what runs there, is not what it was. */
 void dls_slurm_when_stale(dls_slurm_plan *p, int32_t node);
-/* When enough of the running jobs have ended, by their limits, for the job to fit on p->avail. Ends
+/* When the job can start on p->avail: now_us, or when enough of the running jobs have ended by their limits. Ends
  * are taken together that lie within a window behind the first, which is cut to half a minute of
  * the clock; it doubles until it holds the next end each time that those before do not suffice. The
  * start is the last end taken; the nodes stand in p->chosen. DLS_NEVER, too, if it is after `until`.
  * O(nodes) where it can be seen that it is, else O(running + windows x nodes); O(running) more
  * where something has changed since. */
-int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us,
-                             int64_t until_us);
+int64_t dls_slurm_when_starts(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us, int64_t until_us);
 /* A part gives back what it holds: of processors whole ones, divided by GPUs and cut to thousandths
  * before. */
 static inline void dls_slurm_give_back(dls_slurm_room *room, const dls_slurm_run *r,

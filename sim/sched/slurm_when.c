@@ -2,8 +2,8 @@
  *
  * When a job fits by the time limits of what runs: which of Slurm's windows of ends holds it.
  *
- * What runs on each node is kept by end, and from when on a node has so many GPUs free. So a search
- * that cannot succeed is none, and one that can looks at few nodes.
+ * What runs on each node is kept by end with what is free then, and from when on a node has so many GPUs free. So a
+ * search that cannot succeed is none, and one that can looks at few nodes.
  */
 #include "sched/slurm_plan.h"
 
@@ -24,6 +24,7 @@ dls_status dls_slurm_when_init(dls_slurm_plan *p, const dls_place_index *index, 
     const size_t rows = (size_t)w->most_gpus + 1, nodes = (size_t)p->n_nodes, words = (size_t)p->words;
     DLS_TRY(dls_alloc_array(&w->ready_us, rows * nodes, sizeof *w->ready_us, "nodes", err));
     DLS_TRY(dls_alloc_array(&w->order, rows * nodes, sizeof *w->order, "nodes", err));
+    DLS_TRY(dls_alloc_array(&w->first_us, nodes, sizeof *w->first_us, "nodes", err));
     DLS_TRY(dls_alloc_array(&w->begin, nodes + 2, sizeof *w->begin, "nodes", err));
     DLS_TRY(dls_alloc_array(&w->stale, words, sizeof *w->stale, "nodes", err));
     for (size_t i = 0; i < rows * nodes; i++) {
@@ -39,6 +40,7 @@ void dls_slurm_when_fini(dls_slurm_when *w)
 {
     dls_free(w->ready_us);
     dls_free(w->order);
+    dls_free(w->first_us);
     dls_free(w->begin);
     dls_free(w->stale);
     dls_free(w->on);
@@ -57,7 +59,7 @@ void dls_slurm_when_stale(dls_slurm_plan *p, int32_t node)
 
 /* ---- what is kept of nodes ------------------------------------------------------------------- */
 
-/* Parts by node, in the order of their ends. */
+/* Parts by node, in the order of their ends, and what is free after each. */
 static void list_parts(const dls_slurm_plan *p)
 {
     const dls_slurm_when *w = &p->when;
@@ -73,7 +75,15 @@ static void list_parts(const dls_slurm_plan *p)
     for (size_t i = 0; i < p->n_run; i++) {
         for (int32_t k = 0; k < p->run[i].n_parts; k++) {
             const int32_t part = p->run[i].first_part + k;
-            w->on[w->begin[p->parts[part].node + 1]++] = (dls_slurm_on){(int32_t)i, part};
+            w->on[w->begin[p->parts[part].node + 1]++] =
+                (dls_slurm_on){.end_us = p->run[i].end_us, .run = (int32_t)i, .part = part};
+        }
+    }
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        dls_slurm_room room = p->room[n];
+        for (dls_slurm_on *on = w->on + w->begin[n]; on < w->on + w->begin[n + 1]; on++) {
+            dls_slurm_give_back(&room, &p->run[on->run], &p->parts[on->part]);
+            on->room = room;
         }
     }
 }
@@ -82,15 +92,14 @@ static void list_parts(const dls_slurm_plan *p)
 static void count_gpus(const dls_slurm_plan *p, int32_t node)
 {
     const dls_slurm_when *w = &p->when;
-    int32_t has = p->room[node].gpus, g = 0;
+    int32_t g = 0;
     int64_t *ready_us = w->ready_us + node;
-    for (; g <= has; g++) {
+    for (; g <= p->room[node].gpus; g++) {
         ready_us[(size_t)g * (size_t)p->n_nodes] = INT64_MIN;
     }
     for (int32_t i = w->begin[node]; i < w->begin[node + 1]; i++) {
-        has += p->parts[w->on[i].part].gpus;
-        for (; g <= has && g <= w->most_gpus; g++) {
-            ready_us[(size_t)g * (size_t)p->n_nodes] = p->run[w->on[i].run].end_us;
+        for (; g <= w->on[i].room.gpus && g <= w->most_gpus; g++) {
+            ready_us[(size_t)g * (size_t)p->n_nodes] = w->on[i].end_us;
         }
     }
     for (; g <= w->most_gpus; g++) {
@@ -141,32 +150,58 @@ static void renew(dls_slurm_plan *p)
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* From when on enough of p->avail have the GPUs; processors and memory may be missing then.
- * INT64_MAX: not until then. */
+/* From when on a node holds one of the job's parts. INT64_MIN: now; INT64_MAX: not before then. */
+static int64_t holds_from(const dls_slurm_plan *p, const dls_slurm_ask *ask, int32_t node,
+                          int64_t before_us)
+{
+    const dls_slurm_when *w = &p->when;
+    const dls_slurm_on *on = w->on + w->begin[node], *end = w->on + w->begin[node + 1];
+    if (dls_slurm_holds(&p->room[node], ask)) {
+        return INT64_MIN;
+    }
+    while (on < end && on->end_us < before_us && !dls_slurm_holds(&on->room, ask)) {
+        on++;
+    }
+    return on < end && on->end_us < before_us ? on->end_us : INT64_MAX;
+}
+
+/* From when on enough of p->avail hold it. INT64_MIN: now; INT64_MAX: not until then. Nodes come in the order in which
+ * they have the GPUs, so that few are looked at that have nothing to go with them. */
 static int64_t enough(const dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t until_us)
 {
     const size_t row = (size_t)ask->gpus * (size_t)p->n_nodes;
     const int64_t *ready_us = p->when.ready_us + row;
     const int32_t *order = p->when.order + row;
+    int64_t *first_us = p->when.first_us; /* of the nodes looked at those that hold it first */
     int32_t n = 0;
-    for (int32_t i = 0; i < p->n_nodes && ready_us[order[i]] <= until_us; i++) {
-        n += dls_slurm_is_avail(p, order[i]);
-        if (n == ask->nodes) {
-            return ready_us[order[i]];
+    int64_t before_us = until_us + 1;
+    for (int32_t i = 0; i < p->n_nodes && ready_us[order[i]] < before_us; i++) {
+        const int64_t from_us = dls_slurm_is_avail(p, order[i])
+                                    ? holds_from(p, ask, order[i], before_us)
+                                    : INT64_MAX;
+        if (from_us == INT64_MAX) {
+            continue;
         }
+        n += n < ask->nodes;
+        int32_t at = n - 1;
+        for (; at > 0 && first_us[at - 1] > from_us; at--) {
+            first_us[at] = first_us[at - 1];
+        }
+        first_us[at] = from_us;
+        before_us = n == ask->nodes ? first_us[n - 1] : before_us;
     }
-    return INT64_MAX;
+    return n == ask->nodes ? first_us[n - 1] : INT64_MAX;
 }
 
 /* What a node has free when all that runs up to number `last` has ended. */
 static dls_slurm_room room_after(const dls_slurm_plan *p, int32_t node, size_t last)
 {
     const dls_slurm_when *w = &p->when;
-    dls_slurm_room room = p->room[node];
-    for (int32_t i = w->begin[node]; i < w->begin[node + 1] && (size_t)w->on[i].run <= last; i++) {
-        dls_slurm_give_back(&room, &p->run[w->on[i].run], &p->parts[w->on[i].part]);
+    int32_t i = w->begin[node];
+    while (i < w->begin[node + 1] && (size_t)w->on[i].run <= last) {
+        i++;
     }
-    return room;
+    return i > w->begin[node] ? w->on[i - 1].room : p->room[node];
 }
 
 /* Does the job fit on p->avail when all that runs up to number `last` has ended? */
@@ -232,11 +267,15 @@ static size_t last_of_window(const dls_slurm_plan *p, size_t i, int64_t end_us)
     return last;
 }
 
-/* As dls_slurm_when_ended, without marks; *at: the number of the run whose end it is, else as it was. */
+/* As dls_slurm_when_starts, without marks; *at: the number of the run whose end it is, else as it was. */
 static int64_t search(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us, int64_t until_us,
                       size_t *at)
 {
     const int64_t enough_us = ask->nodes > 0 ? enough(p, ask, until_us) : INT64_MIN;
+    if (enough_us == INT64_MIN && dls_slurm_fitting(p, ask) >= ask->nodes &&
+        dls_slurm_choose(p, p->room, ask)) {
+        return now_us;
+    }
     if (enough_us > until_us) {
         return DLS_NEVER;
     }
@@ -266,13 +305,14 @@ static int64_t search(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_u
     return DLS_NEVER;
 }
 
-int64_t dls_slurm_when_ended(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us,
-                             int64_t until_us)
+int64_t dls_slurm_when_starts(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t now_us, int64_t until_us)
 {
     size_t last = p->n_run;
     renew(p);
     const int64_t start_us = search(p, ask, now_us, p->marks ? INT64_MAX - 1 : until_us, &last);
-    if (p->marks && ask->type >= 0) {
+    if (p->marks && start_us == now_us) {
+        dls_slurm_mark(p, p->room, ask);
+    } else if (p->marks && ask->type >= 0) {
         for (int32_t n = 0; n < p->n_nodes; n++) {
             p->later[n] = room_after(p, n, last);
         }
