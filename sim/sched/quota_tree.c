@@ -89,7 +89,7 @@ static dls_status read_share(void *user, char *const *cell, const char *where, d
     return *cell[0] && number(unless_all(cell[2]), all ? (double)INFINITY : 0, &row.own) &&
                    number(unless_all(cell[3]), (double)INFINITY, &row.limit) &&
                    number(cell[4], 1, &row.weight) &&
-                   (!*cell[5] || dls_sched_table_number(cell[5], -1e9, 1e9, &row.priority))
+                   (!*cell[5] || dls_sched_table_number(cell[5], -1e15, 1e15, &row.priority))
                ? (row.priority = *cell[5] ? row.priority : 100, put_row(user, cell, &row, where, err))
                : dls_fail(err, DLS_EINPUT, where,
                           "expected a name, numbers of GPUs, a weight and a priority");

@@ -121,7 +121,8 @@ static void read_kai(dls_kube_quota *row, json_object *object)
     row->quota = kai_number(gpu, "quota");
     row->limit = kai_number(gpu, "limit");
     row->weight = fmax(kai_number(gpu, "overQuotaWeight"), 0);
-    row->priority = priority ? json_object_get_int(priority) : 100;
+    const int64_t said = priority ? json_object_get_int64(priority) : 100, most = INT64_C(1000000000000000);
+    row->priority = said > most ? most : said < -most ? -most : said;
     snprintf(row->created, sizeof row->created, "%s",
              dls_kube_text(dls_kube_get(object, "metadata"), "creationTimestamp"));
 }
@@ -175,6 +176,33 @@ void dls_kube_quotas_fini(dls_kube_quotas *q)
 {
     dls_strdict_fini(&q->names);
     dls_free(q->at);
+}
+
+dls_status dls_kube_quotas_check(const dls_kube_quotas *q, const char *objects, dls_error *err)
+{
+    int32_t *up = NULL; /* [names] the parent; -1 */
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_alloc_array(&up, q->names.n + 1, sizeof *up, "quotas", err));
+    for (size_t i = 0; i < q->names.n; i++) {
+        up[i] = -1;
+    }
+    for (size_t i = 0; i < q->n; i++) {
+        if (q->at[i].kai == (q->n_kai > 0)) {
+            up[q->at[i].queue] = q->at[i].parent;
+        }
+    }
+    for (size_t i = 0; i < q->names.n && status == DLS_OK; i++) {
+        size_t steps = 0;
+        for (int32_t at = (int32_t)i; at >= 0 && steps <= q->names.n; at = up[at]) {
+            steps++;
+        }
+        if (steps > q->names.n) {
+            status = dls_fail(err, DLS_EINPUT, objects, "the quota '%.100s' is within itself",
+                              dls_strdict_get(&q->names, (int32_t)i));
+        }
+    }
+    dls_free(up);
+    return status;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

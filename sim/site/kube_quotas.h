@@ -48,6 +48,8 @@ void dls_kube_quotas_fini(dls_kube_quotas *q);
  * that is none). */
 dls_status dls_kube_quotas_read(dls_kube_quotas *q, const dls_walk *w, const char *kind,
                                 json_object *object, bool *is, dls_error *err) DLS_MUST_CHECK;
+/* Errors: EINPUT (one that is within itself), ENOMEM. O(n x depth). */
+dls_status dls_kube_quotas_check(const dls_kube_quotas *q, const char *objects, dls_error *err) DLS_MUST_CHECK;
 /* "queues.csv" where there are KAI's, else "cohorts.csv"; NULL: no quotas. */
 const char *dls_kube_quotas_file(const dls_kube_quotas *q);
 /* That table, for dls_atomicfile_write. */

@@ -440,6 +440,7 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
 {
     dls_trace *trace = NULL;
     DLS_TRY(read_all(r, err));
+    DLS_TRY(dls_kube_quotas_check(&r->quotas, objects, err));
     if (r->nodes.total_gpus == 0) {
         return dls_fail(err, DLS_EINPUT, objects,
                         "no node with " DLS_KUBE_GPU ": is it the output of `kubectl get nodes,pods -A -o "

@@ -70,12 +70,17 @@ for groups in (5, [5], [{"flavors": "x"}], [{"flavors": [{"resources": 1}]}]):
     odd(kind="ClusterQueue", spec={"resourceGroups": groups})
 odd(kind="Pod", spec={"containers": "x"}, status={"conditions": {}, "containerStatuses": 1})
 odd(kind="Workload", spec=[])
+for spec in (5, {"resources": "x", "parentQueue": 7, "priority": "high"}, {"resources": {"gpu": {"quota": "8", "limit": 1e300, "overQuotaWeight": None}}, "priority": 1e30}):
+    odd(apiVersion="scheduling.run.ai/v2", kind="Queue", spec=spec)
+odd(apiVersion="scheduling.run.ai/v2alpha2", kind="PodGroup", spec={"queue": {}})
 odd(kind="Node", status={"allocatable": {"nvidia.com/gpu": "1e30", "cpu": "1e30"}})
 print(json.dumps({"items": items}))
 END
 expect 0 import kubernetes --objects=odd.json -o odd
 cmp site/trace.csv odd/trace.csv || fail "odd members"
 says err.txt "3 nodes with 20 GPUs"
+says odd/queues.csv "odd,,8,1e+09,0,1000000000000000"
+expect 0 fidelity odd
 
 # More is promised than there is.
 sed 's/"nominalQuota": 2$/"nominalQuota": 28/; s/"nominalQuota": 2}/"nominalQuota": 28}/' list.json >more.json
@@ -130,6 +135,11 @@ expect 0 fidelity kai
 sed 's/"name": "team-a"/"name": "team,a"/' kai.json >comma.json
 expect 4 import kubernetes --objects=comma.json -o none
 says err.txt "is not a name of a Queue"
+for of in '"parentQueue": "dept"/"parentQueue": "team-a"' '"parentName": "all"/"parentName": "lab"'; do
+    sed "s/$of/g" "$(grep -q Queue <<<"$of" && echo kai.json || echo list.json)" >circle.json
+    expect 4 import kubernetes --objects=circle.json -o none
+    says err.txt "is within itself"
+done
 expect 0 whatif kai --load 0.7 --both scheduler.reclaim=false
 
 expect 2 import kubernetes -o none

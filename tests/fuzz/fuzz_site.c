@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { SLURM, KUBERNETES, DCGM, KINDS };
-enum { FILES = 9 };
+enum { FILES = 11 };
 
 static char folder[32], path[FILES][48], cluster[48];
 
@@ -96,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                      .reservations = file[6],
                                      .shares = file[7],
                                      .log = file[8],
+                                     .topology = file[9],
+                                     .gres = file[10],
                                      .folder = folder};
         status = dls_site_import_slurm(&site, report, &err);
     } else if (kind == KUBERNETES) {
