@@ -22,6 +22,8 @@ typedef struct dls_muri dls_muri;
 typedef struct dls_muri_policy {
     dls_muri_schedule schedule;
     bool by_gpus;      /* sorted: key x GPUs; muri: attained instead of remaining service */
+    bool worst;        /* muri: members take their turns in the worst order */
+    bool in_order;     /* muri: groups as the jobs stand in the list, without a matching */
     double together_s; /* an arrival and an end this close are one event; 0: at the same time */
     bool exact_ends;   /* only ends at exactly the same time are one event */
     dls_status (*open)(dls_muri *m, dls_error *err);   /* optional */
@@ -48,8 +50,10 @@ struct dls_muri {
     double now;
     int32_t *free; /* [nodes] GPUs */
     int32_t n_nodes;
-    bool testbed; /* as on the testbed, where policies differ in details */
-    void *state;  /* of the policy */
+    int32_t group_max; /* muri: jobs in a group */
+    bool together;     /* muri: no group is taken apart */
+    bool testbed;      /* as on the testbed, where policies differ in details */
+    void *state;       /* of the policy */
 };
 
 static inline bool dls_muri_close(double a, double b)
@@ -80,6 +84,6 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
                           dls_error *err) DLS_MUST_CHECK;
 
 extern const dls_muri_policy dls_muri_srtf, dls_muri_srsf, dls_muri_tiresias, dls_muri_s,
-    dls_muri_l, dls_muri_antman, dls_muri_themis;
+    dls_muri_l, dls_muri_l_worst, dls_muri_l_in_order, dls_muri_antman, dls_muri_themis;
 
 #endif

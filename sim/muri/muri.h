@@ -46,6 +46,14 @@ typedef struct dls_muri_cluster {
     int32_t switches, nodes_per_switch, gpus_per_node;
 } dls_muri_cluster;
 
+/* What is replayed. */
+typedef struct dls_muri_setting {
+    const char *schedule;
+    int32_t group_max; /* jobs in a group: 1 to 4, 0: 4 */
+    bool together;     /* no group is taken apart, and none chosen by key: --autopack=False */
+    bool testbed;      /* the testbed whose logs were published, not the simulator */
+} dls_muri_setting;
+
 typedef struct dls_muri_schedule {
     const char *name, *original; /* ours, the original's --schedule */
     const char *summary;
@@ -53,11 +61,10 @@ typedef struct dls_muri_schedule {
 /* The i-th, NULL past the last. */
 const char *dls_muri_schedule_at(size_t i, const char **summary);
 
-/* Replay the trace as the simulator does or, with `testbed`, as the testbed whose logs were
- * published; not antman, which has none. Results are written into the jobs. `completed`, if not
+/* Replay the trace; antman has no testbed. Results are written into the jobs. `completed`, if not
  * NULL, becomes the jobs in order of completion, [*n_completed] of [trace->n]. Jobs that do not fit
  * into the cluster never start, as there. Errors: EINPUT (unknown schedule), ENOMEM. */
-dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule, bool testbed,
+dls_status dls_muri_run(const dls_muri_cluster *cluster, const dls_muri_setting *setting,
                         dls_muri_trace *trace, int32_t *completed, size_t *n_completed,
                         dls_error *err) DLS_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Muri-S and Muri-L in Muri's simulator: up to four jobs of as many GPUs each share these, in
- * groups formed anew at every event.
+ * Muri-S, Muri-L and its ablations in Muri's simulator: up to four jobs of as many GPUs each share
+ * these, in groups formed anew at every event.
  *
  *      list by key -> candidates -> merged in pairs by matching -> apart again where it does not
  * pay -> groups by key -> who fits runs
@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST = DLS_STAGES_JOBS, ROUNDS = 4 };
+enum { MOST = DLS_STAGES_JOBS };
 
 typedef struct group {
     int32_t job[MOST], n;
@@ -49,28 +49,29 @@ typedef struct packing {
     int32_t *mate, *by_key;
     bool *marked;
     dls_matching *matching;
-    dls_group_memo memo;
-    dls_stages *profile; /* [n_profiles] */
+    dls_group_memo memo, best; /* best: in the best order, if the other is in the worst */
+    dls_stages *profile;       /* [n_profiles] */
 } packing;
 
 /* ---- grouping -------------------------------------------------------------------------------- */
 
 /* On the testbed without the price of sharing. */
-static dls_status fill_weights(packing *p, const class *c, bool testbed, dls_error *err)
+static dls_status fill_weights(dls_muri *m, const class *c, dls_error *err)
 {
+    packing *p = m->state;
     const size_t n = (size_t)c->n_groups;
     DLS_TRY(dls_grow(&p->weight, &p->weights, n * n, sizeof *p->weight, err));
     for (size_t u = 0; u < n; u++) {
         for (size_t v = 0; v < n; v++) {
-            const dls_group_time *m;
+            const dls_group_time *time;
             double *w = &p->weight[u * n + v];
             *w = 0;
-            if (u != v && c->group[u].n + c->group[v].n <= MOST) {
+            if (u != v && c->group[u].n + c->group[v].n <= m->group_max) {
                 DLS_TRY(dls_group_memo_find(
-                    &p->memo, dls_group_join(c->group[u].id, c->group[v].id, c->group[v].n), &m,
+                    &p->memo, dls_group_join(c->group[u].id, c->group[v].id, c->group[v].n), &time,
                     err));
                 const int32_t k = c->group[u].n + c->group[v].n;
-                *w = testbed ? m->weight * dls_stages_overhead[k] : m->weight;
+                *w = m->testbed ? time->weight * dls_stages_overhead[k] : time->weight;
             }
         }
     }
@@ -102,13 +103,44 @@ static void merge(packing *p, class *c, int64_t capacity, int64_t *demand)
     c->n_groups = n;
 }
 
-static dls_status form_groups(packing *p, int64_t capacity, int64_t demand, bool testbed,
-                              dls_error *err)
+/* Each run of jobs that were marked together is a group while the demand is too much; the others of
+ * a run stand before it. */
+static void form_in_order(packing *p, int32_t most, int64_t capacity, int64_t demand)
 {
-    for (int round = 0; round < ROUNDS && (round == 0 || demand > capacity); round++) {
+    for (int32_t i = 0; i < p->n_order; i++) {
+        class *c = &p->class[p->order[i]];
+        int32_t n = 0;
+        for (int32_t first = 0; first < c->n_groups; first += most) {
+            group run = c->group[first];
+            for (int32_t k = first + 1; k < first + most && k < c->n_groups; k++) {
+                if (demand > capacity) {
+                    run.id = dls_group_join(run.id, c->group[k].id, 1);
+                    run.job[run.n++] = c->group[k].job[0];
+                    demand -= c->gpus;
+                } else {
+                    p->spare[n++] = c->group[k];
+                }
+            }
+            p->spare[n++] = run;
+        }
+        memcpy(c->group, p->spare, (size_t)n * sizeof *c->group);
+        c->n_groups = n;
+    }
+}
+
+/* At most as many rounds as a group has members. */
+static dls_status form_groups(dls_muri *m, int64_t demand, dls_error *err)
+{
+    packing *p = m->state;
+    const int64_t capacity = (int64_t)m->n_nodes * m->cluster.gpus_per_node;
+    if (m->policy->in_order) {
+        form_in_order(p, m->group_max, capacity, demand);
+        return DLS_OK;
+    }
+    for (int round = 0; round < m->group_max && (round == 0 || demand > capacity); round++) {
         for (int32_t i = 0; i < p->n_order; i++) {
             class *c = &p->class[p->order[i]];
-            DLS_TRY(fill_weights(p, c, testbed, err));
+            DLS_TRY(fill_weights(m, c, err));
             DLS_TRY(dls_matching_find(p->matching, c->n_groups, p->weight, p->mate, err));
             merge(p, c, capacity, &demand);
         }
@@ -169,7 +201,7 @@ static int64_t find_candidates(dls_muri *m)
         if (p->marked[m->list[i]] || !dls_muri_place(m, c->gpus)) {
             continue;
         }
-        for (int32_t k = 0; k < MOST && c->marked < c->n; k++) {
+        for (int32_t k = 0; k < m->group_max && c->marked < c->n; k++) {
             mark(m, c, &demand);
         }
     }
@@ -190,11 +222,11 @@ static dls_status unpack(dls_muri *m, int32_t *out, dls_error *err)
             const group *g = &c->group[k];
             const dls_group_time *time;
             double key = p->key[g->job[0]];
-            DLS_TRY(dls_group_memo_find(&p->memo, g->id, &time, err));
+            DLS_TRY(dls_group_memo_find(m->policy->worst ? &p->best : &p->memo, g->id, &time, err));
             for (int32_t j = 0; j < g->n; j++) {
                 key = fmin(key, p->key[g->job[j]]);
             }
-            if (time->time / time->alone > 1 && !m->testbed) {
+            if (time->time / time->alone > 1 && !m->together) {
                 for (int32_t j = 0; j < g->n; j++) {
                     p->spare[n++] = (group){.job = {g->job[j]},
                                             .n = 1,
@@ -215,6 +247,7 @@ static dls_status unpack(dls_muri *m, int32_t *out, dls_error *err)
 static dls_status keep_groups(dls_muri *m, int32_t n, dls_error *err)
 {
     packing *p = m->state;
+    const bool all = m->together && !m->testbed; /* who fits, most GPUs first */
     for (int32_t i = 0; i < n; i++) {
         p->by_key[i] = i;
         p->key[i] = p->spare[i].key;
@@ -226,7 +259,7 @@ static dls_status keep_groups(dls_muri *m, int32_t n, dls_error *err)
     dls_muri_empty(m);
     for (int32_t i = 0; i < n; i++) {
         const group *g = &p->spare[p->by_key[i]];
-        if (dls_muri_place(m, m->job[g->job[0]].gpus)) {
+        if (all || dls_muri_place(m, m->job[g->job[0]].gpus)) {
             for (int32_t k = 0; k < g->n; k++) {
                 m->run[g->job[k]].group = p->by_key[i];
             }
@@ -280,10 +313,8 @@ static dls_status decide(dls_muri *m, dls_error *err)
         p->key[m->list[i]] = m->run[m->list[i]].key; /* by job from here on */
     }
     list_classes(m);
-    const int64_t demand = find_candidates(m);
-    const int64_t capacity = (int64_t)m->n_nodes * m->cluster.gpus_per_node;
     int32_t n;
-    DLS_TRY(form_groups(p, capacity, demand, m->testbed, err));
+    DLS_TRY(form_groups(m, find_candidates(m), err));
     DLS_TRY(unpack(m, &n, err));
     DLS_TRY(keep_groups(m, n, err));
     return apply(m, err);
@@ -310,6 +341,10 @@ static dls_status classify(dls_muri *m, dls_error *err)
     return DLS_OK;
 }
 
+/* The program has four cost less where there is no matching. */
+static const double overhead_in_order[MOST + 1] = {
+    1, 1, 1.33 / DLS_STAGES_PROFILER, 1.5 / DLS_STAGES_PROFILER, 1.3 / DLS_STAGES_PROFILER};
+
 static dls_status open(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
@@ -333,7 +368,9 @@ static dls_status open(dls_muri *m, dls_error *err)
     DLS_TRY(dls_alloc_array(&p->marked, n, sizeof *p->marked, "groups", err));
     DLS_TRY(dls_alloc_array(&p->profile, n, sizeof *p->profile, "groups", err));
     DLS_TRY(dls_matching_create(&p->matching, err));
-    p->memo.profile = p->profile;
+    p->memo.profile = p->best.profile = p->profile;
+    p->memo.worst = m->policy->worst;
+    p->memo.overhead = m->policy->in_order ? overhead_in_order : NULL;
     return classify(m, err);
 }
 
@@ -346,6 +383,7 @@ static void close(dls_muri *m)
         dls_free(owned[i]);
     }
     dls_group_memo_fini(&p->memo);
+    dls_group_memo_fini(&p->best);
     dls_matching_destroy(p->matching);
 }
 
@@ -357,6 +395,7 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
                   .trace = trace,
                   .job = trace->job,
                   .n = (int32_t)trace->n,
+                  .group_max = MOST,
                   .n_nodes = cluster->switches * cluster->nodes_per_switch};
     int64_t demand = 0;
     int32_t n = 0;
@@ -375,7 +414,7 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
                 mark(&m, c, &demand);
             }
         }
-        status = form_groups(p, (int64_t)m.n_nodes * cluster->gpus_per_node, demand, false, err);
+        status = form_groups(&m, demand, err);
     }
     for (int32_t i = 0; status == DLS_OK && i < p->n_order; i++) {
         const class *c = &p->class[p->order[i]];
@@ -405,6 +444,26 @@ const dls_muri_policy dls_muri_l = {
     .schedule = {"muri-l", "multi-resource-blossom-same-gpu-unaware",
                  "groups of up to four, least attained service first"},
     .by_gpus = true,
+    .together_s = 1e-4,
+    .open = open,
+    .close = close,
+    .decide = decide,
+};
+const dls_muri_policy dls_muri_l_worst = {
+    .schedule = {"muri-l-worst", "multi-resource-blossom-same-gpu-unaware-worstordering",
+                 "muri-l, the members of a group in the worst of all orders"},
+    .by_gpus = true,
+    .worst = true,
+    .together_s = 1e-4,
+    .open = open,
+    .close = close,
+    .decide = decide,
+};
+const dls_muri_policy dls_muri_l_in_order = {
+    .schedule = {"muri-l-in-order", "multi-resource-gpu-unaware",
+                 "muri-l without a matching: jobs of one size as they stand in the list"},
+    .by_gpus = true,
+    .in_order = true,
     .together_s = 1e-4,
     .open = open,
     .close = close,

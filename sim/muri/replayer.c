@@ -9,10 +9,13 @@
 
 #include <math.h>
 
-enum { SCHEDULE, TESTBED, SWITCHES, NODES, GPUS };
+enum { SCHEDULE, GROUP_MAX, TOGETHER, TESTBED, SWITCHES, NODES, GPUS };
 
 static const dls_option options[] = {
     {"schedule", DLS_OPT_STR, 0, 0, "muri-s", "NAME", "see below", NULL},
+    {"group_max", DLS_OPT_I64, 1, DLS_STAGES_JOBS, "4", "", "muri: jobs in a group", NULL},
+    {"together", DLS_OPT_BOOL, 0, 0, "false", "",
+     "muri: groups slower than one after the other are not taken apart, as in the paper", NULL},
     {"testbed", DLS_OPT_BOOL, 0, 0, "false", "",
      "the testbed of the paper instead of the simulator: rounds of 6 minutes, measured costs",
      NULL},
@@ -49,13 +52,14 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
     const dls_option_value *v = call->value;
     const dls_muri_cluster cluster = {(int32_t)v[SWITCHES].i, (int32_t)v[NODES].i,
                                       (int32_t)v[GPUS].i};
+    const dls_muri_setting setting = {v[SCHEDULE].s, (int32_t)v[GROUP_MAX].i, v[TOGETHER].b,
+                                      v[TESTBED].b};
     dls_muri_trace trace;
     size_t n = 0;
     DLS_TRY(dls_muri_load(call->input, &trace, err));
     int32_t *completed = dls_alloc((trace.n + 1) * sizeof *completed);
-    dls_status status =
-        completed ? dls_muri_run(&cluster, v[SCHEDULE].s, v[TESTBED].b, &trace, completed, &n, err)
-                  : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
+    dls_status status = completed ? dls_muri_run(&cluster, &setting, &trace, completed, &n, err)
+                                  : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
     if (status == DLS_OK) {
         put(call->to, v[TESTBED].b, &trace, completed, n);
     }

@@ -11,8 +11,8 @@
 #include <string.h>
 
 static const dls_muri_policy *const policies[] = {
-    &dls_muri_srtf, &dls_muri_srsf,   &dls_muri_tiresias, &dls_muri_s,
-    &dls_muri_l,    &dls_muri_antman, &dls_muri_themis};
+    &dls_muri_srtf,    &dls_muri_srsf,       &dls_muri_tiresias, &dls_muri_s,     &dls_muri_l,
+    &dls_muri_l_worst, &dls_muri_l_in_order, &dls_muri_antman,   &dls_muri_themis};
 enum { N_POLICIES = sizeof policies / sizeof *policies };
 
 const char *dls_muri_schedule_at(size_t i, const char **summary)
@@ -289,7 +289,7 @@ static dls_status fill(dls_muri *m, dls_error *err)
     return m->policy->open ? m->policy->open(m, err) : DLS_OK;
 }
 
-dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule, bool testbed,
+dls_status dls_muri_run(const dls_muri_cluster *cluster, const dls_muri_setting *setting,
                         dls_muri_trace *trace, int32_t *completed, size_t *n_completed,
                         dls_error *err)
 {
@@ -297,25 +297,27 @@ dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule, b
                   .trace = trace,
                   .job = trace->job,
                   .n = (int32_t)trace->n,
-                  .testbed = testbed};
+                  .group_max = setting->group_max > 0 ? setting->group_max : DLS_STAGES_JOBS,
+                  .together = setting->together || setting->testbed,
+                  .testbed = setting->testbed};
     size_t counted = 0;
     for (int i = 0; i < N_POLICIES; i++) {
-        if (strcmp(policies[i]->schedule.name, schedule) == 0) {
+        if (strcmp(policies[i]->schedule.name, setting->schedule) == 0) {
             m.policy = policies[i];
         }
     }
     if (!m.policy) {
-        return dls_fail(err, DLS_EINPUT, schedule, "is no schedule of Muri's simulator");
+        return dls_fail(err, DLS_EINPUT, setting->schedule, "is no schedule of Muri's simulator");
     }
-    if (testbed && m.policy == &dls_muri_antman) {
-        return dls_fail(err, DLS_EINPUT, schedule, "is not known on the testbed");
+    if (m.testbed && m.policy == &dls_muri_antman) {
+        return dls_fail(err, DLS_EINPUT, setting->schedule, "is not known on the testbed");
     }
     double *time = dls_alloc((trace->n + 1) * sizeof *time);
     int32_t *first = dls_alloc((trace->n + 1) * sizeof *first);
     dls_status status =
         time && first ? fill(&m, err) : dls_nomem(err, "ends", trace->n * sizeof *time);
-    DLS_THEN(status, testbed ? dls_muri_run_testbed(&m, completed, &counted, err)
-                             : replay(&m, time, first, completed, &counted, err));
+    DLS_THEN(status, m.testbed ? dls_muri_run_testbed(&m, completed, &counted, err)
+                               : replay(&m, time, first, completed, &counted, err));
     if (m.policy->close && m.state) {
         m.policy->close(&m);
     }

@@ -47,7 +47,8 @@ dls_status dls_group_memo_find(dls_group_memo *m, dls_group_id id, const dls_gro
             }
         }
         t->id = id;
-        t->time = dls_stages_group_time(job, n, dls_stages_overhead, m->monotone);
+        t->time = dls_stages_group_time(job, n, m->overhead ? m->overhead : dls_stages_overhead,
+                                        m->monotone, m->worst);
         t->weight = dls_stages_weight(job, n, t->time);
         m->n++;
     }

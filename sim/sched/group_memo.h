@@ -33,7 +33,8 @@ typedef struct dls_group_time {
 } dls_group_time;
 
 typedef struct dls_group_memo {
-    bool monotone;             /* as dls_stages_group_time takes it */
+    bool monotone, worst;      /* as dls_stages_group_time takes them */
+    const double *overhead;    /* likewise; NULL: dls_stages_overhead */
     const dls_stages *profile; /* by number; borrowed */
     dls_group_time *at;        /* open addressing; owned */
     size_t n, room;

@@ -71,10 +71,10 @@ static bool next_order(int32_t *order, int32_t k)
 }
 
 double dls_stages_group_time(const dls_stages *const job[], int32_t k,
-                             const double overhead[DLS_STAGES_JOBS + 1], bool monotone)
+                             const double overhead[DLS_STAGES_JOBS + 1], bool monotone, bool worst)
 {
     int32_t order[DLS_STAGES_JOBS] = {0, 1, 2, 3};
-    double best = (double)INFINITY;
+    double chosen = worst ? 0 : (double)INFINITY;
     if (k == 1) {
         return job[0]->iteration;
     }
@@ -83,11 +83,13 @@ double dls_stages_group_time(const dls_stages *const job[], int32_t k,
         for (int32_t i = 0; i < k; i++) {
             p[i] = job[order[i]];
         }
-        best = fmin(best, period(p, k, monotone));
+        const double time = period(p, k, monotone);
+        chosen = worst ? fmax(chosen, time) : fmin(chosen, time);
     } while (next_order(order, k));
     if (k == 2) { /* an empty slot between the two */
-        best = fmin(best, fmax(job[0]->data, job[1]->compute + job[1]->exchange) +
-                              fmax(job[1]->data, job[0]->compute + job[0]->exchange));
+        const double time = fmax(job[0]->data, job[1]->compute + job[1]->exchange) +
+                            fmax(job[1]->data, job[0]->compute + job[0]->exchange);
+        chosen = worst ? fmax(chosen, time) : fmin(chosen, time);
     }
-    return best * overhead[k];
+    return chosen * overhead[k];
 }

@@ -27,9 +27,10 @@ typedef struct dls_stages {
  *
  * and the time is how much f grows in a cycle (four slots), once two cycles differ by less than 0.1
  * %. overhead[k] multiplies it. `monotone`: a slot never ends before the one before it, which the
- * published program allows where a slot holds a data stage only. 1 <= k <= DLS_STAGES_JOBS. */
+ * published program allows where a slot holds a data stage only; `worst`: in the worst order, an
+ * ablation of theirs. 1 <= k <= DLS_STAGES_JOBS. */
 double dls_stages_group_time(const dls_stages *const job[], int32_t k,
-                             const double overhead[DLS_STAGES_JOBS + 1], bool monotone);
+                             const double overhead[DLS_STAGES_JOBS + 1], bool monotone, bool worst);
 
 /* Measured by Muri's authors; 1.015 is their profiler's, which is in the jobs' iteration times. */
 #define DLS_STAGES_PROFILER 1.015

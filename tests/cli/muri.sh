@@ -25,6 +25,11 @@ job_id,num_gpu,submit,start,end,executed,pending
 a,1,0.000000,0.000000,10.150000,10.150000,0.000000
 b,1,0.000000,10.150000,20.300000,10.150000,10.150000
 END
+"$dlsim" muri --nodes=1 --gpus=1 --group_max=1 pair.csv -q >alone || fail "muri-s, group_max=1"
+cmp alone out || fail "nobody shares in groups of one"
+"$dlsim" muri --nodes=1 --gpus=1 --schedule=muri-l-in-order pair.csv -q >out || fail "muri-l-in-order"
+"$dlsim" muri --nodes=1 --gpus=1 --schedule=muri-l pair.csv -q >matched || fail "muri-l"
+cmp matched out || fail "two jobs are a pair with a matching and without"
 
 # b comes and goes: a pays its 10 s of start-up in both intervals, not in the last, and runs on all the time.
 cat >quirk.csv <<END

@@ -104,15 +104,15 @@ TEST(group_times)
     const dls_stages reader = {8, 1, 1, 11}, counter = {1, 8, 1, 11}, sender = {1, 1, 8, 11};
     const dls_stages *alone[] = {&reader}, *pair[] = {&reader, &counter};
     const dls_stages *back[] = {&counter, &reader}, *three[] = {&reader, &counter, &sender};
-    assert_true(dls_stages_group_time(alone, 1, plain, true) == 11);
+    assert_true(dls_stages_group_time(alone, 1, plain, true, false) == 11);
     /* counter, reader: send 1; (read 1); count 8 beside read 8 - 1 .. ; a cycle takes 10 */
-    assert_true(dls_stages_group_time(pair, 2, plain, false) == 10);
-    assert_true(dls_stages_group_time(back, 2, plain, false) == 10);
-    assert_true(dls_stages_group_time(pair, 2, plain, true) >= 10);
+    assert_true(dls_stages_group_time(pair, 2, plain, false, false) == 10);
+    assert_true(dls_stages_group_time(back, 2, plain, false, false) == 10);
+    assert_true(dls_stages_group_time(pair, 2, plain, true, false) >= 10);
     /* No group is faster than its most wanted resource or its longest member. */
-    assert_true(dls_stages_group_time(three, 3, plain, true) >= 10);
+    assert_true(dls_stages_group_time(three, 3, plain, true, false) >= 10);
     /* Two of a kind wait for each other: 8 + 8 at the same resource. */
     const dls_stages *same[] = {&counter, &counter};
-    assert_true(dls_stages_group_time(same, 2, plain, true) >= 16);
-    assert_true(dls_stages_group_time(pair, 2, dls_stages_overhead, false) == 10 * (1.33 / 1.015));
+    assert_true(dls_stages_group_time(same, 2, plain, true, false) >= 16);
+    assert_true(dls_stages_group_time(pair, 2, dls_stages_overhead, false, false) == 10 * (1.33 / 1.015));
 }
