@@ -80,9 +80,13 @@ dls_status dls_get_fields(hid_t at, const dls_field *fields, size_t n, void *bas
 
 static hid_t field_type(const dls_field *f, bool in_file)
 {
-    DLS_H5_OWNED hid_t one = dls_field_h5_type(f->type, f->width / f->count, in_file);
+    const hid_t one = dls_field_h5_type(f->type, f->width / f->count, in_file);
     const hsize_t count = f->count;
-    return count == 1 ? H5Tcopy(one) : H5Tarray_create2(one, 1, &count);
+    if (count == 1) {
+        return one;
+    }
+    DLS_H5_OWNED const hid_t element = one;
+    return H5Tarray_create2(element, 1, &count);
 }
 
 static hid_t row_type(const dls_rows *rows, bool in_file)
