@@ -110,7 +110,9 @@ static const dls_option options[] = {
      "those behind all that are named are in every partition",
      NULL},
     {"qos", DLS_OPT_PATH, 0, 0, "", "",
-     "table qos,priority,preempts: whose running jobs give way, joined by '+'", NULL},
+     "table qos,priority,preempts[,mode]: whose running jobs give way, joined by '+'; mode: what "
+     "becomes of its own that do, requeue, cancel, or none: they do not give way",
+     NULL},
     {"jobs", DLS_OPT_PATH, 0, 0, "", "",
      "table job,cpus,qos,reservation,after: by their ids; processors that they asked for, jobs that "
      "have to end before, joined by '+'",
@@ -120,7 +122,7 @@ static const dls_option options[] = {
      "without a name out of service",
      NULL},
     {"preempt", DLS_OPT_BOOL, 0, 0, "false", "",
-     "jobs take GPUs from those of QoS that theirs preempts, which are requeued", NULL},
+     "jobs take GPUs from those of QoS that theirs preempts, which are requeued or cancelled", NULL},
     {"requeue_delay", DLS_OPT_TIME, 0, 86400, "121 s", "",
      "from there on they are not looked at (cred_expire and a second)", NULL},
     {"runs", DLS_OPT_PATH, 0, 0, "", "",

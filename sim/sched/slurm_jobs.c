@@ -73,13 +73,21 @@ static char *next_name(char **rest)
 
 static dls_status qos_row(void *user, char *const *cell, const char *where, dls_error *err)
 {
+    static const char *const modes[] = {"requeue", "cancel", "none"};
     reading *r = user;
-    int32_t which, other;
+    int32_t which, other, mode = 0;
     double priority;
     DLS_TRY(qos_of(r->to, cell[0], where, &which, err));
     if (!dls_sched_table_number(cell[1], 0, 1e10, &priority)) {
         return dls_fail(err, DLS_EINPUT, where, "expected a priority, not '%s'", cell[1]);
     }
+    while (cell[3][0] && mode < 3 && strcmp(cell[3], modes[mode]) != 0) {
+        mode++;
+    }
+    if (mode == 3) {
+        return dls_fail(err, DLS_EINPUT, where, "expected requeue, cancel or none, not '%s'", cell[3]);
+    }
+    r->to->qos[which].mode = mode;
     char *rest = cell[2], *name;
     while ((name = next_name(&rest))) {
         DLS_TRY(qos_of(r->to, name, where, &other, err));
@@ -169,7 +177,7 @@ dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const ch
 {
     reading r = {.to = s, .view = view, .find = find, .reservations = reservations};
     if (qos_path[0]) {
-        DLS_TRY(dls_sched_table_read(qos_path, "qos,priority,preempts", qos_row, &r, err));
+        DLS_TRY(dls_sched_table_read(qos_path, "qos,priority,preempts[,mode]", qos_row, &r, err));
     }
     for (size_t i = 0; i < s->n_qos && r.highest > 0; i++) {
         s->qos[i].factor /= r.highest;

@@ -12,6 +12,7 @@ typedef struct dls_slurm_qos {
     char name[64];
     double factor;     /* its priority over the highest */
     uint64_t preempts; /* a bit for each QoS whose running jobs give way to its own */
+    enum { DLS_SLURM_REQUEUED, DLS_SLURM_CANCELLED, DLS_SLURM_STAYS } mode; /* what becomes of its jobs then */
 } dls_slurm_qos;
 #define DLS_SLURM_QOS_MAX 64
 
@@ -36,8 +37,8 @@ typedef struct dls_slurm_jobs {
 /* Which reservation has that name; -1: none. */
 typedef int32_t (*dls_slurm_reservation_fn)(const void *reservations, const char *name);
 
-/* Reads the tables `qos,priority,preempts` and `job,cpus,qos,reservation,after`, names in preempts
- * and jobs in after joined by '+'; "": there is none. Rows of jobs that the trace has not say
+/* Reads the tables `qos,priority,preempts[,mode]` and `job,cpus,qos,reservation,after`, names in
+ * preempts and jobs in after joined by '+'; "": there is none. Rows of jobs that the trace has not say
  * nothing. Errors: EINPUT with file and line, ENOMEM. O(jobs). */
 dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const char *qos_path,
                                const char *path, dls_slurm_reservation_fn find,
@@ -72,7 +73,14 @@ static inline double dls_slurm_qos_factor(const dls_slurm_jobs *s, int32_t job)
 static inline bool dls_slurm_preempts(const dls_slurm_jobs *s, int32_t job, int32_t victim)
 {
     const dls_slurm_named *j = dls_slurm_job(s, job), *v = dls_slurm_job(s, victim);
-    return j && v && j->qos >= 0 && v->qos >= 0 && (s->qos[j->qos].preempts >> v->qos & 1);
+    return j && v && j->qos >= 0 && v->qos >= 0 && (s->qos[j->qos].preempts >> v->qos & 1) &&
+           s->qos[v->qos].mode != DLS_SLURM_STAYS;
+}
+/* Is a job that gives way cancelled, not requeued? */
+static inline bool dls_slurm_is_cancelled(const dls_slurm_jobs *s, int32_t victim)
+{
+    const dls_slurm_named *v = dls_slurm_job(s, victim);
+    return v && v->qos >= 0 && s->qos[v->qos].mode == DLS_SLURM_CANCELLED;
 }
 
 #endif

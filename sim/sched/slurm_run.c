@@ -215,6 +215,9 @@ static dls_status preempt(struct slurm *s, const dls_view *view, dls_actions *ou
                                  : -1;
         for (int32_t i = 0; i < gone; i++) {
             dls_act_preempt(out, s->victim[i]);
+            if (dls_slurm_is_cancelled(&s->jobs, s->victim[i])) {
+                dls_act_decline(out, s->victim[i]);
+            }
         }
         if (gone >= 0) {
             return DLS_OK;

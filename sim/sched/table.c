@@ -24,14 +24,23 @@ static int cut(char *line, char *cell[DLS_SCHED_CELLS])
     return n;
 }
 
+static bool is_header(const char *line, const char *header)
+{
+    const size_t least = strcspn(header, "[");
+    const char *more = header + least + (header[least] == '[');
+    const size_t n = strcspn(more, "]");
+    return strncmp(line, header, least) == 0 &&
+           (!line[least] || (n > 0 && strncmp(line + least, more, n) == 0 && !line[least + n]));
+}
+
 static dls_status read_line(char *line, int number, const char *header, const char *where,
                             dls_sched_row row, void *user, dls_error *err)
 {
     char *cell[DLS_SCHED_CELLS];
-    int n = 1;
+    int n = 1, least = 1;
     line[strcspn(line, "\r\n")] = '\0';
     if (number == 1) {
-        return strcmp(line, header) == 0
+        return is_header(line, header)
                    ? DLS_OK
                    : dls_fail(err, DLS_EINPUT, where, "expected the header %s", header);
     }
@@ -40,9 +49,16 @@ static dls_status read_line(char *line, int number, const char *header, const ch
     }
     for (const char *p = header; (p = strchr(p, ',')); p++) {
         n++;
+        least += p < header + strcspn(header, "[");
     }
-    return cut(line, cell) == n ? row(user, cell, where, err)
-                                : dls_fail(err, DLS_EINPUT, where, "expected %s", header);
+    int k = cut(line, cell);
+    if (k < least || k > n) {
+        return dls_fail(err, DLS_EINPUT, where, "expected %s", header);
+    }
+    for (; k < n; k++) {
+        cell[k] = cell[k - 1] + strlen(cell[k - 1]);
+    }
+    return row(user, cell, where, err);
 }
 
 dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,

@@ -17,7 +17,8 @@ typedef dls_status (*dls_sched_row)(void *user, char *const *cell, const char *w
                                     dls_error *err);
 
 /* Every row that is not blank goes to `row`, as many cells as the header has, at most
- * DLS_SCHED_CELLS. Errors: EINPUT with file and line, those of `row`. */
+ * DLS_SCHED_CELLS. Columns at its end that may be missing, and then are empty cells, stand in brackets:
+ * "a,b[,c]". Errors: EINPUT with file and line, those of `row`. */
 dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,
                                 dls_error *err) DLS_MUST_CHECK;
 /* A cell that is a number of seconds, in microseconds. */

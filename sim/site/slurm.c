@@ -116,6 +116,7 @@ static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_hel
 
 typedef struct making {
     const dls_site_slurm *site;
+    dls_site_rules rules;
     const dls_trace_source *sacct;
     const dls_site_nodes *nodes;
     const dls_trace *trace;
@@ -185,7 +186,7 @@ static dls_status put_jobs(FILE *out, void *what, dls_error *err)
 static dls_status put_qos(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    return dls_site_qos_put(m->site->qos, out, err);
+    return dls_site_qos_put(m->site->qos, &m->rules, out, m->to, err);
 }
 
 static dls_status put_outages(FILE *out, void *what, dls_error *err)
@@ -349,14 +350,13 @@ static dls_status read_all(making *m, dls_trace **trace, dls_site_nodes *nodes, 
                            dls_site_log *log, dls_error *err)
 {
     const dls_site_slurm *site = m->site;
-    dls_site_rules rules;
-    DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
+    DLS_TRY(dls_site_rules_read(site->conf, &m->rules, err));
     DLS_TRY(dls_trace_of_text(m->sacct, "sacct", trace, err));
     DLS_TRY(dls_site_topology_read(m->topology, site->topology, site->gres, err));
-    DLS_TRY(read_nodes(site->nodes, nodes, m->held, m->topology, rules.memory, err));
+    DLS_TRY(read_nodes(site->nodes, nodes, m->held, m->topology, m->rules.memory, err));
     DLS_TRY(read_held(m->held, m->sacct, *trace, err));
     DLS_TRY(dls_site_jobs_read(jobs, m->sacct, err));
-    if (rules.preempt && site->qos) {
+    if (m->rules.preempt && site->qos) {
         DLS_TRY(dls_site_jobs_merge(jobs, trace, err));
     }
     if (site->log) {

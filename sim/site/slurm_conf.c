@@ -140,6 +140,17 @@ static void put_list(making *m, const char *in, char *text)
     }
 }
 
+static void put_modes(const making *m, char *text)
+{
+    char *rest = NULL;
+    for (char *word = strtok_r(text, ", \t", &rest); word; word = strtok_r(NULL, ", \t", &rest)) {
+        if (strcasecmp(word, "OFF") != 0 && strcasecmp(word, "REQUEUE") != 0 &&
+            strcasecmp(word, "CANCEL") != 0) {
+            fprintf(m->to, "  PreemptMode=%s is not modelled\n", word);
+        }
+    }
+}
+
 static char *trim(char *s)
 {
     s += strspn(s, " \t");
@@ -186,9 +197,11 @@ static void put_line(making *m, char *line)
         m->priority = strstr(value, "multifactor") ? "multifactor" : "basic";
     } else if (strcmp(key, "BOOT_TIME") == 0) {
         read_boot(m, value);
+    } else if (strcasecmp(key, "PreemptMode") == 0) {
+        put_modes(m, value);
     } else if (strcasecmp(key, "PreemptType") == 0 && !strstr(value, "none") && !m->preempt) {
         fprintf(m->to, "  PreemptType=%s is not modelled%s\n", value,
-                strstr(value, "qos") ? " without PreemptMode=REQUEUE and --qos" : "");
+                strstr(value, "qos") ? " without PreemptMode=REQUEUE or CANCEL and --qos" : "");
     } else {
         put_known(m, NULL, key, value);
     }
@@ -270,17 +283,26 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const d
     return status;
 }
 
+const char *dls_site_preempt_mode(const char *text)
+{
+    return strcasestr(text, "CANCEL")    ? "cancel"
+           : strcasestr(text, "REQUEUE") ? "requeue"
+           : strcasestr(text, "SUSPEND") ? "none"
+                                         : "";
+}
+
 dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_error *err)
 {
     char *text, *rest = NULL;
     size_t len;
-    bool qos = false, requeue = false;
-    *rules = (dls_site_rules){.memory = false};
+    bool qos = false;
+    *rules = (dls_site_rules){.mode = ""};
     if (!path) {
         return DLS_OK;
     }
     DLS_TRY(dls_file_read_text(path, DLS_FILE_CONFIG, &text, &len, err));
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        line[strcspn(line, "#")] = '\0';
         const char *equal = strchr(line, '=');
         line += strspn(line, " \t");
         if (!equal) {
@@ -289,10 +311,9 @@ dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_erro
         rules->memory = rules->memory || (strncasecmp(line, "SelectTypeParameters", 20) == 0 &&
                                           strcasestr(equal, "_MEMORY"));
         qos = qos || (strncasecmp(line, "PreemptType", 11) == 0 && strcasestr(equal, "/qos"));
-        requeue =
-            requeue || (strncasecmp(line, "PreemptMode", 11) == 0 && strcasestr(equal, "REQUEUE"));
+        rules->mode = strncasecmp(line, "PreemptMode", 11) == 0 ? dls_site_preempt_mode(equal) : rules->mode;
     }
     dls_free(text);
-    rules->preempt = qos && requeue;
+    rules->preempt = qos && rules->mode[0];
     return DLS_OK;
 }

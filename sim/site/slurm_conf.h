@@ -17,10 +17,13 @@ typedef struct dls_site_tables {
 } dls_site_tables;
 
 /* What decides how other files are read: `memory` is what jobs are given by node, running jobs of a lower
- * QoS give way and are requeued. path NULL: Slurm's defaults. Errors: EINPUT, ENOMEM. */
+ * QoS give way; mode: what becomes of them, as dls_site_preempt_mode. path NULL: Slurm's defaults. Errors: EINPUT, ENOMEM. */
 typedef struct dls_site_rules {
     bool memory, preempt;
+    const char *mode;
 } dls_site_rules;
+/* A PreemptMode as the table of QoS has it: "requeue", "cancel", "none" (SUSPEND, not modelled), "" (OFF). */
+const char *dls_site_preempt_mode(const char *text);
 dls_status dls_site_rules_read(const char *path, dls_site_rules *rules,
                                dls_error *err) DLS_MUST_CHECK;
 

@@ -330,8 +330,19 @@ static dls_status add_qos(dls_strdict *names, const dls_csv *csv, int col, dls_e
     return names->n <= QOS_MAX ? DLS_OK : dls_csv_fail(csv, col, err, "more than %d QoS", QOS_MAX);
 }
 
-static dls_status put_qos_row(dls_csv *csv, const int col[3], dls_strdict *names, FILE *out,
-                              dls_error *err)
+/* What becomes of jobs of a QoS that give way; one of no mode has the cluster's. */
+static const char *mode_of(dls_csv *csv, const int col[4], const dls_site_rules *rules, FILE *to)
+{
+    const char *own = dls_site_preempt_mode(dls_csv_text(csv, col[3])), *mode = own[0] ? own : rules->mode;
+    if (rules->preempt && strcmp(mode, "none") == 0) {
+        fprintf(to, "  QoS %s: PreemptMode=SUSPEND is not modelled: its jobs do not give way\n",
+                dls_csv_text(csv, col[0]));
+    }
+    return mode;
+}
+
+static dls_status put_qos_row(dls_csv *csv, const int col[4], const dls_site_rules *rules,
+                              dls_strdict *names, FILE *out, FILE *to, dls_error *err)
 {
     char others[4200];
     int64_t priority;
@@ -347,26 +358,28 @@ static dls_status put_qos_row(dls_csv *csv, const int col[3], dls_strdict *names
     for (char *p = others; (p = strchr(p, ','));) {
         *p = '+';
     }
-    fprintf(out, "%s,%lld,%s\n", dls_csv_text(csv, col[0]), (long long)priority, others);
+    fprintf(out, "%s,%lld,%s", dls_csv_text(csv, col[0]), (long long)priority, others);
+    fprintf(out, ",%s\n", mode_of(csv, col, rules, to));
     return DLS_OK;
 }
 
-dls_status dls_site_qos_put(const char *path, FILE *out, dls_error *err)
+dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE *out, FILE *to,
+                            dls_error *err)
 {
-    int col[3];
+    int col[4];
     dls_strdict names;
     bool more = true;
     dls_csv csv;
     const dls_csv_bind binds[] = {
-        {"Name", &col[0], true}, {"Priority", &col[1], true}, {"Preempt", &col[2], false}};
+        {"Name", &col[0], true}, {"Priority", &col[1], true}, {"Preempt", &col[2], false}, {"PreemptMode", &col[3], false}};
     DLS_TRY(dls_csv_open(&csv, path, err));
     csv.sep = '|';
     dls_strdict_init(&names);
     dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
-    fputs("qos,priority,preempts\n", out);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 4, err));
+    fputs("qos,priority,preempts,mode\n", out);
     while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        status = put_qos_row(&csv, col, &names, out, err);
+        status = put_qos_row(&csv, col, rules, &names, out, to, err);
     }
     dls_strdict_fini(&names);
     dls_csv_fini(&csv);

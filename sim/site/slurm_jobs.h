@@ -7,6 +7,7 @@
 #define DLS_SITE_SLURM_JOBS_H
 
 #include "dlsim/site.h"
+#include "site/slurm_conf.h"
 #include "site/slurm_held.h"
 #include "site/slurm_log.h"
 
@@ -35,8 +36,10 @@ bool dls_site_jobs_any(const dls_site_jobs *jobs, const dls_site_slurm *site);
 void dls_site_jobs_put(const dls_site_jobs *jobs, const dls_site_slurm *site, FILE *out);
 void dls_site_jobs_report(const dls_site_jobs *jobs, FILE *to);
 
-/* `sacctmgr -P show qos` as `qos,priority,preempts`. Errors: EINPUT. */
-dls_status dls_site_qos_put(const char *path, FILE *out, dls_error *err) DLS_MUST_CHECK;
+/* `sacctmgr -P show qos` as `qos,priority,preempts,mode`. Modes of preemption that are not modelled go to
+ * `to`. Errors: EINPUT. */
+dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE *out, FILE *to,
+                            dls_error *err) DLS_MUST_CHECK;
 /* `sacctmgr -P show event` and `scontrol show reservations -o` (NULL: none) as
  * `reservation,known,start,end,first,last`, nodes as in the cluster; log (NULL: none) tells when
  * reservations were made. Errors: EINPUT. */

@@ -136,7 +136,7 @@ for text in "80 jobs of GPUs" "waited for others to end (SubmitLine): 6" "runs t
     says err.txt "$text"
 done
 grep -qx '35,,normal,,32' policies/jobs.csv || fail "a dependency: $(grep '^35,' policies/jobs.csv)"
-grep -qx 'high,100,normal' policies/qos.csv || fail "QoS: $(cat policies/qos.csv)"
+grep -qx 'high,100,normal,requeue' policies/qos.csv || fail "QoS: $(cat policies/qos.csv)"
 printf 'reservation,known,start,end,first,last\n,,182,193,3,3\nservice,,98,158,0,0\n' | diff - policies/outages.csv || fail "outages"
 printf 'partition,tier,factor,limit,most,first,last\nmain,1,0.1,,,0,3\nshort,1,1,540,540,0,3\n' | diff - policies/partitions.csv || fail "partitions"
 says policies/cluster.cfg 'memory = "512000 MiB"'

@@ -93,6 +93,21 @@ gone = [r for r in rows.values() if int(r["preempts"])]
 assert [r["id"] for r in gone] == ["low2"], gone
 assert 20 + 60 + 80 <= int(gone[0]["end_us"]) / 1e6 < 180, gone
 END
+# Who is cancelled ends there, what waits for it to end goes on, and nobody gives way whose mode is none.
+printf 'qos,priority,preempts,mode\nlow,0,,cancel\nhigh,10,low,\n' >qos_cancel.csv
+printf 'job,cpus,qos,reservation,after\nlow1,,low,,\nlow2,,low,,\nhigh,,high,,\nnext,,low,,low2\n' >jobs_next.csv
+trace low1,4,0,100,120, low2,4,0,100,120, high,4,20,30,60, next,4,21,10,60,
+expect 0 --config=site.cfg --set=scheduler.qos=qos_cancel.csv --set=scheduler.jobs=jobs_next.csv --set=scheduler.preempt=true --set=run.audit=true -q
+starts qos=qos_cancel.csv jobs=jobs_next.csv preempt=true -- low1=0..4 low2=0..4 high=20..30 next=50..66
+python3 - <<'END' || fail "cancelled: $(cat jobs.csv)"
+import csv
+rows = {r["id"]: r for r in csv.DictReader(open("jobs.csv"))}
+assert {j: r["state"] for j, r in rows.items()} == {"low1": "finished", "low2": "declined", "high": "finished", "next": "finished"}, rows
+assert int(rows["low2"]["preempts"]) == 1 and 15e6 <= int(rows["low2"]["executed_us"]) <= 30e6 and int(rows["low2"]["end_us"]) < 0, rows["low2"]
+END
+trace low1,4,0,100,120, low2,4,0,100,120, high,4,20,30,60,
+sed 's/cancel$/none/' qos_cancel.csv >qos_none.csv
+starts qos=qos_none.csv jobs=jobs_qos.csv preempt=true -- low1=0..4 low2=0..4 high=100..108
 # Who is requeued begins anew, unless it has saved its state meanwhile: 20 s are lost of the first, then 5 s.
 lost() {
     expect 0 --config=site.cfg --set=scheduler.qos=qos.csv --set=scheduler.jobs=jobs_qos.csv --set=scheduler.preempt=true --set=scheduler.requeue_delay=60 \
@@ -137,6 +152,9 @@ bad outages $outages 'r,soon,5,6,0,0' "expected seconds"
 bad outages $outages ',,5,6,0,2' "the cluster's 2 nodes"
 bad qos qos,priority,preempts ',1,' "no name"
 bad qos qos,priority,preempts 'a,much,' "a priority"
+bad qos qos,priority,preempts,mode 'a,1,,suspend' "expected requeue, cancel or none, not 'suspend'"
+bad qos qos,priority,preempts 'a,1' "expected qos,priority,preempts[,mode]"
+bad qos qos,priority,preempts,m 'a,1,,' "expected the header qos,priority,preempts[,mode]"
 bad jobs job,cpus,qos,reservation,after 'low,many,,,' "processors"
 bad jobs job,cpus,qos,reservation,after 'low,,,,\nlow,,,,' "bad.csv:3: job 'low' stands there twice"
 bad jobs job,qos 'low,' "expected the header"
@@ -175,6 +193,20 @@ import 4 --events=events.txt
 says err.txt "a date"
 printf 'PreemptType=preempt/qos\nPreemptMode=SUSPEND,GANG\nSelectTypeParameters=CR_Core_Memory\n' >slurm.conf
 import 0 --conf=slurm.conf
-says err.txt "PreemptType=preempt/qos is not modelled without PreemptMode=REQUEUE"
+says err.txt "PreemptType=preempt/qos is not modelled without PreemptMode=REQUEUE or CANCEL and --qos"
+says err.txt "PreemptMode=SUSPEND is not modelled"
+says err.txt "PreemptMode=GANG is not modelled"
 says site/cluster.cfg 'memory = "1000 MiB"'
+# The mode of a QoS is its own, else the cluster's.
+printf 'Name|Priority|Preempt|PreemptMode\nlow|0||cluster\nback|0||requeue\nlong|1||suspend\nnormal|9|low,back,long|\n' >qos.txt
+printf 'PreemptType=preempt/qos\nPreemptMode=CANCEL # not REQUEUE\n' >slurm.conf
+import 0 --conf=slurm.conf --qos=qos.txt
+printf 'qos,priority,preempts,mode\nlow,0,,cancel\nback,0,,requeue\nlong,1,,none\nnormal,9,low+back+long,cancel\n' | diff - site/qos.csv || fail "modes of QoS"
+says site/cluster.cfg "preempt = true;"
+says err.txt "QoS long: PreemptMode=SUSPEND is not modelled: its jobs do not give way"
+! grep -q "PreemptType\|PreemptMode=CANCEL" err.txt || fail "named as not modelled: $(cat err.txt)"
+sed -i 's/=CANCEL.*/=OFF/' slurm.conf
+import 0 --conf=slurm.conf --qos=qos.txt
+says err.txt "PreemptType=preempt/qos is not modelled without PreemptMode=REQUEUE or CANCEL"
+! grep -q "preempt = true" site/cluster.cfg || fail "PreemptMode=OFF preempts"
 echo "$checks checks"
