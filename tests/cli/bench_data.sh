@@ -19,7 +19,8 @@ checks=$((checks + 2))
 
 # Tables of the page, line by line.
 on_path
-for table in "study.py data $data/runs.jsonl.gz" "profiler.py $data/profiled.jsonl.gz" "contend.py $data --report" \
+for table in "study.py data $data/runs.jsonl.gz" "study.py data $data/rates.jsonl.gz" "rates.py $data/rates.jsonl.gz $data/networks $PWD/rates" \
+    "profiler.py $data/profiled.jsonl.gz" "contend.py $data --report" \
     "study.py relative $data/labels.csv $data/networks $PWD/relative"; do
     # shellcheck disable=SC2086 # words
     (cd "$bench" && PYTHONDONTWRITEBYTECODE=1 DLSIM=dlsim python3 $table) >table.txt

@@ -123,7 +123,7 @@ END
         python3 -c 'import json; s = json.load(open("out.txt")); p = s["parts"][0]
 print(p["held_gpu_s"] / 3600 / float('"$gpus"'), p["preemptions"], s["world"]["effective_training_ratio"])' >>mttf.txt
     done
-    awk '{ h += $1; n += $2 } END { print h / n }' mttf.txt
+    awk '{ h += $1; n += $2 } END { print n ? h / n : "never" }' mttf.txt
 }
 within() {
     awk -v x="$1" -v want="$2" -v part="$3" 'BEGIN { d = x / want - 1; exit !(d < part && d > -part) }' ||

@@ -188,6 +188,18 @@ says out.txt "/$((8 - done_before)), "
 test "$(wc -l <set/runs.jsonl)" -eq 8 || fail "runs: $(cat set/runs.jsonl)"
 nothing_left "a collection"
 
+# Behind a shared uplink a worker's own link has no limit, in a collection either: it fills the uplink's queue at once.
+expect 0 perf bench all=rack networks=1 settings=p2w2-ps-200m,p2w2-ps-200m-shared repeat=1 seconds=0.3
+python3 - <<'END' || fail "a collection behind one uplink: $(cat rack/runs.jsonl)"
+import json
+peak = {}
+for line in open("rack/runs.jsonl"):
+    r = json.loads(line)
+    peak.setdefault(r["setting"], []).append(r["resources"]["net_tx"]["burst_amount"] / 25e6)
+assert max(peak["p2w2-ps-200m"]) < 1.3 < 1.5 < max(peak["p2w2-ps-200m-shared"]), peak
+END
+checks=$((checks + 1))
+
 # To an inspector.
 expect 0 perf bench export=graphs network=lenet-0
 expect 0 perf bench export=graphs network=lenet-1

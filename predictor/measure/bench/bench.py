@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from fleet import BUCKET_BYTES, Death, Fleet, Problem, Usage, bits_per_second
+from fleet import BUCKET_BYTES, QUEUE_S, Death, Fleet, Problem, Usage, bits_per_second
 
 SETTING = re.compile(r"(?:(w1)|(?:p([12]))?w(2)-(ar|ps)-([0-9]+[mg])(-shared)?)$")
 SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m", "p2w2-ps-1g", "p2w2-ps-200m")
@@ -39,7 +39,7 @@ class Setting:
         self.name = name
         self.exchange = {None: "one", "ar": "allreduce", "ps": "ps"}[found[4]]
         self.rate = bits_per_second(found[5]) if found[5] else None
-        self.shared = bool(found[6])
+        self.rack = (0, 1) if found[6] else ()  # workers behind one uplink
         self.servers = int(found[2] or 0)
         self.roles = (1 if self.exchange == "one" else 2) + self.servers
 
@@ -84,11 +84,12 @@ def analyze(dlsim, path, process, from_ns, to_ns, *more):
     return json.loads(done.stdout)
 
 
-def within_limit(rate, of):
-    """A burst carries what its link lets through, and a bucket before."""
+def within_limit(rate, of, shared):
+    """A burst carries what its link lets through, and a bucket before; on the way to a shared uplink what its queue holds, too."""
+    before = BUCKET_BYTES + (QUEUE_S * rate / 8 if shared else 0)
     for name in ("net_tx", "net_rx"):
         r = of[name]
-        if r["burst_amount"] * r["burst_s"] > 1.02 * rate / 8 * r["burst_s"] + BUCKET_BYTES:
+        if r["burst_amount"] * r["burst_s"] > 1.02 * rate / 8 * r["burst_s"] + before:
             raise Problem(f"the link of w0 carried {r['burst_amount']:.3g} B/s for {1e3 * r['burst_s']:.1f} ms ({name}), "
                           f"its limit is {rate / 8:.3g} B/s")
 
@@ -119,7 +120,7 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds, profiler):
                      if r["resource"] == "cpu")
     steps = len(with_steps)
     if setting.rate:
-        within_limit(setting.rate, of)
+        within_limit(setting.rate, of, setting.rack)
     return {
         "network": network, "batch": batch, "setting": setting.name, "parameters": prepared[0]["parameters"],
         "steps": steps, "step_s": 1e-9 * sum(with_steps) / steps,
@@ -147,7 +148,7 @@ def fleet_for(setting, log, first):
     if setting.exchange == "one":
         fleet = Fleet(ROLES[:1], log, links=False, first=first)
     else:
-        fleet = Fleet(ROLES[:setting.roles], log, first=first, rack=(0, 1) if setting.shared else ())
+        fleet = Fleet(ROLES[:setting.roles], log, first=first, rack=setting.rack)
         fleet.limit(setting.rate)
     fleet.join()
     return fleet
@@ -200,8 +201,8 @@ def collect(args, log):
     done, failures, began = done_before(runs), {}, time.monotonic()
     fleet = None
 
-    def start():
-        fresh = Fleet(ROLES, log, first=not args.no_priority)
+    def start(rack=()):
+        fresh = Fleet(ROLES, log, first=not args.no_priority, rack=rack)
         try:
             fresh.join()
         except BaseException:
@@ -226,6 +227,9 @@ def collect(args, log):
             end_line(out)
             for i, (network, batch, setting, repetition) in enumerate(todo):
                 name = f"{network}_{batch}_{setting.name}_{repetition}"
+                if fleet.rack != set(setting.rack):
+                    fleet.close()
+                    fleet = start(setting.rack)
                 for attempt in range(3):
                     try:
                         fleet.limit(setting.rate)
@@ -235,7 +239,7 @@ def collect(args, log):
                         print(f"{name}: {e}; all processes are started anew", file=sys.stderr, flush=True)
                         failures[name] = str(e)
                         fleet.close()
-                        fleet = start()
+                        fleet = start(setting.rack)
                         continue
                     row.update(repetition=repetition, attempt=attempt)
                     failures.pop(name, None)

@@ -25,6 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 CLONE_NEWNET = 0x40000000
 NICE = -20  # of the job: 88 times the share of a program that asks for nothing
 BUCKET_BYTES = 70000  # of a link's token bucket: holds a packet as large as offloading makes them
+QUEUE_S = 0.05  # at a link's rate: what waits before it
 RATES = re.compile(r"(\d+)(m|g)$")
 
 
@@ -214,7 +215,7 @@ class Fleet:
         words = ("nsenter", "-t", pid, "-n", "tc") if pid else ("tc",)
         if rate:
             tool(*words, "qdisc", "replace", "dev", device, "root", "tbf", "rate", f"{rate}bit", "burst", str(BUCKET_BYTES),
-                 "latency", "50ms")
+                 "latency", f"{1000 * QUEUE_S:.0f}ms")
         else:
             tool(*words, "qdisc", "replace", "dev", device, "root", "pfifo", "limit", "1000")
 

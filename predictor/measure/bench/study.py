@@ -78,7 +78,7 @@ def data(path):
     for key, runs in jobs.items():
         by.setdefault(key[2], []).append(runs)
     table("setting", "jobs", "repetitions", "step, ms (5 %, median, 95 %)", "sent / tensors - 1 (median, 90 %)", "within 2 %",
-          "step by autocorrelation within 2 %, 5 %", "by chance p > 0.05", "variance that two classes explain: processor, sent",
+          "step of the analysis within 2 %, 5 %", "by chance p > 0.05", "variance that two classes explain: processor, sent",
           "other load")
     for setting, jobs_ in by.items():
         best = [runs[0] for runs in jobs_]
