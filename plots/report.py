@@ -8,6 +8,7 @@ import heapq
 import html
 import json
 import os
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -299,7 +300,9 @@ def answered(path):
     with open(path, encoding="utf-8") as f:
         a = json.load(f)
     why = f" ({html.escape(a['ungraded'])})" if a["ungraded"] else ""
-    out = [f"<h2>What if</h2><p>Grade of the replay as it was: <b>{a['grade']}</b>{why}. ",
+    asked = " ".join(f"--{o['name']}={shlex.quote(o['value'])}" for o in a["options"])
+    out = [f"<h2>What if</h2><p>Changed: {f'<code>{html.escape(asked)}</code>' if asked else 'nothing'}</p>",
+           f"<p>Grade of the replay as it was: <b>{a['grade']}</b>{why}. ",
            f"Intervals: 95 %, {a['blocks']} blocks of {duration(a['block_s'])} drawn with replacement.</p>"
            if any(g["before"]["wait_mean"]["low_s"] is not None for g in a["groups"]) else
            "No intervals: the history is too short.</p>"]

@@ -187,9 +187,24 @@ static void put_target(json_object *top, const dls_whatif *w, const char *target
     }
 }
 
-static json_object *answer_of(const dls_whatif *w, const request *r)
+/* The question: every option as given, but those of how it is answered. */
+static void put_options(json_object *top, const dls_call *call)
+{
+    json_object *list = dls_json_list(top, "options");
+    for (size_t i = 0; i < call->n_given; i++) {
+        const char *name = call->given[i].arg->name;
+        if (strcmp(name, "json") != 0 && strcmp(name, "output") != 0) {
+            json_object *obj = dls_json_next(list);
+            dls_json_text(obj, "name", name);
+            dls_json_text(obj, "value", call->given[i].value);
+        }
+    }
+}
+
+static json_object *answer_of(const dls_whatif *w, const request *r, const dls_call *call)
 {
     json_object *top = json_object_new_object();
+    put_options(top, call);
     const char letter[2] = {w->grade, '\0'};
     dls_json_text(top, "grade", letter);
     dls_json_text(top, "ungraded", w->ungraded);
@@ -234,12 +249,13 @@ typedef struct paths {
 typedef struct answering {
     const dls_whatif *w;
     const request *r;
+    const dls_call *call;
 } answering;
 
 static dls_status put_answer(FILE *to, void *what, dls_error *err)
 {
     const answering *a = what;
-    return dls_json_print(to, answer_of(a->w, a->r), err);
+    return dls_json_print(to, answer_of(a->w, a->r, a->call), err);
 }
 
 static dls_status write_folder(const dls_whatif *w, const request *r, const dls_call *call,
@@ -257,7 +273,7 @@ static dls_status write_folder(const dls_whatif *w, const request *r, const dls_
     snprintf(p->page, sizeof p->page, "%s/report.html", r->output);
     DLS_TRY(dls_simulation_write(w->sim, p->before, command, err));
     DLS_TRY(dls_simulation_write(w->changed, p->after, command, err));
-    return dls_atomicfile_write(p->answer, put_answer, &(answering){w, r}, err);
+    return dls_atomicfile_write(p->answer, put_answer, &(answering){w, r, call}, err);
 }
 
 /* Replaces the process. */
@@ -297,7 +313,7 @@ static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, 
     dls_status status = dls_whatif_of(setup[0], setup[1], &asked, &w, err);
     dls_replay_tell(setup[dls_setup_problem(setup[0], 0) ? 0 : 1], status);
     if (status == DLS_OK && r->json) {
-        status = dls_json_print(stdout, answer_of(&w, r), err);
+        status = dls_json_print(stdout, answer_of(&w, r, call), err);
     } else if (status == DLS_OK) {
         print_text(&w, r);
     }

@@ -21,7 +21,7 @@ expect 0 whatif site.cfg --json
 check same <<'END'
 import json
 a = json.load(open("out.txt"))
-assert a["grade"] == "-" and "wait" in a["ungraded"] and a["load"] == 1, a
+assert a["grade"] == "-" and "wait" in a["ungraded"] and a["load"] == 1 and a["options"] == [], a
 assert a["before"] == a["after"] and a["blocks"] >= 4, a
 for g in a["groups"]:
     assert g["before"] == g["after"], g
@@ -34,6 +34,7 @@ END
 
 # Fewer nodes: numbers, intervals and changes from the jobs themselves.
 expect 0 whatif site.cfg --remove 'V100: 1' -o two --json
+says two/report.html "Changed: <code>--remove=&#x27;V100: 1&#x27;</code>"
 for text in "Grade of the replay" "Intervals: 95 %" "completion, mean"; do says two/report.html "$text"; done
 ! grep -q "Energy of jobs" two/report.html || fail "energy that nobody asked for"
 expect 0 export --csv two/before.h5 -o before.csv -q
@@ -92,6 +93,15 @@ a = json.load(open("out.txt"))
 eight = [g for g in a["groups"] if (g["kind"], g["name"]) == ("GPUs", "8")][0]["after"]
 assert eight["never_started"] or eight["wait_p95"]["value_s"] >= 1800, eight
 END
+# What was changed, as it was given.
+vc=$(grep -v '^#' trace.csv | awk -F, 'NR==1 { for (i = 1; i <= NF; i++) if ($i == "vc") c = i } NR==2 { print $c }')
+expect 0 whatif site.cfg --load 0.90 -s easy --add 'V100: 1 x 8' --add='V100: 1 x 4' --remove 'old: 2' --quota "$vc=40" --set scheduler.estimates=exact --target 'mean wait < 1h' --json
+check options "$vc" <<'END'
+import json, sys
+assert [(o["name"], o["value"]) for o in json.load(open("out.txt"))["options"]] == [
+    ("load", "0.90"), ("scheduler", "easy"), ("add", "V100: 1 x 8"), ("add", "V100: 1 x 4"), ("remove", "old: 2"), ("quota", sys.argv[2] + "=40"),
+    ("set", "scheduler.estimates=exact"), ("target", "mean wait < 1h")], open("out.txt").read(900)
+END
 # Too few nodes for a job at all say nothing of twice as many.
 expect 0 whatif site.cfg --remove 'old: all' --add 'V100: 1 x 1' --target 'p95 wait of 8 GPUs < 1000h' --json
 check few <<'END'
@@ -144,7 +154,6 @@ n = a["groups"][0]["after"]["jobs"]
 assert abs(n - 6000) < 120 and 1.2 < a["load"] < 1.8 and a["groups"][0]["wait_mean_change"]["value_s"] > 0, (n, a["load"])
 END
 expect 0 whatif site.cfg --load 0.5 --scheduler srtf --placement consolidated --json
-vc=$(grep -v '^#' trace.csv | awk -F, 'NR==1 { for (i = 1; i <= NF; i++) if ($i == "vc") c = i } NR==2 { print $c }')
 expect 0 whatif site.cfg --quota "$vc=8" --json
 
 # Options that say nothing, or something wrong.
