@@ -323,3 +323,74 @@ TEST(test_shares_random)
         setup_fini(&s);
     }
 }
+
+/* ---- alarms ---------------------------------------------------------------------------------- */
+
+/* Question and answer, in order. */
+static const struct {
+    double at_s;
+    int32_t job;
+    dls_job_event why;
+    int32_t level;
+    dls_alarm alarm;
+    double alarm_s;
+} talk[] = {
+    {0, 0, DLS_EVENT_SUBMITTED, 0, DLS_ALARM_RESCHEDULE, 10},
+    {0, 0, DLS_EVENT_STARTED, 0, DLS_ALARM_RESCHEDULE, 20}, /* none at 10 */
+    {20, 0, DLS_EVENT_DUE, 0, DLS_ALARM_YIELD, 30},
+    {40, 1, DLS_EVENT_SUBMITTED, 1, DLS_ALARM_NONE, 0},
+    {40, 0, DLS_EVENT_DUE, 0, DLS_ALARM_YIELD, 50}, /* nobody waited at 30 */
+    {50, 0, DLS_EVENT_DUE, 2, DLS_ALARM_NONE, 0},
+    {50, 0, DLS_EVENT_PREEMPTED, 2, DLS_ALARM_RESCHEDULE, 120},
+    {50, 1, DLS_EVENT_STARTED, 1, DLS_ALARM_RESCHEDULE, 200},
+    {80, 0, DLS_EVENT_STARTED, 2, DLS_ALARM_YIELD,
+     125}, /* none of job 1, which has ended, at 200 */
+    {120, 2, DLS_EVENT_SUBMITTED, 3, DLS_ALARM_YIELD, 140},
+    {125, 0, DLS_EVENT_DUE, 2, DLS_ALARM_YIELD, 140},            /* not at 120 */
+    {130, 2, DLS_EVENT_STARTED, 3, DLS_ALARM_RESCHEDULE, 160},   /* job 0 has ended .. */
+    {150, 3, DLS_EVENT_SUBMITTED, 4, DLS_ALARM_RESCHEDULE, 220}, /* .. and has no turn to yield */
+    {160, 2, DLS_EVENT_DUE, 3, DLS_ALARM_NONE, 0},               /* not at 150 */
+    {220, 3, DLS_EVENT_DUE, 4, DLS_ALARM_RESCHEDULE, 225},
+    {225, 3, DLS_EVENT_DUE, 4, DLS_ALARM_RESCHEDULE, 228},
+    {228, 3, DLS_EVENT_DUE, 4, DLS_ALARM_RESCHEDULE, 240},
+    {230, 3, DLS_EVENT_STARTED, 4, DLS_ALARM_NONE, 0}, /* none at 240 */
+};
+static size_t n_said;
+
+static void converse(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out)
+{
+    assert_true(n_said < sizeof talk / sizeof talk[0]);
+    CHECK_S(view->now_us, talk[n_said].at_s);
+    assert_int_equal(job, talk[n_said].job);
+    assert_int_equal(why, talk[n_said].why);
+    out->level = talk[n_said].level;
+    out->alarm = talk[n_said].alarm;
+    out->alarm_us = S(talk[n_said].alarm_s);
+    n_said++;
+}
+
+/* A job has one alarm: an answer replaces it, also by another kind or by none; it rings once, and
+ * not after the end of the job. */
+TEST(test_one_alarm)
+{
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 1},
+                                    {.submit_s = 40, .duration_s = 30, .gpus = 1},
+                                    {.submit_s = 120, .duration_s = 100, .gpus = 1},
+                                    {.submit_s = 150, .duration_s = 20, .gpus = 1}};
+    static const dls_sched_ops ops = {.abi = DLS_POLICY_ABI,
+                                      .name = "talker",
+                                      .summary = "answers as the test says",
+                                      .discipline = DLS_PREEMPT,
+                                      .priority = converse};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 4), "fifo", "consolidated");
+    s.p.sched = &ops;
+    n_said = 0;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(n_said, sizeof talk / sizeof talk[0]);
+    CHECK_S(rec->end_us[0], 130);
+    CHECK_S(rec->end_us[3], 250);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
