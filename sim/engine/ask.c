@@ -192,27 +192,29 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, const c
         return dls_nomem(err, "a grant", g->n * sizeof *g->part);
     }
     if (g->gpus != r->gpus) {
-        return dls_fail(err, DLS_EPOLICY, who, "granted %lld GPUs to a gang of %d",
-                        (long long)g->gpus, r->gpus);
+        return dls_fail(err, DLS_EPOLICY, who, "job %d: granted %lld GPUs to a gang of %d",
+                        r->job, (long long)g->gpus, r->gpus);
     }
     for (size_t i = 0; i < g->n; i++) {
         const dls_place_part *p = &g->part[i];
         if (p->node < 0 || p->node >= e->index->n_nodes || p->gpus < 1) {
-            return dls_fail(err, DLS_EPOLICY, who, "granted %d GPUs of node %d", p->gpus, p->node);
+            return dls_fail(err, DLS_EPOLICY, who, "job %d: granted %d GPUs of node %d", r->job,
+                            p->gpus, p->node);
         }
         const dls_node *node = &e->index->node[p->node];
         if ((node->type != r->type && !mixed) || node->free < p->gpus ||
             node->free_cpu_milli < r->cpu_milli_per_gpu * p->gpus ||
             node->free_mem_mib < r->mem_mib_per_gpu * p->gpus) {
             return dls_fail(err, DLS_EPOLICY, who,
-                            "granted %d GPUs of node %d, which has %d free of the wanted type, or "
-                            "not the CPU or memory",
-                            p->gpus, p->node, node->type == r->type ? node->free : 0);
+                            "job %d: granted %d GPUs of node %d, which has %d free of the wanted "
+                            "type, or not the CPU or memory",
+                            r->job, p->gpus, p->node, node->type == r->type ? node->free : 0);
         }
         if (g->mask[i] &&
             (g->mask[i] & ~node->free_mask || __builtin_popcountll(g->mask[i]) != p->gpus)) {
             return dls_fail(err, DLS_EPOLICY, who,
-                            "named GPUs of node %d that are not free, or not all", p->node);
+                            "job %d: named GPUs of node %d that are not free, or not all", r->job,
+                            p->node);
         }
     }
     return DLS_OK;
@@ -230,7 +232,7 @@ static dls_status check_part(const dls_engine *e, const dls_request *r, const ch
     if (node < 0 || node >= e->index->n_nodes || e->index->node[node].type != r->type ||
         (g->mask[0] & ~dls_node_gpus(&e->index->node[node]))) {
         return dls_fail(err, DLS_EPOLICY, who,
-                        "granted %lld GPUs on %zu nodes to a job that wants a part of one",
+                        "job %d: granted %lld GPUs on %zu nodes, but wants a part of one", r->job,
                         (long long)g->gpus, g->n);
     }
     return DLS_OK;
@@ -370,10 +372,10 @@ dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes,
     if (r.gpu_milli < DLS_GPU_MILLI) {
         DLS_TRY(take_granted_part(e, &r, e->params->sched->name, parts, err));
         return *parts >= 0 ? DLS_OK
-                           : dls_fail(err, DLS_EPOLICY, e->params->sched->name,
-                                      "wants a part of a GPU of node %d, which has not so much "
-                                      "left, or not the CPU or memory",
-                                      nodes[0].node);
+                           : dls_illegal(e, job, err,
+                                         "is to get a part of a GPU of node %d, which has not so "
+                                         "much left, or not the CPU or memory",
+                                         nodes[0].node);
     }
     DLS_TRY(check_grant(e, &r, e->params->sched->name, e->params->sched->mixes, err));
     return take_grant(e, job, parts, err);

@@ -33,6 +33,7 @@ enum grant_wrong {
 static enum grant_wrong grant_wrong;
 static int good_grants; /* before the wrong one */
 static bool granted_wrong;
+static int32_t granted_job;
 
 static bool place_wrong(void *state, const dls_place_index *x, const dls_request *r, dls_grant *g)
 {
@@ -40,6 +41,7 @@ static bool place_wrong(void *state, const dls_place_index *x, const dls_request
         return case_placement("consolidated")->place(NULL, x, r, g);
     }
     granted_wrong = true;
+    granted_job = r->job;
     switch (grant_wrong) {
     case TOO_MANY:
         dls_grant_add(g, dls_place_best(x, r, 1), r->gpus + 1);
@@ -107,6 +109,13 @@ TEST(test_placement)
             if (granted_wrong) {
                 assert_int_equal(status, DLS_EPOLICY);
                 assert_string_equal(err.where, "askew");
+                char job[32];
+                snprintf(job, sizeof job, "job %d: ", granted_job);
+                /* Of a trial before the run there is no time to name. */
+                if (strncmp(err.msg, job, strlen(job)) != 0 ||
+                    (wrong == TAKEN && !strstr(err.msg, " (at "))) {
+                    fail_msg("%d: '%s' does not begin with '%s'", wrong, err.msg, job);
+                }
                 assert_null(rec);
                 done++;
             } else {

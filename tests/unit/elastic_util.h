@@ -70,7 +70,7 @@ static const dls_sched_ops scripted = {.abi = DLS_POLICY_ABI,
                                        .pass = pass};
 
 /* As fast as it has GPUs; half as well on twice the batch. */
-static int32_t least[8], most[8];
+static int32_t least[DLS_GROUP_MAX + 1], most[DLS_GROUP_MAX + 1];
 static double linear(void *user, int32_t job, const dls_shape *shape, int64_t batch)
 {
     const dls_trace_columns *cols = user;
@@ -100,16 +100,28 @@ static void set_up(sim_setup *s, dls_cluster_spec cluster, const case_job *jobs,
 #define RUN(s, cluster, jobs, steps)                                                               \
     set_up(s, cluster, jobs, sizeof(jobs) / sizeof *(jobs), steps, sizeof(steps) / sizeof *(steps))
 
-static void refused(sim_setup *s, const char *text)
+/* EPOLICY of the scheduler, with a message that begins and ends so and says the text. */
+static void refused(sim_setup *s, const char *begin, const char *text, const char *end)
 {
     dls_record *rec;
     dls_error err = {0};
     assert_int_equal(dls_sim_run(&s->p, &rec, &err), DLS_EPOLICY);
     assert_string_equal(err.where, s->p.sched->name);
-    if (!strstr(err.msg, text)) {
-        fail_msg("'%s' is not in '%s'", text, err.msg);
+    const size_t n = strlen(err.msg), n_end = strlen(end);
+    if (strncmp(err.msg, begin, strlen(begin)) != 0 || !strstr(err.msg, text) || n < n_end ||
+        strcmp(err.msg + n - n_end, end) != 0) {
+        fail_msg("'%s' is not '%s'..'%s'..'%s'", err.msg, begin, text, end);
     }
     setup_fini(s);
+}
+
+/* What is illegal about a job names it and the time. */
+static void refused_job(sim_setup *s, int32_t job, double at_s, const char *text)
+{
+    char begin[32], end[32];
+    snprintf(begin, sizeof begin, "job %d: ", job);
+    snprintf(end, sizeof end, " (at %.6f s)", at_s);
+    refused(s, begin, text, end);
 }
 
 #endif

@@ -225,7 +225,7 @@ TEST(test_shrinks_before)
     setup_fini(&setup);
     RUN(&setup, case_cluster(1, 6, 0), of, greedy);
     setup.p.services = &all;
-    refused(&setup, "not free or beyond its quota");
+    refused_job(&setup, 1, 9000, "not free or beyond its quota");
 }
 
 /* ---- random ---------------------------------------------------------------------------------- */

@@ -214,6 +214,13 @@ TEST(test_seen)
 
 /* ---- illegal actions ------------------------------------------------------------------------- */
 
+static dls_status wake_now(void *state, const dls_view *view, dls_actions *out, dls_error *err)
+{
+    dls_act_wake(out, view->now_us);
+    return DLS_OK;
+}
+
+/* Each names the policy, the job and the time. */
 TEST(test_illegal)
 {
     static const dls_place_part wild[] = {{7, 2}}, few[] = {{0, 1}}, none[] = {{0, 0}, {1, 2}};
@@ -223,10 +230,10 @@ TEST(test_illegal)
         step step;
         const char *text;
     } bad[] = {
-        {{1, START, 9, 0, {0}}, "job 9: is to start"},
-        {{1, START, -1, 0, {0}}, "job -1: is to start"},
-        {{1, START, 2, 0, {0}}, "job 2: is to start"},
-        {{1, START, 0, 0, {0}}, "job 0: is to start, but does not wait"},
+        {{1, START, 9, 0, {0}}, "is to start"},
+        {{1, START, -1, 0, {0}}, "is to start"},
+        {{1, START, 2, 0, {0}}, "is to start"},
+        {{1, START, 0, 0, {0}}, "is to start, but does not wait"},
         {{1, GIVE, 1, 0, {.type = 1}}, "is to get GPUs of type 1"},
         {{1, GIVE, 1, 0, {.type = -2}}, "of type -2"},
         {{1, GIVE, 1, 0, {.type = -1, .gpus = 9}}, "can use 1 to 8"},
@@ -238,8 +245,8 @@ TEST(test_illegal)
         {{1, GIVE, 1, 0, {.type = -1, .nodes = none, .n_nodes = 2}}, "named nodes"},
         {{1, GIVE, 1, 0, {.type = -1, .nodes = few, .n_nodes = 0}}, "named nodes"},
         {{1, GIVE, 2, 0, {.type = -1}}, "neither waits nor runs"},
-        {{1, TAKE, 1, 0, {0}}, "job 1: is to be preempted, but does not run"},
-        {{1, TAKE, 77, 0, {0}}, "job 77: is to be preempted"},
+        {{1, TAKE, 1, 0, {0}}, "is to be preempted, but does not run"},
+        {{1, TAKE, 77, 0, {0}}, "is to be preempted"},
         {{1, JOIN, 0, 1, {0}}, "is to join job 1"},
         {{1, JOIN, 1, 1, {0}}, "is to join job 1"},
         {{1, JOIN, 1, 99, {0}}, "is to join job 99"},
@@ -250,22 +257,34 @@ TEST(test_illegal)
         const step steps[] = {{0, START, 0, 0, {0}}, bad[i].step};
         sim_setup s;
         RUN(&s, case_cluster(2, 4, 0), jobs, steps);
-        refused(&s, bad[i].text);
+        refused_job(&s, bad[i].step.job, 1, bad[i].text);
     }
-    /* The time and the policy are named too. */
-    const step late[] = {{0, START, 0, 0, {0}}, {1, START, 0, 0, {0}}};
     sim_setup s;
-    RUN(&s, case_cluster(2, 4, 0), jobs, late);
-    refused(&s, "at 1.000000 s");
     /* One that does not say that it joins jobs. */
     const step join[] = {{0, START, 0, 0, {0}}, {1, JOIN, 1, 0, {0}}};
     dls_sched_ops ops = scripted;
     RUN(&s, case_cluster(2, 4, 0), jobs, join);
     ops.joins = false;
     s.p.sched = &ops;
-    refused(&s, "does not say that it joins");
+    refused_job(&s, 1, 1, "does not say that it joins");
     /* A host on GPUs of a type that the job cannot use. */
     const case_job apart[] = {{0, 50, 1, NULL, "V100"}, {0, 50, 1, NULL, "P100"}};
     RUN(&s, two_types(1, 1, 4, 0), apart, join);
-    refused(&s, "on a type or a number of GPUs or in a virtual cluster that it cannot use");
+    refused_job(&s, 1, 1,
+                "on a type or a number of GPUs or in a virtual cluster that it cannot use");
+    /* More on the same GPUs than a group holds. */
+    case_job crowd[DLS_GROUP_MAX + 1];
+    step joins[DLS_GROUP_MAX + 1];
+    for (int32_t j = 0; j <= DLS_GROUP_MAX; j++) {
+        crowd[j] = (case_job){.duration_s = 50, .gpus = 1};
+        joins[j] = (step){1, j == 0 ? START : JOIN, j, 0, {0}};
+    }
+    joins[0].at_s = 0;
+    RUN(&s, case_cluster(1, 4, 0), crowd, joins);
+    refused_job(&s, DLS_GROUP_MAX, 1, "shares with");
+    /* Waking is about no job. */
+    ops.pass = wake_now;
+    RUN(&s, case_cluster(1, 4, 0), crowd, join);
+    s.p.sched = &ops;
+    refused(&s, "wants to be woken", "not in the future", " (at 0.000000 s)");
 }

@@ -219,25 +219,27 @@ TEST(test_illegal_plans)
         {0, 100, 2, NULL, NULL}, {0, 35, 2, NULL, NULL}, {500, 35, 2, NULL, NULL}};
     static const struct {
         planned p[2];
+        int32_t job;
         const char *text;
     } bad[] = {
-        {{{0, SET, 5, 0, {.type = -1}}, {0, KEEP_ALL, 0, 0, {0}}}, "job 5"},
-        {{{0, SET, 2, 0, {.type = -1}}, {0, KEEP_ALL, 0, 0, {0}}}, "neither waits nor runs"},
-        {{{0, SET, 0, 0, {.type = -1}}, {0, SET, 0, 0, {.type = -1}}}, "planned twice"},
-        {{{0, KEEP, 0, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, "does not run"},
-        {{{0, WITH, 0, 9, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, "is to join job 9"},
-        {{{0, WITH, 0, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, "is to join job 0"},
+        {{{0, SET, 5, 0, {.type = -1}}, {0, KEEP_ALL, 0, 0, {0}}}, 5, "neither waits nor runs"},
+        {{{0, SET, 2, 0, {.type = -1}}, {0, KEEP_ALL, 0, 0, {0}}}, 2, "neither waits nor runs"},
+        {{{0, SET, 0, 0, {.type = -1}}, {0, SET, 0, 0, {.type = -1}}}, 0, "planned twice"},
+        {{{0, KEEP, 0, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, 0, "does not run"},
+        {{{0, WITH, 0, 9, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, 0, "is to join job 9"},
+        {{{0, WITH, 0, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, 0, "is to join job 0"},
         {{{0, SET, 0, 0, {.type = -1, .gpus = 8}}, {0, SET, 1, 0, {.type = -1, .gpus = 8}}},
+         1,
          "not free"},
-        {{{0, AWAY, 2, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, "does not wait"},
+        {{{0, AWAY, 2, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, 2, "does not wait"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sim_setup s;
         PLAN(&s, case_cluster(2, 4, 0), jobs, bad[i].p);
-        refused(&s, bad[i].text);
+        refused_job(&s, bad[i].job, 0, bad[i].text);
     }
     sim_setup s;
     PLAN(&s, case_cluster(2, 4, 0), jobs, bad[0].p);
     round_timing.interval_us = 0;
-    refused(&s, "microseconds apart");
+    refused(&s, "", "microseconds apart", "");
 }
