@@ -6,9 +6,12 @@
  *                          10,000 and 100,000 jobs that queue, under every scheduler
  *   bench_sim --large      ... and of 1,000,000 jobs
  *   bench_sim --jobs=N     only a generated trace of N jobs on N / 10 GPUs
- *   bench_sim --smoke      a generated trace of 2,000 jobs only
+ *   bench_sim --smoke      a generated trace of 2,000 jobs only, and under qssf with estimates
  *   bench_sim --sizes      4,096 jobs, no two of which want as many GPUs
  *   bench_sim --scheduler=NAME, --placement=NAME, --philly, --generated   only these
+ *   bench_sim --estimates=exact|history|history-trees
+ *                          what policies believe of run times; generated jobs then come over
+ *                          days, at a load of 0.9, as trees are fitted once a day
  *
  * gandiva runs on traces of at most 10,000 jobs unless it is named, policies of rounds only if they
  * are.
@@ -34,7 +37,7 @@ struct bench {
     const char *name;
     const dls_trace *trace;
     const dls_cluster_spec *cluster;
-    const char *scheduler, *placement;
+    const char *scheduler, *placement, *estimates;
 };
 
 static int run_one(const struct bench *b)
@@ -59,6 +62,14 @@ static int run_one(const struct bench *b)
     dls_engine *engine;
     dls_sim_stop stop;
     const double wall0 = clock_s(CLOCK_MONOTONIC), cpu0 = clock_s(CLOCK_PROCESS_CPUTIME_ID);
+    dls_history *history = NULL;
+    p.estimates_predicted = strcmp(b->estimates, "exact") != 0;
+    p.estimates_exact = !p.estimates_predicted;
+    if (p.estimates_predicted) {
+        const bool trees = strcmp(b->estimates, "history-trees") == 0;
+        must(dls_history_create(b->trace, NULL, trees, &history, &err), &err);
+        p.history = history;
+    }
     if (dls_sim_create(&p, &engine, &err) != DLS_OK ||
         dls_sim_stream(engine, path, &err) != DLS_OK ||
         dls_sim_advance(engine, DLS_NEVER, &stop, &err) != DLS_OK ||
@@ -66,6 +77,7 @@ static int run_one(const struct bench *b)
         case_fail(&err);
     }
     dls_sim_destroy(engine);
+    dls_history_destroy(history);
     const double wall_s = clock_s(CLOCK_MONOTONIC) - wall0;
     const double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
     if (dls_summary_make(b->trace, rec, 0, 0, wall_s, &sum, &err) != DLS_OK) {
@@ -84,15 +96,16 @@ static int run_one(const struct bench *b)
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     printf("{\"trace\": \"%s\", \"jobs\": %zu, \"gpus\": %lld, \"scheduler\": \"%s\", "
-           "\"placement\": \"%s\", \"wall_s\": %.4f, \"cpu_s\": %.4f, \"write_s\": %.4f, "
+           "\"placement\": \"%s\", \"estimates\": \"%s\", \"wall_s\": %.4f, \"cpu_s\": %.4f, "
+           "\"write_s\": %.4f, "
            "\"peak_mib\": %.0f, \"events\": %llu, \"events_per_s\": %.0f, "
            "\"positions_per_event\": %.2f, \"preemptions\": %llu, \"flips\": %llu, "
            "\"refusals\": %llu, \"waiting_mean\": %.1f, \"waiting_peak\": %lld, "
            "\"tenth_waiting_frac\": %.3f, \"completed\": %llu, \"jct_mean_s\": %.1f, "
            "\"utilisation\": %.3f, \"digest\": \"%016llx\"}\n",
-           b->name, rec->n_jobs, (long long)sum.total_gpus, b->scheduler, b->placement, wall_s,
-           cpu_s, write_s, (double)usage.ru_maxrss / 1024, (unsigned long long)sum.events,
-           (double)sum.events / wall_s, sum.positions_per_event,
+           b->name, rec->n_jobs, (long long)sum.total_gpus, b->scheduler, b->placement,
+           b->estimates, wall_s, cpu_s, write_s, (double)usage.ru_maxrss / 1024,
+           (unsigned long long)sum.events, (double)sum.events / wall_s, sum.positions_per_event,
            (unsigned long long)sum.part[0].preemptions, (unsigned long long)sum.flips,
            (unsigned long long)sum.refusals, sum.waiting_mean, (long long)sum.waiting_peak,
            sum.tenth_waiting_frac, (unsigned long long)sum.part[0].completed,
@@ -122,7 +135,7 @@ static void fork_one(const struct bench *b)
 }
 
 struct choice {
-    const char *scheduler, *placement;
+    const char *scheduler, *placement, *estimates;
     bool smoke, sizes, large, philly, generated;
     int64_t jobs; /* of the only generated trace; 0 */
 };
@@ -132,6 +145,7 @@ static void all_schedulers(struct bench *b, const struct choice *c)
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         b->scheduler = (*s)->name;
         b->placement = c->placement;
+        b->estimates = c->estimates ? c->estimates : "exact";
         /* Time slicing gives every job a turn a minute while others wait, rounds plan all of them
          * every so often (bench_rounds): only when asked for. */
         const bool slicing = strcmp(b->scheduler, "gandiva") == 0;
@@ -152,7 +166,8 @@ static void generated(int64_t jobs, int gpus, const struct choice *c)
     params.n_jobs = jobs;
     params.cluster_gpus = gpus;
     params.stamp_us = 1;
-    if (dls_synth_parse_queueing("heavy", &params, &err) != DLS_OK ||
+    params.load = c->estimates ? 0.9 : 0;
+    if ((!c->estimates && dls_synth_parse_queueing("heavy", &params, &err) != DLS_OK) ||
         dls_synth_generate(&params, &trace, NULL, &err) != DLS_OK) {
         case_fail(&err);
     }
@@ -234,10 +249,15 @@ int main(int argc, char **argv)
             c.scheduler = argv[i] + 12;
         } else if (strncmp(argv[i], "--placement=", 12) == 0) {
             c.placement = argv[i] + 12;
+        } else if (strcmp(argv[i], "--estimates=exact") == 0 ||
+                   strcmp(argv[i], "--estimates=history") == 0 ||
+                   strcmp(argv[i], "--estimates=history-trees") == 0) {
+            c.estimates = argv[i] + 12;
         } else {
             fprintf(stderr, "usage: bench_sim [--smoke] [--sizes] [--large] [--jobs=N] [--philly] "
                             "[--generated] "
-                            "[--scheduler=NAME] [--placement=NAME]\n");
+                            "[--scheduler=NAME] [--placement=NAME] "
+                            "[--estimates=exact|history|history-trees]\n");
             return 2;
         }
     }
@@ -251,6 +271,11 @@ int main(int argc, char **argv)
     }
     const bool both = c.philly == c.generated;
     if (c.smoke) {
+        generated(2000, 200, &c);
+        c.scheduler = "qssf";
+        c.estimates = "history";
+        generated(2000, 200, &c);
+        c.estimates = "history-trees";
         generated(2000, 200, &c);
         return 0;
     }
