@@ -96,6 +96,13 @@ TEST(test_other_questions)
     f = predictions_open(&p);
     assert_int_equal(dls_predictions_prepare(f, &other_batch, 1, &err), DLS_EINPUT);
     dls_predictions_destroy(f);
+    for (int g = 0; g < 2; g++) { /* every GPU is an NVLink domain of its own */
+        s.cluster.groups[g].domain_gpus = 1;
+        s.cluster.groups[g].domain_bps = 1e9;
+    }
+    f = predictions_open(&p);
+    assert_int_equal(dls_predictions_prepare(f, &first, 1, &err), DLS_EINPUT);
+    dls_predictions_destroy(f);
     unlink(file);
     world_fini(&s);
 }
