@@ -15,6 +15,7 @@
 #define HIDING (2.0 / 3.0)
 #define GAMMA 4.0
 #define MEMORY_PART 0.81 /* of its bandwidth (operator.cfg) */
+#define SCORE_KERNELS 4   /* eager PyTorch's: scale, mask, softmax, dropout */
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -30,7 +31,8 @@ static const struct {
     {"vp", offsetof(dls_llm, chunks), 1, 10000},    {"mb", offsetof(dls_llm, micro), 1, 1e6},
     {"b", offsetof(dls_llm, batch), 1, 1e9},
     {"e", offsetof(dls_llm, experts), 0, 100000},   {"k", offsetof(dls_llm, active), 1, 1000},
-    {"z", offsetof(dls_llm, zero), 0, 3},           {"re", offsetof(dls_llm, recompute), 0, 1},
+    {"z", offsetof(dls_llm, zero), 0, 3},           {"re", offsetof(dls_llm, recompute), 0, 2},
+    {"sp", offsetof(dls_llm, sharded), 0, 1},
 };
 
 bool dls_llm_named(const char *model)
@@ -135,6 +137,7 @@ static double moved_s(const dls_llm_machine *on, double kernels, double numbers)
 
 typedef struct passes {
     double forward_s, backward_s;
+    double scores_s; /* of forward: what keeps attention's scores */
 } passes;
 
 static void add_product(const dls_llm_machine *on, double m, double k, double n, double count,
@@ -161,7 +164,7 @@ static double traffic_s(const dls_llm *l, const dls_llm_machine *on, traffic t)
 {
     const double tokens = l->micro * l->sequence, ways = l->tensor;
     return moved_s(on, t.kernels,
-                   tokens * (t.whole * l->hidden + t.part * l->hidden / ways +
+                   tokens * (t.whole * l->hidden / (l->sharded > 0 ? ways : 1) + t.part * l->hidden / ways +
                              t.scores * l->heads * l->sequence / ways));
 }
 
@@ -178,14 +181,17 @@ static passes layer_s(const dls_llm *l, const dls_llm_machine *on)
     add_product(on, wide * tokens, 4 * h / t, h, 1, &p);
     if (on->matrix) { /* attention's products and the rest */
         const double part = PART_OF_PEAK * fmin(1, 2 * depth / (depth + HALF_SIZE));
-        const double rest_s =
-            4 * tokens * s * h / t / (on->flops * part) + traffic_s(l, on, megatron);
+        const double products_s = 4 * tokens * s * h / t / (on->flops * part);
+        const double rest_s = products_s + traffic_s(l, on, megatron);
         p.forward_s += rest_s;
         p.backward_s += 2 * rest_s;
+        p.scores_s = products_s + traffic_s(l, on, (traffic){.scores = megatron.scores});
         return p;
     }
+    const double before_s = p.forward_s;
     add_product(on, s, depth, s, heads, &p);
     add_product(on, s, s, depth, heads, &p);
+    p.scores_s = p.forward_s - before_s + traffic_s(l, on, (traffic){.kernels = SCORE_KERNELS, .scores = eager.scores});
     p.forward_s += traffic_s(l, on, eager);
     p.backward_s += traffic_s(l, on, eager_back);
     return p;
@@ -224,7 +230,7 @@ static double tensor_reduce_s(const dls_llm *l, const dls_llm_machine *on, const
 static void add_tensor(const dls_llm *l, const dls_llm_machine *on, const ways *w,
                        dls_llm_step *out)
 {
-    const double count = w->micro_batches * w->layers * (out->recompute ? 6 : 4);
+    const double count = w->micro_batches * w->layers * (out->recompute == DLS_LLM_ALL ? 6 : 4);
     if (l->tensor > 1) {
         out->tensor_s = count * tensor_reduce_s(l, on, w);
         out->tensor_bytes = count * 2 * (l->tensor - 1) / l->tensor * w->message;
@@ -292,18 +298,21 @@ static void add_memory(const dls_llm *l, const dls_llm_machine *on, const ways *
     /* Interleaved stages have begun more micro-batches (Korthikanti et al., 2022, section 4.2.3). */
     const double more = l->chunks > 1 ? 1 + (l->pipeline - 1) / (l->pipeline * l->chunks) : 1;
     const double begun = fmin(w->micro_batches, l->pipeline * more);
-    const double all = tokens * l->hidden * w->layers / l->tensor * begun *
-                       (34 + 5 * l->heads * l->sequence / l->hidden);
-    const double little =
-        2 * tokens * l->hidden * w->layers * begun +
-        tokens * l->hidden / l->tensor * (34 + 5 * l->heads * l->sequence / l->hidden);
+    /* The same, table 2: bytes of a layer that are whole on each GPU or divided with the sequence, and of its scores. */
+    const double whole = l->sharded > 0 ? l->tensor : 1, layer = tokens * l->hidden;
+    const double scores = layer * 5 * l->heads * l->sequence / l->hidden / l->tensor;
+    const double rest = layer * (10 / whole + 24 / l->tensor);
+    const double kept[] = {[DLS_LLM_KEEP] = (rest + scores) * w->layers * begun,
+                           [DLS_LLM_ALL] = 2 * layer / whole * w->layers * begun + rest + scores,
+                           [DLS_LLM_SCORES] = rest * w->layers * begun + scores};
     const double states = on->matrix ? 12 : 8;
     const double fixed =
         out->params * (on->word / (l->zero >= 3 ? d : 1) + on->word / (l->zero >= 2 ? d : 1) +
                        states / (l->zero >= 1 ? d : 1));
-    out->recompute =
-        l->recompute < 0 ? on->mem_bytes > 0 && fixed + all > on->mem_bytes : l->recompute > 0;
-    out->mem_bytes = fixed + (out->recompute ? little : all);
+    const bool full = on->mem_bytes > 0 && fixed + kept[DLS_LLM_KEEP] > on->mem_bytes;
+    out->recompute = l->recompute < 0 ? (full ? DLS_LLM_ALL : DLS_LLM_KEEP) : (dls_llm_recompute)l->recompute;
+    out->activation_bytes = kept[out->recompute];
+    out->mem_bytes = fixed + out->activation_bytes;
 }
 
 dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batch,
@@ -334,7 +343,8 @@ dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batc
         experts_params;
     add_memory(l, on, &w, out);
     const passes p = layer_s(l, on);
-    const double pass_s = w.layers * (p.forward_s * (out->recompute ? 2 : 1) + p.backward_s);
+    const double again_s = out->recompute == DLS_LLM_ALL ? p.forward_s : out->recompute == DLS_LLM_SCORES ? p.scores_s : 0;
+    const double pass_s = w.layers * (p.forward_s + p.backward_s + again_s);
     const double last_s = logits_s(l, on);
     out->compute_s = w.micro_batches * pass_s;
     out->logits_s = w.micro_batches * last_s;

@@ -6,7 +6,7 @@
  *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over
  *               memory; without matrix units the operator model's kernel (model.h)
  *      stage    layers / pp of 4 products, attention and what moves alone; forward, twice that
- *               backward, forward again where activations do not fit; tensor groups' all-reduces;
+ *               backward, forward again where activations do not fit, or attention alone; tensor groups' all-reduces;
  *               without matrix units what eager PyTorch launches (docs/operator.md), not Megatron-LM
  *      step     m stages and the last one's logits + (pp - 1) / vp stages of bubble + transfers between
  *               stages + update; exchange of gradients beside the last micro-batch's backward pass
@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-vp1-mb1-b2304-z1-e0-k2-ep1-re1"; layers, hidden and heads
+/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-vp1-mb1-b2304-z1-e0-k2-ep1-sp1-re2"; layers, hidden and heads
  * are required. */
 typedef struct dls_llm {
     double layers, hidden, heads, sequence, vocabulary;
@@ -32,8 +32,12 @@ typedef struct dls_llm {
     double micro, batch;             /* sequences; batch 0: what the job says */
     double experts, active;          /* of each layer; 0: dense */
     double zero;                     /* stage 0..3 */
-    double recompute;                /* 1, 0; -1: where activations do not fit */
+    double sharded;                  /* sequence parallelism: what is whole in a layer is divided by `tensor` too */
+    double recompute;                /* dls_llm_recompute; -1: all where activations do not fit */
 } dls_llm;
+
+/* What is run forward again, not kept: nothing, all, attention's scores (selective). */
+typedef enum dls_llm_recompute { DLS_LLM_KEEP, DLS_LLM_ALL, DLS_LLM_SCORES } dls_llm_recompute;
 
 bool dls_llm_named(const char *model);
 /* Errors: EINPUT (what is wrong with the name). */
@@ -62,8 +66,8 @@ typedef struct dls_llm_step {
     double data_s;     /* of that exchange, within nodes and latencies */
     double link_bytes; /* of it, over each node's link */
     double tensor_bytes, pipeline_bytes, expert_bytes, data_bytes; /* sent by a GPU in a step */
-    double params, mem_bytes;                                      /* of a GPU */
-    bool recompute;
+    double params, mem_bytes, activation_bytes;                    /* of a GPU; the last is in mem_bytes */
+    dls_llm_recompute recompute;
     double alone_s; /* all but the exchange of gradients */
     double step_s;  /* with line_bps */
 } dls_llm_step;
