@@ -381,8 +381,8 @@ static double score_of(cassini *c, const dls_place_index *index, const dls_shape
 
 /* A way of the host, of `consolidated` as dls_choose_fill has them; else its n-th draw, the first of which is
  * what it does by itself. */
-static bool fill(const cassini *c, const dls_place_index *index, const dls_request *r, int32_t way,
-                 dls_grant *grant)
+static bool fill_candidate(const cassini *c, const dls_place_index *index, const dls_request *r,
+                           int32_t way, dls_grant *grant)
 {
     dls_request drawn = *r;
     if (!hosts[c->host].ops) {
@@ -404,7 +404,7 @@ static bool consider(cassini *c, const dls_place_index *index, const dls_request
 {
     dls_shape shape;
     dls_prediction f;
-    if (w->n == c->candidates || !fill(c, index, r, way, c->trial) ||
+    if (w->n == c->candidates || !fill_candidate(c, index, r, way, c->trial) ||
         !dls_grant_shape(c->trial, index, &shape)) {
         return true;
     }
@@ -452,14 +452,14 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     ways w;
     int32_t best = hosts[c->host].ops ? 0 : DLS_WAY_CONSOLIDATED;
     if (r->gpus < 2 || !r->predictor || !find_ways(c, index, r, &w) || w.n < 2) {
-        return fill(c, index, r, best, grant);
+        return fill_candidate(c, index, r, best, grant);
     }
     double most = -(double)INFINITY;
     for (int32_t i = 0; i < w.n && most < FITS; i++) {
         dls_shape shape;
         dls_prediction f;
         if (w.remaining_s[i] > w.best_s * (1 + c->relax) ||
-            !fill(c, index, r, w.way[i], c->trial) ||
+            !fill_candidate(c, index, r, w.way[i], c->trial) ||
             !dls_grant_shape(c->trial, index, &shape) ||
             !dls_place_predict(r, r->job, &shape, &f)) {
             continue;
@@ -472,7 +472,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
             best = w.way[i];
         }
     }
-    return fill(c, index, r, best, grant);
+    return fill_candidate(c, index, r, best, grant);
 }
 
 /* Where the job is, in c->trial. */
@@ -484,7 +484,7 @@ static void note_parts(cassini *c, const int32_t *nodes, const int32_t *gpus, si
     }
 }
 
-static void turn(cassini *c, const dls_place_index *index, const dls_request *r)
+static void turn_jobs(cassini *c, const dls_place_index *index, const dls_request *r)
 {
     graph g;
     dls_shape shape;
@@ -525,7 +525,7 @@ static void started(void *state, const dls_place_index *index, const dls_request
     cassini *c = state;
     if (n > 1 && r->predictor) {
         note_parts(c, nodes, gpus, n);
-        turn(c, index, r);
+        turn_jobs(c, index, r);
     }
     dls_traffic_started(&c->traffic, index, r, nodes, gpus, n);
 }

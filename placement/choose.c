@@ -213,7 +213,7 @@ bool dls_choose_place(void *state, const dls_place_index *index, const dls_reque
 }
 
 /* What taking the type costs others, as a part of the run time. */
-static double worth(const dls_choose *c, const dls_place_index *index, int32_t type)
+static double worth_of_type(const dls_choose *c, const dls_place_index *index, int32_t type)
 {
     double most = 0;
     for (int32_t t = 0; c->alike > 0 && t < dls_place_types(index); t++) {
@@ -232,8 +232,9 @@ double dls_choose_cost(void *state, const dls_place_index *index, const dls_requ
     if (isnan(cost_s)) {
         return 0;
     }
-    return dls_choose_wait(state, index, r, cost_s) ? (double)INFINITY
-                                                    : cost_s * (1 + worth(state, index, r->type));
+    return dls_choose_wait(state, index, r, cost_s)
+               ? (double)INFINITY
+               : cost_s * (1 + worth_of_type(state, index, r->type));
 }
 
 void dls_choose_started(void *state, const dls_place_index *index, const dls_request *r,

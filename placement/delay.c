@@ -40,7 +40,7 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
     return DLS_OK;
 }
 
-static bool later(const dls_request *r, int64_t at_us)
+static bool retry_later(const dls_request *r, int64_t at_us)
 {
     if (r->retry_us && at_us < *r->retry_us) {
         *r->retry_us = at_us;
@@ -61,7 +61,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
         return true;
     }
     if (waited_us < d->node_wait_us) {
-        return later(r, r->waiting_since_us + d->node_wait_us);
+        return retry_later(r, r->waiting_since_us + d->node_wait_us);
     }
     if (shape.n_racks == 1 || waited_us >= d->rack_wait_us || r->gpus > d->rack_gpus[r->type]) {
         return true;
@@ -69,7 +69,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     const int32_t rack = dls_fit_find_rack(index, r);
     dls_grant_reset(grant);
     return rack >= 0 ? dls_fit_rack(index, r, rack, grant)
-                     : later(r, r->waiting_since_us + d->rack_wait_us);
+                     : retry_later(r, r->waiting_since_us + d->rack_wait_us);
 }
 
 const dls_placement_ops dls_placement_ops_delay = {

@@ -137,7 +137,7 @@ static dls_status clone(void *state, const void *from, const dls_place_index *in
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* What all nodes have left now; those that are as they were keep their version. */
-static void look(fgd *f, const dls_place_index *index)
+static void look_at_nodes(fgd *f, const dls_place_index *index)
 {
     for (size_t i = 0; i < f->n_nodes; i++) {
         fgd_node *n = &f->node[i];
@@ -161,7 +161,7 @@ static void look(fgd *f, const dls_place_index *index)
     }
 }
 
-static void hold(fgd *f, const fgd_job *j, int32_t sign)
+static void hold_job(fgd *f, const fgd_job *j, int32_t sign)
 {
     fgd_node *n = &f->node[j->node];
     if (j->milli < DLS_FGD_MILLI) {
@@ -183,7 +183,7 @@ static void started(void *state, const dls_place_index *index, const dls_request
     }
     f->job[r->job] = (fgd_job){nodes[0], n == 1 ? r->gpus : 0, r->gpu_milli};
     if (n == 1) {
-        hold(f, &f->job[r->job], 1);
+        hold_job(f, &f->job[r->job], 1);
     }
 }
 
@@ -195,7 +195,7 @@ static void stopped(void *state, const dls_place_index *index, int32_t job, int6
     (void)now_us;
     (void)worked_us;
     if ((size_t)job < f->n_jobs && f->job[job].gpus > 0) {
-        hold(f, &f->job[job], -1);
+        hold_job(f, &f->job[job], -1);
         f->job[job].gpus = 0;
     }
 }
@@ -208,7 +208,7 @@ static const score_memo *scores(fgd *f, const dls_place_index *index, const dls_
     size_t k = 0;
     f->world.typical = f->typical;
     f->world.n_typical = f->n_typical;
-    look(f, index);
+    look_at_nodes(f, index);
     while (k < f->n_kinds && memcmp(&f->kind[k], r, sizeof *r) != 0) {
         k++;
     }

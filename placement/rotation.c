@@ -102,7 +102,7 @@ static int32_t add_edges(const dls_rotor *r, double length, end_of_phase *out, i
 }
 
 /* The load of all jobs but `without`, -1: of all. */
-static void draw(const dls_rotor *rotor, int32_t n, int32_t without, int64_t length, circle *c)
+static void draw_load(const dls_rotor *rotor, int32_t n, int32_t without, int64_t length, circle *c)
 {
     end_of_phase all[DLS_ROTATION_EDGES];
     int32_t ends = 0;
@@ -211,7 +211,7 @@ static double turn_one(dls_rotor *rotor, int32_t n, int32_t job, int64_t length)
 {
     against a;
     dls_rotor *r = &rotor[job];
-    draw(rotor, n, job, length, &a.rest);
+    draw_load(rotor, n, job, length, &a.rest);
     for (int32_t p = 0; p < r->n; p++) {
         fold(&a.rest, parts_of(r->phase[p].rate), (double)r->period, &a.phase[p]);
     }
@@ -275,7 +275,7 @@ double dls_rotation_score(const dls_rotor *rotor, int32_t n)
     if (length == 0) {
         return (double)NAN;
     }
-    draw(rotor, n, -1, length, &c);
+    draw_load(rotor, n, -1, length, &c);
     return 1 - c.excess / c.length;
 }
 

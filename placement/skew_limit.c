@@ -19,7 +19,7 @@ void dls_skew_limit_fini(dls_skew_limit *l)
     l->n = l->cap = 0;
 }
 
-static bool before(const dls_skew_cell *a, const dls_skew_cell *b)
+static bool skew_before(const dls_skew_cell *a, const dls_skew_cell *b)
 {
     if (a->skew < b->skew || a->skew > b->skew) {
         return a->skew < b->skew;
@@ -33,13 +33,13 @@ static dls_skew_cell *cell_of(dls_skew_limit *l, const dls_skew_cell *key)
     size_t low = 0, high = l->n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (before(&l->cell[middle], key)) {
+        if (skew_before(&l->cell[middle], key)) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    if (low < l->n && !before(key, &l->cell[low])) {
+    if (low < l->n && !skew_before(key, &l->cell[low])) {
         return &l->cell[low];
     }
     if (dls_grow(&l->cell, &l->cap, l->n + 1, sizeof *l->cell, NULL) != DLS_OK) {

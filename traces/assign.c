@@ -121,7 +121,7 @@ size_t dls_assign_table_print(const dls_assign_table *table, char *buf, size_t s
 /* ---- drawing --------------------------------------------------------------------------------- */
 
 /* The entry for one job: of the last count that is not above its GPUs, by weight. */
-static const dls_assign_entry *draw(const dls_assign_table *table, int32_t gpus, double at)
+static const dls_assign_entry *draw_entry(const dls_assign_table *table, int32_t gpus, double at)
 {
     const dls_assign_entry *e = table->entries;
     size_t low = 0, high = table->n; /* entries before low have at most `gpus` */
@@ -158,7 +158,7 @@ static dls_status assign_all(const dls_trace *in, const dls_assign_table *table,
         dls_trace_job(in, i, &rec);
         if (!rec.model) {
             dls_rng rng = dls_rng_stream(seed, DLS_RNG_ASSIGN, i);
-            const dls_assign_entry *e = draw(table, c->gpus[i], dls_rng_unit(&rng));
+            const dls_assign_entry *e = draw_entry(table, c->gpus[i], dls_rng_unit(&rng));
             rec.model = e->model;
             rec.batch = rec.batch == DLS_ABSENT ? e->batch_per_gpu * c->gpus[i] : rec.batch;
             rec.flags |= DLS_JOB_ASSIGNED_MODEL;

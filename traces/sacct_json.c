@@ -63,7 +63,7 @@ typedef struct table {
     size_t n, cap, line;
 } table;
 
-static dls_status add(table *t, const char *s, size_t len, dls_error *err)
+static dls_status add_text(table *t, const char *s, size_t len, dls_error *err)
 {
     DLS_TRY(dls_grow(&t->text, &t->cap, t->n + len + 1, 1, err));
     memcpy(t->text + t->n, s, len);
@@ -77,8 +77,8 @@ static dls_status add(table *t, const char *s, size_t len, dls_error *err)
 static dls_status add_cell(table *t, const char *s, dls_error *err)
 {
     const size_t from = t->n, len = strlen(s);
-    DLS_TRY(add(t, "|", 1, err));
-    DLS_TRY(add(t, s, len < DLS_CSV_MAX_CELL ? len : DLS_CSV_MAX_CELL - 1, err));
+    DLS_TRY(add_text(t, "|", 1, err));
+    DLS_TRY(add_text(t, s, len < DLS_CSV_MAX_CELL ? len : DLS_CSV_MAX_CELL - 1, err));
     for (char *p = t->text + from + 1; (p = strpbrk(p, "|\r\n"));) {
         *p = '_';
     }
@@ -149,7 +149,7 @@ static dls_status add_id(const dls_walk *w, json_object *job, table *t, dls_erro
             snprintf(text, sizeof text, "%" PRId64 "%s%" PRId64, whole, kinds[i].sign, part);
         }
     }
-    return add(t, text, strlen(text), err);
+    return add_text(t, text, strlen(text), err);
 }
 
 /* Seconds since 1970, 0 as Slurm prints it in the table; a limit in minutes. */
@@ -237,7 +237,7 @@ static dls_status read_jobs(dls_walk *w, table *t, dls_error *err)
         }
         counted = w->at;
         do {
-            DLS_TRY(add(t, "\n", 1, err));
+            DLS_TRY(add_text(t, "\n", 1, err));
         } while (++t->line < line);
         DLS_TRY(add_job(w, job, t, err));
     }
@@ -261,7 +261,7 @@ static dls_status read_all(dls_walk *w, table *t, dls_error *err)
         }
     }
     DLS_TRY(dls_walk_end(w, err));
-    return found ? add(t, "\n", 1, err)
+    return found ? add_text(t, "\n", 1, err)
                  : dls_fail(err, DLS_EINPUT, w->src->path, "has no list 'jobs'");
 }
 
@@ -281,7 +281,7 @@ dls_status dls_sacct_table(const dls_trace_source *src, char **text, size_t *len
     DLS_OWN(table_fini) table t = {.line = 1};
     DLS_TRY(dls_walk_init(&w, src, err));
     w.p = src->text;
-    DLS_TRY(add(&t, header, sizeof header - 1, err));
+    DLS_TRY(add_text(&t, header, sizeof header - 1, err));
     DLS_TRY(read_all(&w, &t, err));
     *len = t.n;
     *text = dls_take(&t.text);

@@ -219,8 +219,8 @@ static dls_status build(const dls_synth_plan *plan, const dls_synth_params *para
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-static dls_status draw(const dls_synth_plan *plan, const dls_synth_params *params,
-                       dls_synth_jobs *jobs, dls_synth_report *report, dls_error *err)
+static dls_status draw_jobs(const dls_synth_plan *plan, const dls_synth_params *params,
+                            dls_synth_jobs *jobs, dls_synth_report *report, dls_error *err)
 {
     report->duration_max_s = params->duration_max_s;
     if (params->waiting_frac > 0) {
@@ -255,7 +255,7 @@ static dls_status generate(dls_synth_plan *plan, const dls_synth_profile *profil
     DLS_TRY(dls_synth_plan_init(plan, profile, (size_t)params->n_jobs, params->multi_frac,
                                 params->seed, params->stamp_us, err));
     DLS_TRY(dls_synth_jobs_init(jobs, plan, 1, err));
-    DLS_TRY(draw(plan, params, jobs, report, err));
+    DLS_TRY(draw_jobs(plan, params, jobs, report, err));
     measure(jobs, report);
     return build(plan, params, jobs, report, out, err);
 }

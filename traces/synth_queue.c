@@ -84,7 +84,7 @@ static uint32_t first_of(const queue *q)
     return q->job[dls_event_slot(dls_evq_top(&q->waiting))];
 }
 
-static bool before(const queue *a, const queue *b)
+static bool queue_before(const queue *a, const queue *b)
 {
     const int64_t x = dls_evq_top(&a->waiting).time_us, y = dls_evq_top(&b->waiting).time_us;
     return x != y ? x < y : first_of(a) < first_of(b);
@@ -96,7 +96,7 @@ static dls_status start_what_fits(replay *r, int64_t now_us, dls_error *err)
         queue *best = NULL;
         for (int i = 0; i < r->n_queues && r->queue[i].gpus <= r->free_gpus; i++) {
             queue *q = &r->queue[i];
-            if (!dls_evq_empty(&q->waiting) && (!best || before(q, best))) {
+            if (!dls_evq_empty(&q->waiting) && (!best || queue_before(q, best))) {
                 best = q;
             }
         }
@@ -112,7 +112,8 @@ static dls_status start_what_fits(replay *r, int64_t now_us, dls_error *err)
     }
 }
 
-static dls_status run(replay *r, int64_t waiting_jobs, dls_synth_queueing *out, dls_error *err)
+static dls_status replay_jobs(replay *r, int64_t waiting_jobs, dls_synth_queueing *out,
+                              dls_error *err)
 {
     const dls_queue_jobs *jobs = r->jobs;
     const int64_t first_us = jobs->submit_us[0], last_us = jobs->submit_us[jobs->n - 1];
@@ -154,5 +155,5 @@ dls_status dls_queue_replay(const dls_queue_jobs *jobs, int64_t cluster_gpus, dl
     }
     DLS_OWN(replay_fini) replay r = {.jobs = jobs, .order = order, .free_gpus = cluster_gpus};
     DLS_TRY(replay_init(&r, err));
-    return run(&r, waiting_jobs, out, err);
+    return replay_jobs(&r, waiting_jobs, out, err);
 }

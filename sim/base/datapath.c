@@ -35,8 +35,8 @@ static bool own_folder(bool of_library, char folder[PATH_MAX])
     return slash;
 }
 
-static bool find(const char *folder, const char *source, const char *installed, char *buf,
-                 size_t size)
+static bool find_beside(const char *folder, const char *source, const char *installed, char *buf,
+                        size_t size)
 {
     snprintf(buf, size, "%s/../share/dlsim/%s", folder, installed);
     bool found = access(buf, R_OK) == 0;
@@ -52,8 +52,8 @@ const char *dls_data_path(const char *source, const char *installed, char *buf, 
     char folder[PATH_MAX];
     snprintf(buf, size, "%s", source);
     if (access(buf, R_OK) == 0 ||
-        (own_folder(false, folder) && find(folder, source, installed, buf, size)) ||
-        (own_folder(true, folder) && find(folder, source, installed, buf, size))) {
+        (own_folder(false, folder) && find_beside(folder, source, installed, buf, size)) ||
+        (own_folder(true, folder) && find_beside(folder, source, installed, buf, size))) {
         return buf;
     }
     if (own_folder(false, folder)) {

@@ -26,7 +26,7 @@ typedef struct driver_file {
     int *first_errno; /* NULL: the file is read */
 } driver_file;
 
-static void note(driver_file *f)
+static void note_errno(driver_file *f)
 {
     if (f->first_errno && !*f->first_errno) {
         *f->first_errno = errno ? errno : EIO;
@@ -51,7 +51,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
     f->first_errno = flags & H5F_ACC_RDWR ? info->first_errno : NULL;
     f->fd = open(name, how, 0666);
     if (f->fd < 0) {
-        note(f);
+        note_errno(f);
         dls_free(f);
         return NULL;
     }
@@ -64,7 +64,7 @@ static herr_t driver_close(H5FD_t *base)
 {
     driver_file *f = (driver_file *)base;
     if (close(f->fd) != 0) {
-        note(f);
+        note_errno(f);
     }
     dls_free(f);
     return 0;
@@ -142,7 +142,7 @@ static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t at
             continue;
         }
         if (n <= 0) {
-            note(f);
+            note_errno(f);
             break;
         }
         p += n;
@@ -159,7 +159,7 @@ static herr_t driver_truncate(H5FD_t *base, hid_t dxpl, hbool_t closing)
     driver_file *f = (driver_file *)base;
     if (f->eof != f->eoa) {
         if (!*f->first_errno && ftruncate(f->fd, (off_t)f->eoa) != 0) {
-            note(f);
+            note_errno(f);
         }
         f->eof = f->eoa;
     }

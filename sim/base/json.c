@@ -64,7 +64,7 @@ json_object *dls_json_utf8(const char *text)
     return obj;
 }
 
-static void add(json_object *to, const char *name, json_object *value)
+static void add_member(json_object *to, const char *name, json_object *value)
 {
     if (to) {
         json_object_object_add(to, name, value);
@@ -75,35 +75,35 @@ static void add(json_object *to, const char *name, json_object *value)
 
 void dls_json_text(json_object *to, const char *name, const char *text)
 {
-    add(to, name, text ? dls_json_utf8(text) : NULL);
+    add_member(to, name, text ? dls_json_utf8(text) : NULL);
 }
 
 void dls_json_real(json_object *to, const char *name, double value)
 {
-    add(to, name, dls_json_number(value));
+    add_member(to, name, dls_json_number(value));
 }
 
 void dls_json_int(json_object *to, const char *name, int64_t value)
 {
-    add(to, name, json_object_new_int64(value));
+    add_member(to, name, json_object_new_int64(value));
 }
 
 void dls_json_bool(json_object *to, const char *name, bool value)
 {
-    add(to, name, json_object_new_boolean(value));
+    add_member(to, name, json_object_new_boolean(value));
 }
 
 json_object *dls_json_object(json_object *to, const char *name)
 {
     json_object *obj = to ? json_object_new_object() : NULL;
-    add(to, name, obj);
+    add_member(to, name, obj);
     return obj;
 }
 
 json_object *dls_json_list(json_object *to, const char *name)
 {
     json_object *list = to ? json_object_new_array() : NULL;
-    add(to, name, list);
+    add_member(to, name, list);
     return list;
 }
 

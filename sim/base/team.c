@@ -27,7 +27,7 @@ typedef struct team {
     atomic_int seat;
 } team;
 
-static void *work(void *arg)
+static void *run_seat(void *arg)
 {
     team *t = arg;
     const int32_t seat = atomic_fetch_add(&t->seat, 1);
@@ -46,10 +46,10 @@ void dls_team_run(int32_t threads, size_t n, dls_team_fn fn, void *user)
     pthread_t helper[DLS_TEAM_MAX];
     int32_t started = 0;
     while (started < threads - 1 && (size_t)started + 1 < n &&
-           pthread_create(&helper[started], NULL, work, &t) == 0) {
+           pthread_create(&helper[started], NULL, run_seat, &t) == 0) {
         started++;
     }
-    work(&t);
+    run_seat(&t);
     for (int32_t i = 0; i < started; i++) {
         pthread_join(helper[i], NULL);
     }

@@ -82,7 +82,7 @@ bool dls_service_keeps(const dls_service *s, int64_t t_us, int32_t pieces)
            1 - s->share;
 }
 
-static int32_t own(const dls_service *s, int32_t pieces)
+static int32_t pieces_of_own(const dls_service *s, int32_t pieces)
 {
     return pieces < s->gpus * s->pieces ? pieces : (int32_t)s->gpus * s->pieces;
 }
@@ -94,7 +94,7 @@ int32_t dls_service_need(const dls_service *s, int64_t t_us, int64_t ahead_us)
         const int32_t need = s->need[step_at(s, t)];
         most = need > most ? need : most;
     }
-    return own(s, most);
+    return pieces_of_own(s, most);
 }
 
 int32_t dls_service_least(const dls_service *s)
@@ -103,7 +103,7 @@ int32_t dls_service_least(const dls_service *s)
     for (int32_t i = 1; i < s->n_steps; i++) {
         least = s->need[i] < least ? s->need[i] : least;
     }
-    return own(s, least);
+    return pieces_of_own(s, least);
 }
 
 int64_t dls_service_next_us(const dls_service *s, int64_t t_us, int64_t ahead_us)

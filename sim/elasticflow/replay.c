@@ -59,7 +59,7 @@ static run_job *of(dls_ef_job *j)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-static size_t find(const replay *r, double t)
+static size_t find_event(const replay *r, double t)
 {
     size_t i = 0;
     while (i < r->n_ev && r->ev[i].t != t) {
@@ -70,7 +70,7 @@ static size_t find(const replay *r, double t)
 
 static dls_status event_at(replay *r, double t, event **out)
 {
-    const size_t i = find(r, t);
+    const size_t i = find_event(r, t);
     if (i == r->n_ev) {
         DLS_TRY(dls_grow(&r->ev, &r->cap_ev, r->n_ev + 1, sizeof *r->ev, r->err));
         r->ev[r->n_ev++] = (event){.t = t};
@@ -129,7 +129,7 @@ static dls_status add_end(replay *r, const run_job *j)
 
 static void drop_end(replay *r, const run_job *j, double at)
 {
-    const size_t i = find(r, at);
+    const size_t i = find_event(r, at);
     if (i == r->n_ev) {
         return;
     }
@@ -333,7 +333,7 @@ static int by_job(const void *a, const void *b)
     return ((const dls_elasticflow_share *)a)->job - ((const dls_elasticflow_share *)b)->job;
 }
 
-static dls_status tell(replay *r)
+static dls_status report_shares(replay *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->n && r->p->on_event; i++) {
@@ -433,7 +433,7 @@ static dls_status to_next(replay *r)
     return put_off(r);
 }
 
-static dls_status happen(replay *r, const event *e, size_t *late)
+static dls_status apply_event(replay *r, const event *e, size_t *late)
 {
     for (size_t i = 0; i < e->ends.n; i++) {
         run_job *j = &r->job[e->ends.id[i]];
@@ -447,7 +447,7 @@ static dls_status happen(replay *r, const event *e, size_t *late)
     admit(r, &e->starts);
     DLS_TRY(plan(r));
     DLS_TRY(take_seats(r));
-    DLS_TRY(tell(r));
+    DLS_TRY(report_shares(r));
     return to_next(r);
 }
 
@@ -456,7 +456,7 @@ static dls_status run(replay *r, size_t *late)
     r->now = r->n_ev > 0 ? r->ev[0].t : 0;
     while (r->n_ev > 0) {
         DLS_TRY(advance(r));
-        const size_t i = find(r, r->now);
+        const size_t i = find_event(r, r->now);
         if (i == r->n_ev) {
             return dls_fail(r->err, DLS_ERUN, NULL, "the published program loses its clock here");
         }
@@ -466,7 +466,7 @@ static dls_status run(replay *r, size_t *late)
         r->rec->events++;
         r->rec->end_us_of_run = llround(r->now * 1e6);
         const bool nothing = r->n == 0 && e.ends.n == 0 && e.starts.n == 0;
-        const dls_status status = nothing ? DLS_OK : happen(r, &e, late);
+        const dls_status status = nothing ? DLS_OK : apply_event(r, &e, late);
         event_fini(&e);
         DLS_TRY(status);
     }

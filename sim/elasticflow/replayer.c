@@ -34,7 +34,7 @@ static const dls_option options[] = {
     {"slot", DLS_OPT_I64, 1, 86400, "60", "", "seconds of a slot", NULL},
     {0}};
 
-static void put(FILE *to, const dls_trace *trace, const dls_record *rec)
+static void write_jobs(FILE *to, const dls_trace *trace, const dls_record *rec)
 {
     fputs("job_id,status,start,end,jct\n", to);
     for (size_t j = 0; j < rec->n_jobs; j++) {
@@ -54,7 +54,7 @@ static dls_status simulate(const dls_replayer_output *to, const dls_elasticflow_
 {
     size_t late, done = 0;
     DLS_TRY(dls_elasticflow_replay(params, trace, rec, &late, err));
-    put(to->rows, trace, rec);
+    write_jobs(to->rows, trace, rec);
     for (size_t j = 0; j < rec->n_jobs; j++) {
         done += rec->state[j] == DLS_JOB_FINISHED;
     }

@@ -48,7 +48,7 @@ static int32_t size_of(int32_t gpus)
     return k;
 }
 
-static int32_t pop(dls_ef_seats *s, int32_t k)
+static int32_t pop_set(dls_ef_seats *s, int32_t k)
 {
     const int32_t set = s->list[k][0];
     memmove(s->list[k], s->list[k] + 1, (size_t)--s->n[k] * sizeof *s->list[k]);
@@ -91,7 +91,7 @@ static bool join(dls_ef_seats *s, int32_t k, int32_t list, int32_t job)
     if (s->n[list] == 0) {
         return false;
     }
-    const int32_t i = pop(s, list);
+    const int32_t i = pop_set(s, list);
     dls_ef_set *set = &s->set[i];
     if (set->used + sizes[k] > set->room) {
         s->list[list][s->n[list]++] = i;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dls_status put(dls_csv *csv, int col, dls_strdict *into, int32_t *code, dls_error *err)
+static dls_status put_word(dls_csv *csv, int col, dls_strdict *into, int32_t *code, dls_error *err)
 {
     const char *text = dls_csv_text(csv, col);
     return dls_strdict_put(into, text, strlen(text), code, err);
@@ -32,7 +32,7 @@ static dls_status read_node(dls_csv *csv, const int *col, void *user, dls_error 
     dls_fgd_input *in = user;
     dls_fgd_node n = {0};
     int64_t gpus;
-    DLS_TRY(put(csv, col[0], &in->names, &n.name, err));
+    DLS_TRY(put_word(csv, col[0], &in->names, &n.name, err));
     DLS_TRY(dls_csv_i64(csv, col[1], "thousandths of a core", 0, 0, INT64_C(1) << 40, &n.cpu_milli,
                         err));
     DLS_TRY(dls_csv_i64(csv, col[2], "MiB", 0, 0, INT64_C(1) << 40, &n.mem_mib, err));
@@ -82,7 +82,7 @@ static dls_status read_pod(dls_csv *csv, const int *col, void *user, dls_error *
     dls_fgd_request r = {0};
     int32_t name;
     int64_t gpus, milli;
-    DLS_TRY(put(csv, col[0], &in->names, &name, err));
+    DLS_TRY(put_word(csv, col[0], &in->names, &name, err));
     DLS_TRY(dls_csv_i64(csv, col[1], "thousandths of a core", 0, 0, INT64_C(1) << 40, &r.cpu_milli,
                         err));
     DLS_TRY(dls_csv_i64(csv, col[2], "MiB", 0, 0, INT64_C(1) << 40, &r.mem_mib, err));

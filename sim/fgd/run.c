@@ -142,7 +142,8 @@ static int32_t best_node(const state *s, const memo *m)
     return best;
 }
 
-static void take(state *s, int32_t node, const dls_fgd_request *r, int32_t gpu, dls_fgd_place *out)
+static void take_gpus(state *s, int32_t node, const dls_fgd_request *r, int32_t gpu,
+                      dls_fgd_place *out)
 {
     dls_fgd_left *left = &s->left[node];
     dls_fgd_held *held = &s->held[node];
@@ -179,7 +180,7 @@ dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, 
             if (node >= 0) {
                 const dls_fgd_request *r = &in->kind[kind[i]];
                 const int32_t gpu = s.scheme->drawn ? draw_gpu(&s, &s.left[node], r) : m[node].gpu;
-                take(&s, node, r, gpu, &out[i]);
+                take_gpus(&s, node, r, gpu, &out[i]);
             }
             if (watch) {
                 watch(user, i);

@@ -49,7 +49,7 @@ static dls_status list_jobs(dls_gv *g, belief b, dls_error *err)
     return DLS_OK;
 }
 
-static void take(dls_gv *g)
+static void take_shares(dls_gv *g)
 {
     for (size_t i = 0; i < g->n_combos; i++) {
         memset(g->combo[i].share, 0, sizeof g->combo[i].share);
@@ -69,7 +69,7 @@ static dls_status finish(dls_gv *g, dls_interior_outcome outcome, dls_error *err
         g->unsolved++;
         return dls_gv_isolated(g, err);
     }
-    take(g);
+    take_shares(g);
     return DLS_OK;
 }
 

@@ -19,7 +19,7 @@ typedef struct program {
     int32_t n, columns;
 } program;
 
-static void put(program *p, int32_t row, int32_t col, double value)
+static void put_coefficient(program *p, int32_t row, int32_t col, double value)
 {
     p->n++;
     p->row[p->n] = row;
@@ -28,7 +28,7 @@ static void put(program *p, int32_t row, int32_t col, double value)
 }
 
 /* Speed of a job in a combination, over what the whole cluster would give in proportion. */
-static double normal(const dls_gv *g, const dls_gv_combo *c, int32_t member, int32_t type)
+static double normalised_speed(const dls_gv *g, const dls_gv_combo *c, int32_t member, int32_t type)
 {
     const int32_t job = member == 0 ? c->a : c->b;
     const dls_gv_job *j = &g->job[job];
@@ -43,7 +43,7 @@ static double normal(const dls_gv *g, const dls_gv_combo *c, int32_t member, int
 }
 
 /* Rows of the jobs by their place among the active ones. */
-static void fill(const dls_gv *g, program *p, const int32_t *place)
+static void fill_program(const dls_gv *g, program *p, const int32_t *place)
 {
     const int32_t types = g->n_types, m = g->n_active;
     glp_set_obj_dir(p->lp, GLP_MAX);
@@ -57,7 +57,7 @@ static void fill(const dls_gv *g, program *p, const int32_t *place)
     for (int32_t i = 0; i < m; i++) {
         glp_set_row_bnds(p->lp, 1 + types + i, GLP_UP, 0, 1);
         glp_set_row_bnds(p->lp, 1 + types + m + i, GLP_LO, 0, 0);
-        put(p, 1 + types + m + i, 1, -1);
+        put_coefficient(p, 1 + types + m + i, 1, -1);
     }
     int32_t col = 2;
     for (size_t i = 0; i < g->n_combos; i++) {
@@ -65,12 +65,13 @@ static void fill(const dls_gv *g, program *p, const int32_t *place)
         for (int32_t k = 0; k < types; k++, col++) {
             const bool runs = dls_gv_least(g, c, g->type[k]) > 0;
             glp_set_col_bnds(p->lp, col, runs ? GLP_LO : GLP_FX, 0, 0);
-            put(p, 1 + k, col, g->job[c->a].gpus);
+            put_coefficient(p, 1 + k, col, g->job[c->a].gpus);
             for (int32_t of = 0; of < (c->b < 0 ? 1 : 2); of++) {
                 const int32_t at = place[of == 0 ? c->a : c->b];
-                put(p, 1 + types + at, col, 1);
+                put_coefficient(p, 1 + types + at, col, 1);
                 if (runs) {
-                    put(p, 1 + types + m + at, col, normal(g, c, of, g->type[k]));
+                    put_coefficient(p, 1 + types + m + at, col,
+                                    normalised_speed(g, c, of, g->type[k]));
                 }
             }
         }
@@ -96,13 +97,13 @@ static bool solve(const dls_gv *g, program *p, const int32_t *place)
     glp_init_smcp(&how);
     how.msg_lev = GLP_MSG_OFF;
     how.it_lim = 100000;
-    fill(g, p, place);
+    fill_program(g, p, place);
     const int end = glp_simplex(p->lp, &how);
     glp_error_hook(NULL, NULL);
     return end == 0 && glp_get_status(p->lp) == GLP_OPT;
 }
 
-static void take(dls_gv *g, const program *p)
+static void take_shares(dls_gv *g, const program *p)
 {
     int32_t col = 2;
     for (size_t i = 0; i < g->n_combos; i++) {
@@ -130,7 +131,7 @@ dls_status dls_gv_max_min_packed(dls_gv *g, dls_error *err)
         }
         p.lp = glp_create_prob();
         if (solve(g, &p, place)) {
-            take(g, &p);
+            take_shares(g, &p);
         } else {
             g->unsolved++;
             status = dls_gv_isolated(g, err);

@@ -44,7 +44,8 @@ static const dls_option options[] = {
     {"pause", DLS_OPT_TIME, 0, 1e6, "0", "", "and by this", NULL},
     {0}};
 
-static void put(const dls_replayer_output *to, const dls_trace *trace, const dls_gavel_result *r)
+static void write_jobs(const dls_replayer_output *to, const dls_trace *trace,
+                       const dls_gavel_result *r)
 {
     const dls_trace_columns *c = dls_trace_cols(trace);
     double jct_s = 0;
@@ -99,7 +100,7 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
     DLS_TRY(dls_trace_load(call->input, "gavel", NULL, &trace, err));
     const dls_status status = dls_gavel_replay(&params, v[THROUGHPUTS].s, trace, &result, err);
     if (status == DLS_OK) {
-        put(call->to, trace, &result);
+        write_jobs(call->to, trace, &result);
     }
     dls_gavel_result_fini(&result);
     dls_trace_destroy(trace);

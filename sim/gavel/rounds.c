@@ -285,7 +285,7 @@ static dls_status prioritise(dls_gv *g, dls_error *err)
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-static void start(dls_gv *g, dls_gv_run *r)
+static void start_run(dls_gv *g, dls_gv_run *r)
 {
     r->finish_s = g->now_s;
     for (int32_t k = 0; k < (r->b < 0 ? 1 : 2); k++) {
@@ -311,7 +311,7 @@ static bool has_moved(const dls_gv *g, const dls_gv_run *r, const dls_gv_run *wa
     return same < r->gpus;
 }
 
-static void note(dls_gv *g, const dls_gv_run *r)
+static void note_jobs(dls_gv *g, const dls_gv_run *r)
 {
     for (int32_t k = 0; k < (r->b < 0 ? 1 : 2); k++) {
         const int32_t job = k == 0 ? r->a : r->b;
@@ -348,7 +348,7 @@ static void lengthen(dls_gv *g)
     }
 }
 
-static dls_status tell(dls_gv *g, dls_error *err)
+static dls_status report_round(dls_gv *g, dls_error *err)
 {
     dls_gavel_run *list = NULL;
     size_t cap = 0;
@@ -383,12 +383,12 @@ dls_status dls_gv_loop(dls_gv *g, dls_error *err)
         }
         DLS_TRY(dls_gv_select(g, err));
         for (size_t i = 0; i < g->now.n; i++) {
-            start(g, &g->now.run[i]);
+            start_run(g, &g->now.run[i]);
         }
         lengthen(g);
-        DLS_TRY(tell(g, err));
+        DLS_TRY(report_round(g, err));
         for (size_t i = 0; i < g->now.n; i++) {
-            note(g, &g->now.run[i]);
+            note_jobs(g, &g->now.run[i]);
         }
         g->round++;
     }

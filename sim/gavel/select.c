@@ -97,7 +97,7 @@ static const int32_t *kept(const dls_gv *g, const dls_gv_combo *c, const dls_gv_
     return gpu;
 }
 
-static void give(dls_gv *g, dls_gv_run *r, const int32_t *gpu, int32_t *cursor)
+static void give_gpus(dls_gv *g, dls_gv_run *r, const int32_t *gpu, int32_t *cursor)
 {
     r->gpu_at = g->now.n_gpus;
     for (int32_t i = 0; i < r->gpus; i++) {
@@ -139,7 +139,7 @@ static dls_status place(dls_gv *g, size_t first, int32_t type, dls_error *err)
                 }
                 const int32_t *gpu = keeping ? kept(g, combo_of(g, r), r) : NULL;
                 if (gpu || !keeping) {
-                    give(g, r, gpu, &cursor);
+                    give_gpus(g, r, gpu, &cursor);
                     r->finish_s = 1; /* has GPUs; the time follows */
                 }
             }

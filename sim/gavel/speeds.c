@@ -62,8 +62,8 @@ static double number(json_object *v)
     return x >= 0 && x < 1e12 ? x : -1;
 }
 
-static dls_status fill(dls_gv_speeds *s, int32_t type, const char *self, json_object *of,
-                       dls_error *err)
+static dls_status read_pairs(dls_gv_speeds *s, int32_t type, const char *self, json_object *of,
+                             dls_error *err)
 {
     const size_t n = s->key.n, own = (size_t)dls_strdict_find(&s->key, self, strlen(self));
     (void)err;
@@ -103,7 +103,7 @@ static dls_status load(json_object *root, const char *path, dls_gv_speeds *s, dl
     for (size_t i = 0; i < cells; i++) {
         s->alone[i] = -1;
     }
-    return walk(root, path, s, fill, err);
+    return walk(root, path, s, read_pairs, err);
 }
 
 dls_status dls_gv_speeds_load(const char *path, dls_gv_speeds *out, dls_error *err)

@@ -81,7 +81,7 @@ static dls_status find_profiler(const char *profiler, dls_lucid_cluster *c, dls_
 
 /* ---- results */
 
-static void put(FILE *to, const dls_lucid_trace *t)
+static void write_jobs(FILE *to, const dls_lucid_trace *t)
 {
     fputs("job_id,start,end,queue,checkpoints,profiled,done_in_profiler,shared_at,rate,first_node,"
           "gpus_on_it\n",
@@ -153,7 +153,7 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
     DLS_THEN(status, load(call, &trace, err));
     DLS_THEN(status, dls_lucid_run(&c, v[SCHEDULE].s, &trace, err));
     if (status == DLS_OK) {
-        put(call->to->rows, &trace);
+        write_jobs(call->to->rows, &trace);
         if (call->to->report) {
             report(call->to->report, &trace);
         }

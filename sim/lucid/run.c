@@ -72,7 +72,7 @@ static int32_t free_of(const dls_lucid *l, int32_t node)
     return DLS_LUCID_GPUS - __builtin_popcount(l->used[node]);
 }
 
-static void take(dls_lucid *l, dls_lucid_seat *seat, int32_t node, int32_t gpus)
+static void take_gpus(dls_lucid *l, dls_lucid_seat *seat, int32_t node, int32_t gpus)
 {
     uint32_t mask = 0;
     for (int32_t g = 0; gpus > 0; g++) {
@@ -169,7 +169,7 @@ void dls_lucid_set_rate(dls_lucid *l, int32_t job, double rate)
     s->end_s = s->at_s + ticks + l->policy->late;
 }
 
-static void run(dls_lucid *l, int32_t job)
+static void start_job(dls_lucid *l, int32_t job)
 {
     dls_lucid_state *s = &l->state[job];
     dls_lucid_job *j = &l->job[job];
@@ -201,9 +201,9 @@ dls_status dls_lucid_start(dls_lucid *l, int32_t job, bool *started, dls_error *
     seat->jobs = 1;
     seat->n = 0;
     for (int32_t i = 0, left = gpus; i < n; i++, left -= DLS_LUCID_GPUS) {
-        take(l, seat, l->order[i], left < DLS_LUCID_GPUS ? left : DLS_LUCID_GPUS);
+        take_gpus(l, seat, l->order[i], left < DLS_LUCID_GPUS ? left : DLS_LUCID_GPUS);
     }
-    run(l, job);
+    start_job(l, job);
     return DLS_OK;
 }
 
@@ -213,7 +213,7 @@ void dls_lucid_join(dls_lucid *l, int32_t job, int32_t host)
     l->state[job].host = host;
     l->state[job].seat->jobs++;
     l->job[job].shared_s = l->now_s;
-    run(l, job);
+    start_job(l, job);
 }
 
 void dls_lucid_stop(dls_lucid *l, int32_t job)

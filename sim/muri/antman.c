@@ -19,7 +19,7 @@ typedef struct antman {
     int32_t n_gpus, per_node;
 } antman;
 
-static dls_status open(dls_muri *m, dls_error *err)
+static dls_status open_antman(dls_muri *m, dls_error *err)
 {
     antman *a = dls_alloc_zero(1, sizeof *a);
     m->state = a;
@@ -44,7 +44,7 @@ static dls_status open(dls_muri *m, dls_error *err)
     return DLS_OK;
 }
 
-static void close(dls_muri *m)
+static void close_antman(dls_muri *m)
 {
     antman *a = m->state;
     dls_free(a->booked);
@@ -60,7 +60,7 @@ static int32_t unclaimed(const antman *a, int32_t node)
     return n;
 }
 
-static void take(antman *a, int32_t job, int32_t node, int32_t gpus)
+static void claim_gpus(antman *a, int32_t job, int32_t node, int32_t gpus)
 {
     for (int32_t g = node * a->per_node; gpus > 0 && g < (node + 1) * a->per_node; g++) {
         if (a->guaranteed[g] < 0) {
@@ -88,7 +88,7 @@ static void take_part(dls_muri *m, int32_t job, int32_t want)
     const int32_t free = unclaimed(a, best);
     if (free > 0) {
         a->node[job] = best;
-        take(a, job, best, free < want ? free : want);
+        claim_gpus(a, job, best, free < want ? free : want);
     }
 }
 
@@ -99,7 +99,7 @@ static void guarantee(dls_muri *m, int32_t job)
     if (gpus > a->per_node) {
         for (int32_t n = 0; n < m->n_nodes && gpus - a->held[job] >= a->per_node; n++) {
             if (unclaimed(a, n) == a->per_node) {
-                take(a, job, n, a->per_node);
+                claim_gpus(a, job, n, a->per_node);
             }
         }
     }
@@ -230,8 +230,8 @@ static dls_status decide(dls_muri *m, dls_error *err)
 
 const dls_muri_policy dls_muri_antman = {
     .schedule = {"antman", "antman", "guaranteed jobs, and opportunistic ones beside them"},
-    .open = open,
-    .close = close,
+    .open = open_antman,
+    .close = close_antman,
     .ended = ended,
     .decide = decide,
 };

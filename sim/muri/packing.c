@@ -181,7 +181,7 @@ static void list_classes(dls_muri *m)
 }
 
 /* The next of a class becomes a candidate. */
-static void mark(dls_muri *m, class *c, int64_t *demand)
+static void mark_next(dls_muri *m, class *c, int64_t *demand)
 {
     packing *p = m->state;
     const int32_t job = c->job[c->marked++];
@@ -202,7 +202,7 @@ static int64_t find_candidates(dls_muri *m)
             continue;
         }
         for (int32_t k = 0; k < m->group_max && c->marked < c->n; k++) {
-            mark(m, c, &demand);
+            mark_next(m, c, &demand);
         }
     }
     return demand;
@@ -345,7 +345,7 @@ static dls_status classify(dls_muri *m, dls_error *err)
 static const double overhead_in_order[MOST + 1] = {
     1, 1, 1.33 / DLS_STAGES_PROFILER, 1.5 / DLS_STAGES_PROFILER, 1.3 / DLS_STAGES_PROFILER};
 
-static dls_status open(dls_muri *m, dls_error *err)
+static dls_status open_packing(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
     packing *p = dls_alloc_zero(1, sizeof *p);
@@ -374,7 +374,7 @@ static dls_status open(dls_muri *m, dls_error *err)
     return classify(m, err);
 }
 
-static void close(dls_muri *m)
+static void close_packing(dls_muri *m)
 {
     packing *p = m->state;
     void *const owned[] = {p->class,  p->order, p->class_of, p->jobs,   p->mate,    p->by_key,
@@ -401,7 +401,8 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
     int32_t n = 0;
     m.n_list = m.n;
     m.list = dls_alloc_zero(trace->n + 1, sizeof *m.list);
-    dls_status status = m.list ? open(&m, err) : dls_nomem(err, "jobs", trace->n * sizeof *m.list);
+    dls_status status =
+        m.list ? open_packing(&m, err) : dls_nomem(err, "jobs", trace->n * sizeof *m.list);
     packing *p = m.state;
     if (status == DLS_OK) {
         for (int32_t j = 0; j < m.n; j++) {
@@ -411,7 +412,7 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
         for (int32_t i = 0; i < p->n_order; i++) {
             class *c = &p->class[p->order[i]];
             while (c->marked < c->n) {
-                mark(&m, c, &demand);
+                mark_next(&m, c, &demand);
             }
         }
         status = form_groups(&m, demand, err);
@@ -425,7 +426,7 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
         }
     }
     if (p) {
-        close(&m);
+        close_packing(&m);
     }
     dls_free(p);
     dls_free(m.list);
@@ -436,8 +437,8 @@ const dls_muri_policy dls_muri_s = {
     .schedule = {"muri-s", "multi-resource-blossom-same-gpu",
                  "groups of up to four, least remaining service first"},
     .together_s = 1e-4,
-    .open = open,
-    .close = close,
+    .open = open_packing,
+    .close = close_packing,
     .decide = decide,
 };
 const dls_muri_policy dls_muri_l = {
@@ -445,8 +446,8 @@ const dls_muri_policy dls_muri_l = {
                  "groups of up to four, least attained service first"},
     .by_gpus = true,
     .together_s = 1e-4,
-    .open = open,
-    .close = close,
+    .open = open_packing,
+    .close = close_packing,
     .decide = decide,
 };
 const dls_muri_policy dls_muri_l_worst = {
@@ -455,8 +456,8 @@ const dls_muri_policy dls_muri_l_worst = {
     .by_gpus = true,
     .worst = true,
     .together_s = 1e-4,
-    .open = open,
-    .close = close,
+    .open = open_packing,
+    .close = close_packing,
     .decide = decide,
 };
 const dls_muri_policy dls_muri_l_in_order = {
@@ -465,7 +466,7 @@ const dls_muri_policy dls_muri_l_in_order = {
     .by_gpus = true,
     .in_order = true,
     .together_s = 1e-4,
-    .open = open,
-    .close = close,
+    .open = open_packing,
+    .close = close_packing,
     .decide = decide,
 };

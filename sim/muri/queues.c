@@ -18,7 +18,7 @@ typedef struct queues {
     int32_t *waiting;                /* room to sort */
 } queues;
 
-static dls_status open(dls_muri *m, dls_error *err)
+static dls_status open_queues(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
     queues *q;
@@ -32,7 +32,7 @@ static dls_status open(dls_muri *m, dls_error *err)
     return DLS_OK;
 }
 
-static void add(queues *q, int32_t level, int32_t job)
+static void enqueue(queues *q, int32_t level, int32_t job)
 {
     q->level[job] = level;
     q->job[level][q->n[level]++] = job;
@@ -40,7 +40,7 @@ static void add(queues *q, int32_t level, int32_t job)
 
 static void arrived(dls_muri *m, int32_t job)
 {
-    add(m->state, 0, job);
+    enqueue(m->state, 0, job);
 }
 
 static void leave(dls_muri *m, int32_t job)
@@ -90,7 +90,7 @@ static void demote(dls_muri *m)
         const int32_t level = next_level(m, job);
         if (level > q->level[job]) {
             leave(m, job);
-            add(q, level, job);
+            enqueue(q, level, job);
         }
     }
 }
@@ -137,7 +137,7 @@ static double jump(const dls_muri *m)
 const dls_muri_policy dls_muri_tiresias = {
     .schedule = {"tiresias", "dlas-gpu", "Tiresias-L: three queues by attained service"},
     .exact_ends = true,
-    .open = open,
+    .open = open_queues,
     .arrived = arrived,
     .ended = leave,
     .decide = decide,

@@ -24,8 +24,8 @@ static const dls_option options[] = {
     {"gpus", DLS_OPT_I64, 1, 64, "8", "", "GPUs per node", NULL},
     {0}};
 
-static void put(const dls_replayer_output *to, bool testbed, const dls_muri_trace *trace,
-                const int32_t *completed, size_t n)
+static void write_jobs(const dls_replayer_output *to, bool testbed, const dls_muri_trace *trace,
+                       const int32_t *completed, size_t n)
 {
     double jct = 0, last = 0;
     fprintf(to->rows, "job_id,num_gpu,submit,start,end,executed,pending%s\n",
@@ -61,7 +61,7 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
     dls_status status = completed ? dls_muri_run(&cluster, &setting, &trace, completed, &n, err)
                                   : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
     if (status == DLS_OK) {
-        put(call->to, v[TESTBED].b, &trace, completed, n);
+        write_jobs(call->to, v[TESTBED].b, &trace, completed, n);
     }
     dls_free(completed);
     dls_muri_trace_fini(&trace);

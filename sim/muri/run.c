@@ -267,7 +267,7 @@ static dls_status replay(dls_muri *m, double *time, int32_t *first, int32_t *com
 
 /* ---- from outside ---------------------------------------------------------------------------- */
 
-static dls_status fill(dls_muri *m, dls_error *err)
+static dls_status prepare(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
     m->n_nodes = m->cluster.switches * m->cluster.nodes_per_switch;
@@ -315,7 +315,7 @@ dls_status dls_muri_run(const dls_muri_cluster *cluster, const dls_muri_setting 
     double *time = dls_alloc((trace->n + 1) * sizeof *time);
     int32_t *first = dls_alloc((trace->n + 1) * sizeof *first);
     dls_status status =
-        time && first ? fill(&m, err) : dls_nomem(err, "ends", trace->n * sizeof *time);
+        time && first ? prepare(&m, err) : dls_nomem(err, "ends", trace->n * sizeof *time);
     DLS_THEN(status, m.testbed ? dls_muri_run_testbed(&m, completed, &counted, err)
                                : replay(&m, time, first, completed, &counted, err));
     if (m.policy->close && m.state) {

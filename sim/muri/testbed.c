@@ -67,7 +67,7 @@ static bool admit(dls_muri *m)
 }
 
 /* What the job does in this round. */
-static void work(dls_muri *m, int32_t job, bool restarted)
+static void run_round(dls_muri *m, int32_t job, bool restarted)
 {
     dls_muri_run_job *r = &m->run[job];
     dls_muri_job *out = &m->trace->job[job];
@@ -128,7 +128,7 @@ dls_status dls_muri_run_testbed(dls_muri *m, int32_t *completed, size_t *n_compl
         }
         for (int32_t i = 0; i < m->n_list; i++) {
             running += m->run[m->list[i]].running;
-            work(m, m->list[i], renewed);
+            run_round(m, m->list[i], renewed);
         }
         if (running == 0 && m->next == m->n) {
             return DLS_OK; /* the rest can never run */

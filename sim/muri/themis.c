@@ -27,7 +27,7 @@ typedef struct themis {
     double decided_s;
 } themis;
 
-static dls_status open(dls_muri *m, dls_error *err)
+static dls_status open_themis(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
     themis *t;
@@ -115,6 +115,6 @@ static dls_status decide(dls_muri *m, dls_error *err)
 
 const dls_muri_policy dls_muri_themis = {
     .schedule = {"themis", "themis", "finish-time fairness: who has had the least of its share"},
-    .open = open,
+    .open = open_themis,
     .decide = decide,
 };

@@ -74,7 +74,7 @@ typedef struct dice {
     int left;
 } dice;
 
-static inline uint64_t draw(dice *d)
+static inline uint64_t draw_bits(dice *d)
 {
     uint64_t x = d->state += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -91,7 +91,7 @@ static inline uint32_t likely(double p)
 static inline bool chance(dice *d, uint32_t threshold)
 {
     if (d->left-- == 0) {
-        d->bits = draw(d);
+        d->bits = draw_bits(d);
         d->left = 3;
     }
     const bool hit = (d->bits & 0xffff) < threshold;
@@ -102,7 +102,7 @@ static inline bool chance(dice *d, uint32_t threshold)
 /* Below n, n < 2^16: the bias is at most n / 2^32. */
 static inline int32_t below(dice *d, int32_t n)
 {
-    return (int32_t)((draw(d) >> 32) * (uint64_t)n >> 32);
+    return (int32_t)((draw_bits(d) >> 32) * (uint64_t)n >> 32);
 }
 
 /* ---- what an allocation is worth ------------------------------------------------------------- */
@@ -273,7 +273,7 @@ static void choose_parents(const dls_genetic *g, dice *rng, int32_t *parent, int
         } else if (x->crowding != y->crowding) {
             parent[k] = pair[x->crowding > y->crowding ? 0 : 1];
         } else {
-            parent[k] = pair[draw(rng) & 1];
+            parent[k] = pair[draw_bits(rng) & 1];
         }
     }
 }

@@ -38,7 +38,7 @@ static dls_status add_type(dls_pollux_type *of, const char *text, dls_error *err
     return dls_pollux_apps_load(text + end, NULL, &of->apps, err);
 }
 
-static void put(const dls_replayer_output *to, const dls_pollux_trace *t, int64_t rounds)
+static void write_jobs(const dls_replayer_output *to, const dls_pollux_trace *t, int64_t rounds)
 {
     double jct = 0, last = 0, gpu_s = 0;
     int64_t restarts = 0;
@@ -78,7 +78,7 @@ static dls_status replay(const dls_replayer_call *call, const dls_pollux_type *m
     DLS_TRY(dls_pollux_load(call->input, apps, &trace, err));
     const dls_status status = dls_pollux_run(&params, &trace, &rounds, err);
     if (status == DLS_OK) {
-        put(call->to, &trace, rounds);
+        write_jobs(call->to, &trace, rounds);
     }
     dls_pollux_trace_fini(&trace);
     return status;

@@ -116,7 +116,7 @@ static dls_status rate(const dls_pollux *p, dls_pollux_run_job *j, double *out, 
 
 /* One round of a job that has GPUs. Epochs end on whole seconds, and the batch is
  * chosen anew at the end of each and of the round. */
-static dls_status step(const dls_pollux *p, dls_pollux_run_job *j, dls_error *err)
+static dls_status run_job(const dls_pollux *p, dls_pollux_run_job *j, dls_error *err)
 {
     int64_t clock = p->now, seconds = p->params->interval_s;
     const int32_t gpus = j->now.n;
@@ -237,7 +237,7 @@ static dls_status one_round(dls_pollux *p, dls_error *err)
     for (int32_t i = 0; i < p->n_active; i++) {
         dls_pollux_run_job *j = &p->job[p->active[i]];
         if (j->now.n > 0) {
-            DLS_TRY(step(p, j, err));
+            DLS_TRY(run_job(p, j, err));
         }
         if (!j->done) {
             p->active[n++] = p->active[i];

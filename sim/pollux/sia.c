@@ -158,7 +158,7 @@ static void rigid_row(const dls_pollux *p, const dls_pollux_run_job *j, dls_sia_
 }
 
 /* A job that restores keeps what it has. */
-static dls_status add(dls_pollux *p, sia *s, const dls_pollux_run_job *j, dls_error *err)
+static dls_status add_job(dls_pollux *p, sia *s, const dls_pollux_run_job *j, dls_error *err)
 {
     dls_sia_config gang[DLS_POLLUX_TYPES];
     const bool rigid = j->job->kind == DLS_POLLUX_RIGID;
@@ -219,7 +219,7 @@ static dls_status sia_decide(dls_pollux *p, dls_error *err)
     }
     dls_choice_begin(&s->choice, p->types, capacity);
     for (int32_t i = 0; i < p->n_active; i++) {
-        DLS_TRY(add(p, s, &p->job[p->active[i]], err));
+        DLS_TRY(add_job(p, s, &p->job[p->active[i]], err));
     }
     DLS_TRY(dls_choice_solve(&s->choice, 0, err));
     for (int32_t i = 0; i < p->n_active; i++) {

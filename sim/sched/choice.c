@@ -101,7 +101,7 @@ static void reduce(dls_choice *c)
 }
 
 /* Everybody on as few GPUs as can be. */
-static bool start(dls_choice *c, int64_t *left)
+static bool start_smallest(dls_choice *c, int64_t *left)
 {
     bool fits = true;
     memcpy(left, c->capacity, (size_t)c->types * sizeof *left);
@@ -120,7 +120,7 @@ static bool start(dls_choice *c, int64_t *left)
     return fits;
 }
 
-static void take(dls_choice *c, int32_t group, int32_t option, int64_t *left)
+static void take_option(dls_choice *c, int32_t group, int32_t option, int64_t *left)
 {
     const dls_choice_option *x = &c->option[option], *y = &c->option[c->pick[group]];
     left[y->type] += y->gpus;
@@ -182,7 +182,7 @@ static double loss_of(const dls_choice *c, bool back, int32_t from, int32_t to)
 }
 
 /* All moves that help, those that lose least first, one for a group. */
-static dls_status move(dls_choice *c, bool back, int64_t *left, bool *any, dls_error *err)
+static dls_status make_moves(dls_choice *c, bool back, int64_t *left, bool *any, dls_error *err)
 {
     size_t n = 0;
     *any = false;
@@ -201,7 +201,7 @@ static dls_status move(dls_choice *c, bool back, int64_t *left, bool *any, dls_e
     for (size_t i = 0; i < n; i++) {
         const dls_choice_move *m = &c->move[i];
         if (c->pick[m->group] == m->from && helps(c, back, m->from, m->to, left)) {
-            take(c, m->group, m->to, left);
+            take_option(c, m->group, m->to, left);
             *any = true;
         }
     }
@@ -215,14 +215,14 @@ static dls_status improve(dls_choice *c, int64_t *left, dls_error *err)
 {
     bool any = true;
     for (int32_t g = 0; g < c->groups; g++) {
-        take(c, g, cheapest(c, g), left);
+        take_option(c, g, cheapest(c, g), left);
     }
     for (int pass = 0; pass < MOVES && any; pass++) {
-        DLS_TRY(move(c, true, left, &any, err));
+        DLS_TRY(make_moves(c, true, left, &any, err));
     }
     any = true;
     for (int pass = 0; pass < MOVES && any; pass++) {
-        DLS_TRY(move(c, false, left, &any, err));
+        DLS_TRY(make_moves(c, false, left, &any, err));
     }
     return DLS_OK;
 }
@@ -325,7 +325,8 @@ static void add_up(dls_choice *c, double threshold)
     }
 }
 
-static dls_status push(dls_choice *c, int which, size_t *n, dls_choice_state s, dls_error *err)
+static dls_status push_state(dls_choice *c, int which, size_t *n, dls_choice_state s,
+                             dls_error *err)
 {
     DLS_TRY(dls_grow(&c->state[which], &c->cap_state[which], *n + 1, sizeof s, err));
     c->state[which][(*n)++] = s;
@@ -339,11 +340,11 @@ static dls_status merge(dls_choice *c, int out, const dls_choice_state *x, size_
     *n = 0;
     for (size_t i = 0, k = 0; i < nx || k < ny;) {
         if (k == ny || (i < nx && x[i].used < y[k].used)) {
-            DLS_TRY(push(c, out, n, x[i++], err));
+            DLS_TRY(push_state(c, out, n, x[i++], err));
         } else if (i == nx || y[k].used < x[i].used) {
-            DLS_TRY(push(c, out, n, y[k++], err));
+            DLS_TRY(push_state(c, out, n, y[k++], err));
         } else {
-            DLS_TRY(push(c, out, n, x[i].more <= y[k].more ? x[i] : y[k], err));
+            DLS_TRY(push_state(c, out, n, x[i].more <= y[k].more ? x[i] : y[k], err));
             i++;
             k++;
         }
@@ -367,7 +368,7 @@ static int by_used(const void *a, const void *b)
 }
 
 /* Too many states: the cheapest ones go on. Returns what the others cost at least. */
-static double cut(dls_choice_state *s, size_t *n, size_t most)
+static double keep_cheapest(dls_choice_state *s, size_t *n, size_t most)
 {
     if (*n <= most) {
         return (double)INFINITY;
@@ -409,7 +410,7 @@ static dls_status extend(dls_choice *c, const radix *r, int32_t place, double th
                 DLS_TRY(dls_grow(&c->node, &c->cap_node, c->n_nodes + 1, sizeof *c->node, err));
                 c->node[c->n_nodes] = (dls_choice_node){s.node, o};
                 s.node = (int32_t)c->n_nodes++;
-                DLS_TRY(push(c, 3, &n_new, s, err));
+                DLS_TRY(push_state(c, 3, &n_new, s, err));
             }
         }
         size_t merged;
@@ -418,7 +419,7 @@ static dls_status extend(dls_choice *c, const radix *r, int32_t place, double th
         out = free;
         free = 3 - out;
     }
-    *lost = fmin(*lost, cut(c->state[out], &n_out, most));
+    *lost = fmin(*lost, keep_cheapest(c->state[out], &n_out, most));
     /* Nodes of states that are gone are given back. */
     DLS_TRY(dls_grow(&c->state[0], &c->cap_state[0], n_out, sizeof *c->state[0], err));
     DLS_TRY(dls_grow(&c->kept, &c->cap_kept, n_out + 1, sizeof *c->kept, err));
@@ -445,7 +446,7 @@ static dls_status explore(dls_choice *c, const radix *r, double threshold, doubl
     *found = false;
     *lost = (double)INFINITY;
     add_up(c, threshold);
-    DLS_TRY(push(c, 0, &n, (dls_choice_state){0, 0, -1}, err));
+    DLS_TRY(push_state(c, 0, &n, (dls_choice_state){0, 0, -1}, err));
     for (int32_t i = 0; i < c->groups && n > 0; i++) {
         DLS_TRY(extend(c, r, i, threshold, &n, lost, err));
     }
@@ -537,7 +538,7 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
     DLS_TRY(dls_grow(&c->reduced, &c->cap_reduced, c->n_options + 1, sizeof *c->reduced, err));
     DLS_TRY(dls_grow(&c->order, &c->cap_order, groups + 1, sizeof *c->order, err));
     DLS_TRY(dls_grow(&c->rest, &c->cap_rest, groups + 1, sizeof *c->rest, err));
-    c->solved = start(c, left);
+    c->solved = start_smallest(c, left);
     c->bound = 0;
     if (c->groups == 0) {
         return DLS_OK;

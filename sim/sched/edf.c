@@ -54,7 +54,8 @@ static int by_deadline(const void *a, const void *b)
     return x->job < y->job ? -1 : 1;
 }
 
-static dls_status add(struct edf *s, const dls_view *view, int32_t job, size_t *n, dls_error *err)
+static dls_status add_job(struct edf *s, const dls_view *view, int32_t job, size_t *n,
+                          dls_error *err)
 {
     const bool has = view->deadline_us && view->deadline_us[job] != DLS_ABSENT;
     DLS_TRY(dls_grow(&s->list, &s->cap, *n + 1, sizeof *s->list, err));
@@ -88,10 +89,10 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     size_t n = 0;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(add(s, view, j, &n, err));
+        DLS_TRY(add_job(s, view, j, &n, err));
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        DLS_TRY(add(s, view, j, &n, err));
+        DLS_TRY(add_job(s, view, j, &n, err));
     }
     if (n > 1) {
         qsort(s->list, n, sizeof *s->list, by_deadline);

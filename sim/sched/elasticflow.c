@@ -303,7 +303,7 @@ static double next_change(const struct part *p, double now_s)
 }
 
 /* Shares become allocations, less where a virtual cluster may not have as many. */
-static void give(struct elasticflow *s, const dls_view *view, int32_t type, dls_plan *plan)
+static void plan_shares(struct elasticflow *s, const dls_view *view, int32_t type, dls_plan *plan)
 {
     for (size_t i = 0; i < s->part[type].n; i++) {
         const dls_ef_job *j = s->part[type].list[i];
@@ -343,7 +343,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
         if (p->plans.failed) {
             return dls_nomem(err, "plans", p->n * sizeof *s->job);
         }
-        give(s, view, t, plan);
+        plan_shares(s, view, t, plan);
         s->change_s = fmin(s->change_s, next_change(p, now_s));
         s->free_gpus += s->ledger.left[t];
     }

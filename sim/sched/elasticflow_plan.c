@@ -14,7 +14,7 @@
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Of the first step at or after t. */
-static size_t find(const dls_ef_steps *s, double t)
+static size_t first_step(const dls_ef_steps *s, double t)
 {
     size_t lo = 0, hi = s->n;
     while (lo < hi) {
@@ -30,7 +30,7 @@ static size_t find(const dls_ef_steps *s, double t)
 
 static bool has(const dls_ef_steps *s, double t)
 {
-    const size_t i = find(s, t);
+    const size_t i = first_step(s, t);
     return i < s->n && s->t[i] == t;
 }
 
@@ -42,9 +42,9 @@ static bool make_room(dls_ef_planner *p, dls_ef_steps *s, size_t n)
     return !p->failed;
 }
 
-static void set(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
+static void set_step(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
 {
-    const size_t i = find(s, t);
+    const size_t i = first_step(s, t);
     if (i < s->n && s->t[i] == t) {
         s->v[i] = v;
         return;
@@ -60,16 +60,16 @@ static void set(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
 }
 
 /* The value of the last step before t; `otherwise` if there is none. */
-static int32_t before(const dls_ef_steps *s, double t, int32_t otherwise)
+static int32_t value_before(const dls_ef_steps *s, double t, int32_t otherwise)
 {
-    const size_t i = find(s, t);
+    const size_t i = first_step(s, t);
     return i > 0 ? s->v[i - 1] : otherwise;
 }
 
 /* At the step t itself, which is there. */
-static int32_t at(const dls_ef_steps *s, double t)
+static int32_t value_at(const dls_ef_steps *s, double t)
 {
-    const size_t i = find(s, t);
+    const size_t i = first_step(s, t);
     return i < s->n ? s->v[i] : 0;
 }
 
@@ -86,9 +86,9 @@ static void copy(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from)
 }
 
 /* Less g in the steps of [from, until). */
-static void take(dls_ef_steps *s, double from, double until, int32_t g)
+static void subtract(dls_ef_steps *s, double from, double until, int32_t g)
 {
-    for (size_t i = find(s, from); i < s->n && s->t[i] < until; i++) {
+    for (size_t i = first_step(s, from); i < s->n && s->t[i] < until; i++) {
         s->v[i] -= g;
     }
 }
@@ -220,31 +220,31 @@ static bool hold_given(search *s)
 {
     const double speed = dls_ef_speed(s->j, s->given);
     double next = s->late;
-    size_t i = find(s->future, s->at);
+    size_t i = first_step(s->future, s->at);
     i += i < s->future->n && s->future->t[i] == s->at;
     if (i < s->future->n) {
         next = s->future->t[i];
     }
-    set(s->p, &s->plan->gpus, s->at, s->given);
+    set_step(s->p, &s->plan->gpus, s->at, s->given);
     const double real = whole(s->p, s->at + s->left / speed),
                  end = dls_ef_align(s->p, s->now, real);
     if (next >= end && s->j->deadline >= real) {
-        const int32_t free_now = at(s->future, s->at);
-        const int32_t last = before(s->future, end, s->p->gpus);
-        take(s->free, s->at, end, s->given);
+        const int32_t free_now = value_at(s->future, s->at);
+        const int32_t last = value_before(s->future, end, s->p->gpus);
+        subtract(s->free, s->at, end, s->given);
         if (s->at != end) {
-            set(s->p, s->free, s->at, free_now - s->given);
+            set_step(s->p, s->free, s->at, free_now - s->given);
         }
         if (!has(s->future, end)) {
-            set(s->p, s->free, end, last);
+            set_step(s->p, s->free, end, last);
         }
         finish(s, end, real);
         return true;
     }
     s->left -= ((next == s->late ? s->j->deadline : next) - s->at) * speed;
-    set(s->p, s->free, s->at, at(s->free, s->at) - s->given);
+    set_step(s->p, s->free, s->at, value_at(s->free, s->at) - s->given);
     s->at = next;
-    set(s->p, &s->plan->gpus, s->at, 0);
+    set_step(s->p, &s->plan->gpus, s->at, 0);
     return false;
 }
 
@@ -254,10 +254,10 @@ static int32_t share_of(const search *s, int32_t quota, int32_t free)
 }
 
 /* From where on the quota does the work if it is filled in backwards; -1: it does not. */
-static double fill(const search *s)
+static double fill_backwards(const search *s)
 {
     double stop = s->late, got = 0;
-    for (size_t i = find(s->free, s->late); i > 0 && s->free->t[i - 1] >= s->at; i--) {
+    for (size_t i = first_step(s->free, s->late); i > 0 && s->free->t[i - 1] >= s->at; i--) {
         const double from = s->free->t[i - 1];
         const int32_t share = share_of(s, s->quota, s->free->v[i - 1]);
         if (share > 0) {
@@ -273,21 +273,21 @@ static double fill(const search *s)
 }
 
 /* The share of a step is known once the next has been seen; what that takes. */
-static void put(search *s, double from, int32_t share)
+static void put_share(search *s, double from, int32_t share)
 {
-    set(s->p, &s->plan->gpus, from, share);
-    take(s->free, from, nextafter(from, (double)INFINITY), share);
+    set_step(s->p, &s->plan->gpus, from, share);
+    subtract(s->free, from, nextafter(from, (double)INFINITY), share);
 }
 
 /* Forwards with the quota from `since` on and the one before until then. */
-static void go(search *s, double since)
+static void fill_forwards(search *s, double since)
 {
     double from = -1, end = -1, real = 0;
     int32_t share = 0;
-    for (size_t i = find(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
+    for (size_t i = first_step(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
         const double t = s->free->t[i];
         if (from >= 0) {
-            put(s, from, share);
+            put_share(s, from, share);
             if (share > 0) {
                 const double until = t == s->late ? s->j->deadline : t;
                 const double work = (until - from) * dls_ef_speed(s->j, share);
@@ -307,14 +307,14 @@ static void go(search *s, double since)
     if (end < 0) {
         const double speed = dls_ef_speed(s->j, share);
         const double run = speed > 0 ? whole(s->p, s->left / speed) : 0; /* rounding left nothing */
-        put(s, from, share);
+        put_share(s, from, share);
         end = from + dls_ef_align(s->p, 0, run);
         real = from + run;
     }
     if (!has(s->future, end)) {
-        const size_t i = find(s->future, end);
+        const size_t i = first_step(s->future, end);
         const bool within = i > 0 && s->future->t[i - 1] >= s->at;
-        set(s->p, s->free, end, within ? s->future->v[i - 1] : s->p->gpus);
+        set_step(s->p, s->free, end, within ? s->future->v[i - 1] : s->p->gpus);
     }
     finish(s, end, real);
 }
@@ -324,10 +324,10 @@ static void fall_behind(search *s)
 {
     double from = -1;
     int32_t share = 0;
-    for (size_t i = find(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
+    for (size_t i = first_step(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
         const double t = s->free->t[i];
         if (from >= 0) {
-            put(s, from, share);
+            put_share(s, from, share);
             s->left -= ((t == s->late ? s->j->deadline : t) - from) * dls_ef_speed(s->j, share);
         }
         from = t;
@@ -340,43 +340,45 @@ static void be_late(search *s)
 {
     double from = fmax(s->late, s->at);
     int32_t last = s->p->gpus;
-    for (size_t i = find(s->free, nextafter(s->late, (double)INFINITY)); i < s->free->n; i++) {
+    for (size_t i = first_step(s->free, nextafter(s->late, (double)INFINITY)); i < s->free->n;
+         i++) {
         const double t = s->free->t[i];
-        const int32_t share = least_of(down(s->j, at(s->free, from)), most(s->j));
+        const int32_t share = least_of(down(s->j, value_at(s->free, from)), most(s->j));
         const double speed = dls_ef_speed(s->j, share);
-        set(s->p, &s->plan->gpus, from, share);
+        set_step(s->p, &s->plan->gpus, from, share);
         if (share > 0 && (t - from) * speed >= s->left) {
             const double real = whole(s->p, from + s->left / speed);
             const double end = dls_ef_align(s->p, s->now, real);
-            for (size_t k = find(s->free, s->late); k < s->free->n && s->free->t[k] < end; k++) {
-                last = has(s->future, s->free->t[k]) ? at(s->future, s->free->t[k]) : last;
+            for (size_t k = first_step(s->free, s->late); k < s->free->n && s->free->t[k] < end;
+                 k++) {
+                last = has(s->future, s->free->t[k]) ? value_at(s->future, s->free->t[k]) : last;
             }
-            take(s->free, from, end, share);
+            subtract(s->free, from, end, share);
             if (from != end) {
-                set(s->p, s->free, from, last - share);
+                set_step(s->p, s->free, from, last - share);
             }
             if (!has(s->future, end)) {
-                set(s->p, s->free, end, last);
+                set_step(s->p, s->free, end, last);
             }
             finish(s, end, real);
             return;
         }
         if (share > 0) {
             s->left -= (t - from) * speed;
-            if (find(s->future, from) > 0) {
-                const double u = s->future->t[find(s->future, from) - 1];
-                last = has(s->free, u) ? at(s->free, u) : last;
+            if (first_step(s->future, from) > 0) {
+                const double u = s->future->t[first_step(s->future, from) - 1];
+                last = has(s->free, u) ? value_at(s->free, u) : last;
             }
-            take(s->free, from, t, share);
+            subtract(s->free, from, t, share);
         }
         from = t;
     }
     const int32_t share = s->given > 0 ? s->given : down(s->j, least_of(s->p->gpus, most(s->j)));
-    set(s->p, &s->plan->gpus, from, share);
+    set_step(s->p, &s->plan->gpus, from, share);
     const double real = whole(s->p, from + s->left / dls_ef_speed(s->j, share));
     const double end = dls_ef_align(s->p, s->now, real);
-    set(s->p, s->free, from, s->p->gpus - share);
-    set(s->p, s->free, end, s->p->gpus);
+    set_step(s->p, s->free, from, s->p->gpus - share);
+    set_step(s->p, s->free, end, s->p->gpus);
     finish(s, end, real);
 }
 
@@ -396,9 +398,9 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
                 .given = given};
     copy(p, free, future);
     plan->gpus.n = 0;
-    set(p, &plan->gpus, now, 0);
+    set_step(p, &plan->gpus, now, 0);
     if (!has(free, s.late) && s.late >= now) {
-        set(p, free, s.late, before(free, s.late, p->gpus));
+        set_step(p, free, s.late, value_before(free, s.late, p->gpus));
     }
     if (given > 0 && (p->failed || hold_given(&s))) {
         return plan->real_end <= j->deadline;
@@ -408,13 +410,13 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
          s.quota = up(j, s.quota)) {
         for (size_t i = 0; i < free->n && free->t[i] < s.late; i++) {
             if (!has(&plan->gpus, free->t[i])) {
-                set(p, &plan->gpus, free->t[i], 0);
+                set_step(p, &plan->gpus, free->t[i], 0);
             }
         }
-        const double since = fill(&s);
+        const double since = fill_backwards(&s);
         if (since >= 0) {
             plan->quota = s.quota;
-            go(&s, p->upstream ? since : s.at);
+            fill_forwards(&s, p->upstream ? since : s.at);
             return plan->real_end <= j->deadline;
         }
         s.lower = s.quota;
@@ -463,7 +465,7 @@ bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s
 {
     bool in_time = true;
     p->free.n = 0;
-    set(p, &p->free, now_s, p->gpus);
+    set_step(p, &p->free, now_s, p->gpus);
     if (!p->upstream) {
         sort(job, n, by_id);
     }
@@ -473,7 +475,7 @@ bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s
         const dls_ef_steps swap = p->free;
         p->free = p->work;
         p->work = swap;
-        job[i]->gpus = p->failed ? 0 : at(&job[i]->plan.gpus, now_s);
+        job[i]->gpus = p->failed ? 0 : value_at(&job[i]->plan.gpus, now_s);
     }
     return in_time;
 }
@@ -496,14 +498,14 @@ static void offer(dls_ef_planner *p, dls_ef_job *j, double now)
     /* What is free without its present plan. */
     copy(p, future, &p->free);
     if (!has(future, j->plan.end)) {
-        set(p, future, j->plan.end, before(future, j->plan.end, p->gpus));
+        set_step(p, future, j->plan.end, value_before(future, j->plan.end, p->gpus));
     }
     for (size_t i = 0; i < j->plan.gpus.n; i++) {
         const double t = j->plan.gpus.t[i];
         if (!has(future, t)) {
-            set(p, future, t, before(future, t, p->gpus));
+            set_step(p, future, t, value_before(future, t, p->gpus));
         }
-        take(future, t, j->plan.end, last - j->plan.gpus.v[i]);
+        subtract(future, t, j->plan.end, last - j->plan.gpus.v[i]);
         last = j->plan.gpus.v[i];
     }
     merge(future);

@@ -19,7 +19,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     return DLS_OK;
 }
 
-static void seen(void *state, const dls_view *view, const dls_observation *what)
+static void note_rate(void *state, const dls_view *view, const dls_observation *what)
 {
     const dls_gavel *g = state;
     const size_t at = *(const size_t *)dls_view_job_state(view, what->job);
@@ -52,6 +52,6 @@ const dls_sched_ops dls_sched_ops_gandiva_pack = {
     .name = "gandiva-pack",
     .summary = "equal shares of time, pairs drawn at random share GPUs (Gandiva); rounds of Gavel",
     .init = init,
-    .seen = seen,
+    .seen = note_rate,
     .joins = true,
 };

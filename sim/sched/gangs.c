@@ -34,7 +34,7 @@ bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job)
 
 /* ---- what is left ---------------------------------------------------------------------------- */
 
-static dls_status see(dls_ledger *l, const dls_view *view, int32_t job, dls_error *err)
+static dls_status count_running(dls_ledger *l, const dls_view *view, int32_t job, dls_error *err)
 {
     int64_t unused;
     const size_t had = l->cap;
@@ -58,10 +58,10 @@ dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err)
         l->left[t] = dls_view_free_gpus(view, t);
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(see(l, view, j, err));
+        DLS_TRY(count_running(l, view, j, err));
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        DLS_TRY(see(l, view, j, err));
+        DLS_TRY(count_running(l, view, j, err));
     }
     return DLS_OK;
 }

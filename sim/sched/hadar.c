@@ -101,19 +101,19 @@ static void timing(const void *state, dls_round_timing *out)
 /* ---- what there is --------------------------------------------------------------------------- */
 
 /* A job takes its part of a node, or gives it back (sign 1). */
-static void move(room *r, const dls_view *view, int32_t job, int64_t gpus, int sign)
+static void move_job(room *r, const dls_view *view, int32_t job, int64_t gpus, int sign)
 {
     r->gpus += sign * gpus;
     r->cpu += sign * gpus * dls_view_cpu_per_gpu(view, job);
     r->mem += sign * gpus * dls_view_mem_per_gpu(view, job);
 }
 
-static void take(struct hadar *h, const dls_view *view, int32_t job, const dls_place_part *part,
-                 size_t n)
+static void take_parts(struct hadar *h, const dls_view *view, int32_t job,
+                       const dls_place_part *part, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         room *r = &h->room[part[i].node];
-        move(r, view, job, part[i].gpus, -1);
+        move_job(r, view, job, part[i].gpus, -1);
         dls_ledger_take(&h->ledger, view, job, r->type, part[i].gpus);
     }
 }
@@ -127,7 +127,8 @@ static int64_t room_for(const room *r, const dls_view *view, int32_t job)
 }
 
 /* All GPUs that work; those of jobs that restore stay theirs. */
-static dls_status look(struct hadar *h, const dls_view *view, dls_plan *plan, dls_error *err)
+static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan *plan,
+                                dls_error *err)
 {
     const dls_place_index *index = dls_view_index(view);
     const int32_t nodes = dls_place_nodes(index);
@@ -141,7 +142,7 @@ static dls_status look(struct hadar *h, const dls_view *view, dls_plan *plan, dl
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         const size_t n = dls_view_nodes(view, j, h->part, (size_t)nodes);
         for (size_t i = 0; i < n; i++) {
-            move(&h->room[h->part[i].node], view, j, h->part[i].gpus, 1);
+            move_job(&h->room[h->part[i].node], view, j, h->part[i].gpus, 1);
         }
     }
     for (int32_t t = 0; t < view->n_types; t++) {
@@ -155,7 +156,7 @@ static dls_status look(struct hadar *h, const dls_view *view, dls_plan *plan, dl
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         if (dls_is_restoring(view, j)) {
-            take(h, view, j, h->part, dls_view_nodes(view, j, h->part, (size_t)nodes));
+            take_parts(h, view, j, h->part, dls_view_nodes(view, j, h->part, (size_t)nodes));
             dls_plan_keep(plan, j);
         }
     }
@@ -211,21 +212,21 @@ static int by_worth(const void *x, const void *y)
 }
 
 /* A GPU-second of a type with `more` GPUs of it given out. */
-static double price(const struct hadar *h, int32_t type, int64_t more)
+static double price_of(const struct hadar *h, int32_t type, int64_t more)
 {
     const int64_t given = h->total[type] - h->ledger.left[type] + more;
     return h->least * pow(h->most / h->least, (double)given / (double)h->total[type]);
 }
 
-static void judge(const struct hadar *h, const dls_view *view, const entry *e, offer *o,
-                  double restart_s)
+static void judge_offer(const struct hadar *h, const dls_view *view, const entry *e, offer *o,
+                        double restart_s)
 {
     double rent = 0;
     o->left_s = restart_s;
     for (int32_t t = 0; t < view->n_types; t++) {
         if (o->gpus[t] > 0) {
             o->left_s = fmax(o->left_s, restart_s + e->left_s[t]);
-            rent += price(h, t, 0) * (double)o->gpus[t];
+            rent += price_of(h, t, 0) * (double)o->gpus[t];
         }
     }
     o->payoff = worth_of(e, o->left_s) - rent * o->left_s;
@@ -275,7 +276,7 @@ static bool mix(const struct hadar *h, const dls_view *view, const entry *e, int
         int32_t best = -1;
         for (int32_t t = 0; t < view->n_types; t++) {
             if (e->left_s[t] <= e->left_s[slowest] && out->gpus[t] == 0 && room_of[t] > 0 &&
-                (best < 0 || price(h, t, 0) < price(h, best, 0))) {
+                (best < 0 || price_of(h, t, 0) < price_of(h, best, 0))) {
                 best = t;
             }
         }
@@ -297,7 +298,7 @@ static bool choose(struct hadar *h, const dls_view *view, const entry *e, offer 
     bool whole = false; /* some type has room for all of it */
     double within_s = (double)INFINITY;
     if (found) {
-        judge(h, view, e, best, 0);
+        judge_offer(h, view, e, best, 0);
         within_s = best->left_s; /* nobody moves to be done later */
     }
     for (int32_t t = 0; t < view->n_types; t++) {
@@ -314,7 +315,7 @@ static bool choose(struct hadar *h, const dls_view *view, const entry *e, offer 
         } else if (!mix(h, view, e, t, room_of, &o)) {
             continue;
         }
-        judge(h, view, e, &o, restart_s);
+        judge_offer(h, view, e, &o, restart_s);
         if (o.left_s < within_s && (!found || o.payoff > best->payoff)) {
             *best = o;
             *stays = false;
@@ -343,13 +344,14 @@ static int32_t next_node(const struct hadar *h, const dls_view *view, int32_t jo
     return best;
 }
 
-static void give(struct hadar *h, const dls_view *view, dls_plan *plan, const entry *e,
-                 const offer *o, bool stays)
+static void plan_offer(struct hadar *h, const dls_view *view, dls_plan *plan, const entry *e,
+                       const offer *o, bool stays)
 {
     size_t n = 0;
     if (stays) {
-        take(h, view, e->job, h->part,
-             dls_view_nodes(view, e->job, h->part, (size_t)dls_place_nodes(dls_view_index(view))));
+        take_parts(
+            h, view, e->job, h->part,
+            dls_view_nodes(view, e->job, h->part, (size_t)dls_place_nodes(dls_view_index(view))));
         dls_plan_keep(plan, e->job);
         return;
     }
@@ -358,7 +360,7 @@ static void give(struct hadar *h, const dls_view *view, dls_plan *plan, const en
             const int32_t node = next_node(h, view, e->job, t, lacking);
             const int64_t here = room_for(&h->room[node], view, e->job);
             h->part[n] = (dls_place_part){node, (int32_t)(here < lacking ? here : lacking)};
-            take(h, view, e->job, &h->part[n], 1);
+            take_parts(h, view, e->job, &h->part[n], 1);
             lacking -= h->part[n].gpus;
         }
     }
@@ -372,7 +374,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     h->n = 0;
     h->least = (double)INFINITY;
     h->most = 0;
-    DLS_TRY(look(h, view, plan, err));
+    DLS_TRY(look_at_nodes(h, view, plan, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         if (!dls_is_restoring(view, j)) {
             DLS_TRY(list(h, view, j, err));
@@ -390,7 +392,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
             bool stays;
             if (h->entry[i].job >= 0 && choose(h, view, &h->entry[i], &best, &stays) &&
                 (pass > 0 || best.payoff >= 0)) {
-                give(h, view, plan, &h->entry[i], &best, stays);
+                plan_offer(h, view, plan, &h->entry[i], &best, stays);
                 h->entry[i].job = -1;
             }
         }

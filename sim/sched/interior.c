@@ -120,7 +120,7 @@ static void unit_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
     *cone = (dls_kkt_cone){.eta = 1, .a = 1};
 }
 
-static bool start(solver *s)
+static bool start_point(solver *s)
 {
     const size_t n = s->k.vars, m = s->k.rows;
     every(s, unit_line, unit_cone, NULL);
@@ -362,7 +362,7 @@ static bool correct(solver *s, double *dtau, double *dkappa)
     return fine;
 }
 
-static bool step(solver *s)
+static bool take_step(solver *s)
 {
     double dtau, dkappa;
     bool inside = true;
@@ -469,7 +469,7 @@ static dls_status make_room(dls_interior *p, solver *s, dls_error *err)
 }
 
 /* c and h, equilibrated. */
-static void fill(solver *s, const dls_interior *p)
+static void fill_program(solver *s, const dls_interior *p)
 {
     const int32_t w = p->n_types;
     memset(s->c, 0, s->k.vars * sizeof *s->c);
@@ -506,7 +506,7 @@ static void fill(solver *s, const dls_interior *p)
     s->size_h = fmax(1, norm(s->h, s->k.rows));
 }
 
-static void keep(const solver *s, dls_interior *p)
+static void keep_answer(const solver *s, dls_interior *p)
 {
     for (size_t j = 0; j < p->n; j++) {
         const dls_kkt_job *b = &s->k.job[j];
@@ -526,22 +526,22 @@ dls_status dls_interior_solve(dls_interior *p, dls_interior_outcome *outcome, dl
     solver s;
     double best = (double)INFINITY;
     DLS_TRY(make_room(p, &s, err));
-    fill(&s, p);
+    fill_program(&s, p);
     *outcome = DLS_INTERIOR_INFEASIBLE;
-    bool going = start(&s);
+    bool going = start_point(&s);
     for (p->steps = 0; going && p->steps <= MAX_STEPS; p->steps++) {
         measure(&s);
         const double far = fmax(s.feasibility, fmin(s.gap, s.relative_gap));
         if (is_optimal(&s)) {
             best = 0;
-            keep(&s, p);
+            keep_answer(&s, p);
             break;
         }
         if (far < best && (-s.cx > 0 || -s.hz >= -enough)) {
             best = far;
-            keep(&s, p);
+            keep_answer(&s, p);
         }
-        going = (best > enough || far < 1e3 * best) && step(&s);
+        going = (best > enough || far < 1e3 * best) && take_step(&s);
     }
     *outcome = best <= enough ? DLS_INTERIOR_OPTIMAL : DLS_INTERIOR_INFEASIBLE;
     return DLS_OK;

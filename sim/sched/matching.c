@@ -83,7 +83,7 @@ static void find_slack(dls_matching *m, int32_t x)
 
 /* The vertices of a base, in breadth-first order of the cycles. The part of the queue behind its
  * tail serves as the list of what is still to be opened. */
-static void push(dls_matching *m, int32_t x)
+static void push_base(dls_matching *m, int32_t x)
 {
     if (x <= m->n) {
         m->queue[m->tail++] = x;
@@ -194,7 +194,7 @@ static void add_side(dls_matching *m, int32_t b, int32_t from, int32_t to)
         const int32_t y = m->base[m->mate[x]];
         c[m->members[b]++] = x;
         c[m->members[b]++] = y;
-        push(m, y);
+        push_base(m, y);
         x = m->base[m->parent[y]];
     }
 }
@@ -259,7 +259,7 @@ static void expand(dls_matching *m, int32_t b)
         m->side[even] = EVEN;
         m->slack[odd] = 0;
         find_slack(m, even);
-        push(m, even);
+        push_base(m, even);
     }
     m->side[entry] = ODD;
     m->parent[entry] = m->parent[b];
@@ -282,7 +282,7 @@ static bool tight(dls_matching *m, const edge *e)
         m->side[v] = ODD;
         m->slack[v] = m->slack[next] = 0;
         m->side[next] = EVEN;
-        push(m, next);
+        push_base(m, next);
     } else if (m->side[v] == EVEN) {
         const int32_t ancestor = common_ancestor(m, u, v);
         if (!ancestor) {
@@ -319,7 +319,7 @@ static bool scan(dls_matching *m)
     return false;
 }
 
-static double step(const dls_matching *m)
+static double largest_step(const dls_matching *m)
 {
     double d = (double)INFINITY;
     for (int32_t b = m->n + 1; b <= m->last; b++) {
@@ -337,7 +337,7 @@ static double step(const dls_matching *m)
 }
 
 /* Move the labels; false: a free vertex has none left, the matching is the best. */
-static bool move(dls_matching *m, double d)
+static bool move_labels(dls_matching *m, double d)
 {
     for (int32_t u = 1; u <= m->n; u++) {
         double *label = &m->label[u];
@@ -396,14 +396,14 @@ static bool stage(dls_matching *m)
         if (m->base[x] == x && !m->mate[x]) {
             m->parent[x] = 0;
             m->side[x] = EVEN;
-            push(m, x);
+            push_base(m, x);
         }
     }
     if (m->tail == 0) {
         return false;
     }
     while (!scan(m)) {
-        if (!move(m, step(m))) {
+        if (!move_labels(m, largest_step(m))) {
             return false;
         }
         if (grow_and_expand(m, &augmented)) {
@@ -459,7 +459,7 @@ static dls_status lay_out(dls_matching *m, int32_t n, dls_error *err)
     m->slack = m->parent + room;
     m->side = m->slack + room;
     m->queue = m->side + room;
-    m->seen = m->queue + room; /* twice: behind it push() lists what it opens */
+    m->seen = m->queue + room; /* twice: behind it push_base() lists what it opens */
     memset(m->members, 0, 9 * room * sizeof(int32_t));
     return DLS_OK;
 }

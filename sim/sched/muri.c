@@ -159,8 +159,8 @@ static dls_status quota_of(dls_muri_state *s, const dls_view *view, int32_t job,
 
 /* Take GPUs of one type for a job: the type that it has if as many are left, else the first; *type
  * is -1 if there are none. */
-static dls_status take(dls_muri_state *s, const dls_view *view, int64_t left[DLS_TYPES_MAX],
-                       int32_t job, int32_t *type, dls_error *err)
+static dls_status take_gpus(dls_muri_state *s, const dls_view *view, int64_t left[DLS_TYPES_MAX],
+                            int32_t job, int32_t *type, dls_error *err)
 {
     const int32_t held = view->held_type[job];
     *type = -1;
@@ -213,7 +213,7 @@ static dls_status mark_candidates(dls_muri_state *s, const dls_view *view, int32
         int32_t type = -1;
         s->by_class[c->first + place] = job;
         if (place >= c->marked) {
-            DLS_TRY(take(s, view, left, job, &type, err));
+            DLS_TRY(take_gpus(s, view, left, job, &type, err));
         }
         if (type >= 0) {
             open -= c->gpus;
@@ -459,7 +459,7 @@ static dls_status plan_groups(dls_muri_state *s, const dls_view *view, dls_plan 
         dls_muri_set *g = &s->group[s->order[i]];
         const int32_t host = host_of(view, g);
         int32_t type;
-        DLS_TRY(take(s, view, left, host, &type, err));
+        DLS_TRY(take_gpus(s, view, left, host, &type, err));
         if (type >= 0) {
             s->planned += g->n;
             DLS_TRY(plan_group(s, view, plan, g, host, type, err));

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static dls_status add(dls_muri_state *s, const dls_stages *stages, dls_error *err)
+static dls_status add_profile(dls_muri_state *s, const dls_stages *stages, dls_error *err)
 {
     DLS_TRY(dls_grow(&s->profile, &s->profiles_room, s->n_profiles + 1, sizeof *s->profile, err));
     s->profile[s->n_profiles++] = *stages;
@@ -82,7 +82,7 @@ dls_status dls_muri_read_profiles(dls_muri_state *s, const char *path, dls_error
         if (strlen(line) == sizeof line - 1) {
             status = dls_fail(err, DLS_EINPUT, where, "a long line: no profiles");
         } else if (number > 1 && line[strspn(line, " \t\r\n")] && line[0] != '#') {
-            status = add(s, &(dls_stages){0}, err);
+            status = add_profile(s, &(dls_stages){0}, err);
             if (status == DLS_OK) {
                 status = dls_grow(&s->row, &s->rows_room, s->n_profiles, sizeof *s->row, err);
             }
@@ -151,7 +151,7 @@ static dls_status find_or_add(dls_muri_state *s, const dls_stages *p, int32_t *o
     }
     if (s->n_profiles < DLS_GROUP_PROFILES) {
         *out = (int32_t)s->n_profiles;
-        return add(s, p, err);
+        return add_profile(s, p, err);
     }
     return DLS_OK;
 }

@@ -95,8 +95,9 @@ static int by_pool(const void *x, const void *y)
     return a->job < b->job ? -1 : a->job > b->job;
 }
 
-static dls_status add(dls_allot *a, const dls_view *view, dls_allot_entry *e, size_t *n_offers,
-                      bool fine, dls_allot_fn cost, const void *policy, dls_error *err)
+static dls_status add_offers(dls_allot *a, const dls_view *view, dls_allot_entry *e,
+                             size_t *n_offers, bool fine, dls_allot_fn cost, const void *policy,
+                             dls_error *err)
 {
     double none = 0;
     DLS_TRY(
@@ -123,8 +124,8 @@ static dls_status add(dls_allot *a, const dls_view *view, dls_allot_entry *e, si
 }
 
 /* As picked; if there is no choice, as it is. */
-static void put(dls_allot *a, const dls_view *view, int32_t group, const dls_allot_entry *e,
-                dls_plan *plan)
+static void plan_pick(dls_allot *a, const dls_view *view, int32_t group, const dls_allot_entry *e,
+                      dls_plan *plan)
 {
     const dls_choice *c = &a->choice;
     const int32_t at = c->pick[group] - c->first[group];
@@ -160,7 +161,7 @@ static dls_status pool(dls_allot *a, const dls_view *view, dls_allot_entry *entr
     }
     dls_choice_begin(&a->choice, view->n_types, capacity);
     for (size_t i = 0; i < n; i++) {
-        DLS_TRY(add(a, view, &entry[i], &offers, fine, cost, policy, err));
+        DLS_TRY(add_offers(a, view, &entry[i], &offers, fine, cost, policy, err));
     }
     DLS_TRY(dls_choice_solve(&a->choice, gap, err));
     const double within = fmax(gap, 1e-9) * (1 + fabs(a->choice.bound)); /* of several optima any */
@@ -168,7 +169,7 @@ static dls_status pool(dls_allot *a, const dls_view *view, dls_allot_entry *entr
         dls_policy_fallback(view);
     }
     for (size_t i = 0; i < n; i++) {
-        put(a, view, (int32_t)i, &entry[i], plan);
+        plan_pick(a, view, (int32_t)i, &entry[i], plan);
     }
     return DLS_OK;
 }

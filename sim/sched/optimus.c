@@ -167,7 +167,7 @@ static void sink(struct optimus *s, size_t at)
 }
 
 /* What others have taken meanwhile makes gains stale; a gain is then found anew. */
-static void grow(struct optimus *s, const dls_view *view)
+static void grow_shares(struct optimus *s, const dls_view *view)
 {
     for (size_t i = s->n_heap; i-- > 0;) {
         sink(s, i);
@@ -223,7 +223,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
             s->heap[s->n_heap++] = (int32_t)i;
         }
     }
-    grow(s, view);
+    grow_shares(s, view);
     for (size_t i = 0; i < s->n; i++) {
         const dls_offer *o = &s->offer[s->share[i].at];
         const dls_want want = {.type = o->type, .gpus = o->gpus};

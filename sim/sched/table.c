@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Returns how many there are. */
-static int cut(char *line, char *cell[DLS_SCHED_CELLS])
+static int split_cells(char *line, char *cell[DLS_SCHED_CELLS])
 {
     int n = 0;
     for (char *rest = line; rest && n < DLS_SCHED_CELLS; n++) {
@@ -51,7 +51,7 @@ static dls_status read_line(char *line, int number, const char *header, const ch
         n++;
         least += p < header + strcspn(header, "[");
     }
-    int k = cut(line, cell);
+    int k = split_cells(line, cell);
     if (k < least || k > n) {
         return dls_fail(err, DLS_EINPUT, where, "expected %s", header);
     }

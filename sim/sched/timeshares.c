@@ -98,7 +98,7 @@ static dls_status begin(dls_timeshares *s, dls_error *err)
     return DLS_OK;
 }
 
-static void take(dls_timeshares *s)
+static void take_shares(dls_timeshares *s)
 {
     for (size_t i = 0; i < s->n; i++) {
         memcpy(s->job[i].share, s->lp.job[i].x, sizeof s->job[i].share);
@@ -138,7 +138,7 @@ dls_status dls_timeshares_las(dls_timeshares *s, dls_interior_outcome *outcome, 
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
     s->best = -s->lp.t;
-    take(s);
+    take_shares(s);
     return DLS_OK;
 }
 
@@ -265,8 +265,8 @@ static void fill_one_type(dls_timeshares *s, size_t n)
     }
 }
 
-static dls_status fill(dls_timeshares *s, bool together, dls_interior_outcome *outcome,
-                       dls_error *err)
+static dls_status fill_shares(dls_timeshares *s, bool together, dls_interior_outcome *outcome,
+                              dls_error *err)
 {
     size_t n;
     bool some = s->n > 0;
@@ -301,13 +301,13 @@ static dls_status fill(dls_timeshares *s, bool together, dls_interior_outcome *o
 dls_status dls_timeshares_water_filling(dls_timeshares *s, dls_interior_outcome *outcome,
                                         dls_error *err)
 {
-    return fill(s, true, outcome, err);
+    return fill_shares(s, true, outcome, err);
 }
 
 dls_status dls_timeshares_fill(dls_timeshares *s, dls_interior_outcome *outcome, dls_error *err)
 {
     const double best = s->best;
-    const dls_status status = fill(s, false, outcome, err);
+    const dls_status status = fill_shares(s, false, outcome, err);
     s->best = best;
     return status;
 }
@@ -330,7 +330,7 @@ dls_status dls_timeshares_finish_time(dls_timeshares *s, dls_interior_outcome *o
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
     s->best = s->lp.t;
-    take(s);
+    take_shares(s);
     return DLS_OK;
 }
 
@@ -352,7 +352,7 @@ dls_status dls_timeshares_duration(dls_timeshares *s, dls_interior_outcome *outc
     }
     DLS_TRY(most_of(s, outcome, err));
     s->best = unit / -s->lp.t;
-    take(s);
+    take_shares(s);
     return DLS_OK;
 }
 
@@ -365,7 +365,7 @@ dls_status dls_timeshares_throughput(dls_timeshares *s, dls_interior_outcome *ou
         memcpy(s->lp.job[i].value, s->job[i].speed, sizeof s->job[i].speed);
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
-    take(s);
+    take_shares(s);
     for (size_t i = 0; i < s->n; i++) {
         for (int32_t w = 0; w < s->n_types; w++) {
             s->best += s->job[i].speed[w] * s->job[i].share[w];
@@ -401,7 +401,7 @@ dls_status dls_timeshares_cost(dls_timeshares *s, bool *met, dls_interior_outcom
         }
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
-    take(s);
+    take_shares(s);
     s->best = 0;
     for (size_t i = 0; i < s->n; i++) {
         for (int32_t w = 0; w < s->n_types; w++) {

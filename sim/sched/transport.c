@@ -33,7 +33,7 @@ dls_status dls_transport_begin(dls_transport *t, size_t rows, size_t columns, dl
 }
 
 /* A row is reached through a column, NONE: the path begins there. */
-static void reach(dls_transport *t, size_t row, size_t from, size_t *n)
+static void reach_row(dls_transport *t, size_t row, size_t from, size_t *n)
 {
     t->seen[row] = true;
     t->from[row] = from;
@@ -56,7 +56,7 @@ static size_t find_way(dls_transport *t, size_t row)
     for (size_t c = 0; c < t->columns; c++) {
         t->least[c] = (double)INFINITY;
     }
-    reach(t, row, NONE, &n);
+    reach_row(t, row, NONE, &n);
     for (;;) {
         size_t next = NONE;
         for (size_t c = 0; c < t->columns; c++) {
@@ -85,7 +85,7 @@ static size_t find_way(dls_transport *t, size_t row)
         }
         for (size_t i = 0; i < t->rows; i++) {
             if (!t->seen[i] && t->sent[i * t->columns + next] > 0) {
-                reach(t, i, next, &n);
+                reach_row(t, i, next, &n);
             }
         }
     }

@@ -314,7 +314,7 @@ static dls_status place_pending(gandiva *x, dls_error *err)
 }
 
 /* What observers see: GPUs in use without the jobs that wait for their slice. */
-static dls_status tell(gandiva *x, dls_error *err)
+static dls_status report_sets(gandiva *x, dls_error *err)
 {
     static const int32_t shown[DLS_TIRESIAS_GANDIVA_SETS] = {1, 2, 4, 8, 16, 32, 64};
     dls_tir *s = x->s;
@@ -351,7 +351,7 @@ static dls_status event(void *state, dls_error *err)
     if (x->released) {
         DLS_TRY(place_pending(x, err));
     }
-    DLS_TRY(tell(x, err));
+    DLS_TRY(report_sets(x, err));
     const int64_t arrival_s = dls_tir_next_arrival(s), tick_s = s->now_s + TICK_S;
     x->next_s = arrival_s < tick_s ? arrival_s : tick_s;
     for (int32_t j = 0; s->stop && j < s->n; j++) {

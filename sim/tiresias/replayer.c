@@ -114,7 +114,7 @@ static void summarise(FILE *to, const counts *n, const dls_record *rec)
 }
 
 /* What job.csv does not say. */
-static void note(FILE *to, const counts *n, size_t n_jobs)
+static void warn_of_missing(FILE *to, const counts *n, size_t n_jobs)
 {
     if (n->never_ran > 0) {
         fprintf(to, "dlsim: %zu of %zu jobs never ran and are not in job.csv", n->never_ran,
@@ -150,7 +150,7 @@ static dls_status replay(const dls_replayer_call *call, dls_tiresias_params *par
         summarise(call->to->rows, &n, rec);
     }
     if (call->to->report) {
-        note(call->to->report, &n, rec->n_jobs);
+        warn_of_missing(call->to->report, &n, rec->n_jobs);
     }
     return n.never_ran < rec->n_jobs ? DLS_OK : dls_fail(err, DLS_ERUN, NULL, "nothing could run");
 }

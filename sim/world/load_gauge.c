@@ -10,7 +10,7 @@ static int step_of(int64_t load)
     return step > DLS_LOAD_STEPS ? DLS_LOAD_STEPS : (int)step;
 }
 
-static void add(dls_load_gauge *g, int step, int32_t n)
+static void add_at(dls_load_gauge *g, int step, int32_t n)
 {
     g->count[step] += n;
     const uint64_t bit = UINT64_C(1) << (step % 64);
@@ -24,21 +24,21 @@ static void add(dls_load_gauge *g, int step, int32_t n)
 void dls_load_gauge_enter(dls_load_gauge *g)
 {
     g->links++;
-    add(g, 0, 1);
+    add_at(g, 0, 1);
 }
 
 void dls_load_gauge_leave(dls_load_gauge *g)
 {
     g->links--;
-    add(g, 0, -1);
+    add_at(g, 0, -1);
 }
 
 void dls_load_gauge_move(dls_load_gauge *g, int64_t from, int64_t to)
 {
     g->sum += to - from;
     if (step_of(from) != step_of(to)) {
-        add(g, step_of(from), -1);
-        add(g, step_of(to), 1);
+        add_at(g, step_of(from), -1);
+        add_at(g, step_of(to), 1);
     }
 }
 

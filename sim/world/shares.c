@@ -346,7 +346,7 @@ static dls_status look_at(dls_shares *s, int32_t link, dls_error *err)
 /* ---- shares -------------------------------------------------------------------------------------- */
 
 /* What a flow has now; whether that is another share than before. */
-static bool move(dls_shares *s, int32_t flow)
+static bool update_share(dls_shares *s, int32_t flow)
 {
     dls_flow *f = &s->flow[flow];
     f->moved = false;
@@ -374,7 +374,7 @@ dls_status dls_shares_settle(dls_shares *s, const int32_t **moved, size_t *n, dl
     }
     size_t kept = 0;
     for (size_t i = 0; i < s->n_moved; i++) {
-        if (move(s, s->moved[i])) {
+        if (update_share(s, s->moved[i])) {
             s->moved[kept++] = s->moved[i];
         }
     }

@@ -24,8 +24,8 @@ static dls_status wrong(const char *entry, size_t len, dls_error *err)
 }
 
 /* One entry; a type that the cluster has not got is passed over: a study may vary the cluster. */
-static dls_status take(state *s, const dls_gpu_type *types, int32_t n_types, const char *entry,
-                       size_t len, dls_error *err)
+static dls_status take_entry(state *s, const dls_gpu_type *types, int32_t n_types,
+                             const char *entry, size_t len, dls_error *err)
 {
     char text[2 * DLS_NAME_MAX], *equals;
     double speed;
@@ -64,7 +64,7 @@ static dls_status speeds_open(const dls_world_params *p, const dls_gpu_type *typ
     const char *at = p->speeds ? p->speeds : "";
     for (at += strspn(at, "; "); *at && status == DLS_OK; at += strspn(at, "; ")) {
         const size_t len = strcspn(at, "; ");
-        status = take(s, types, n_types, at, len, err);
+        status = take_entry(s, types, n_types, at, len, err);
         at += len;
     }
     for (int32_t t = 0; t < n_types && status == DLS_OK && p->power && p->power->limit_w > 0; t++) {

@@ -277,7 +277,7 @@ static dls_status add_jobs(dls_world *w, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status fill(dls_world *w, dls_error *err)
+static dls_status build_world(dls_world *w, dls_error *err)
 {
     w->free_slot = -1;
     w->n_levels = 1;
@@ -307,7 +307,7 @@ dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_erro
     dls_world *w;
     DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "world", err));
     w->p = *p;
-    const dls_status status = fill(w, err);
+    const dls_status status = build_world(w, err);
     if (status != DLS_OK) {
         dls_world_destroy(w);
         return status;
