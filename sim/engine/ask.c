@@ -285,12 +285,13 @@ static dls_status take_granted_part(dls_engine *e, const dls_request *r, const c
                               : DLS_OK;
 }
 
-/* The placement wants to be asked again about a job of the class at a time of its own. */
-static dls_status set_retry(dls_engine *e, int32_t cls, int64_t at_us, dls_error *err)
+/* The placement wants to be asked again about a job of the class at a time of its own. job: which, if the
+ * time is not in the future. */
+static dls_status set_retry(dls_engine *e, int32_t cls, int32_t job, int64_t at_us, dls_error *err)
 {
     if (at_us <= e->clock.now_us) {
         return dls_fail(err, DLS_EPOLICY, e->params->placement->name,
-                        "wants to be asked again at a time that is not in the future");
+                        "job %d: wants to be asked again at a time that is not in the future", job);
     }
     const uint32_t slot = (uint32_t)cls;
     if (dls_evq_has(&e->clock.retries, slot) && dls_evq_time(&e->clock.retries, slot) <= at_us) {
@@ -348,7 +349,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     if (!*placed) {
         e->rec->refusals++;
         return retry_us == DLS_NEVER ? DLS_OK
-                                     : set_retry(e, e->job[job].cls, retry_us, err);
+                                     : set_retry(e, e->job[job].cls, job, retry_us, err);
     }
     if (!part) {
         DLS_TRY(check_grant(e, &r, ops->name, false, err));
@@ -452,6 +453,7 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
     if (best < 0 && retry_us < *at_us) {
         *at_us = retry_us;
         e->ask.any_retry = true;
+        e->ask.early_job = retry_us <= e->clock.now_us ? job : e->ask.early_job;
     }
     return best;
 }
@@ -488,7 +490,7 @@ dls_status dls_set_retries(dls_engine *e, dls_error *err)
         const int64_t at_us = e->ask.retry_us[c];
         e->ask.retry_us[c] = DLS_NEVER;
         if (at_us < DLS_NEVER) {
-            DLS_TRY(set_retry(e, c, at_us, err));
+            DLS_TRY(set_retry(e, c, e->ask.early_job, at_us, err));
         }
     }
     e->ask.any_retry = false;

@@ -17,6 +17,7 @@ typedef struct dls_asking {
     dls_grant grant;
     int64_t *retry_us;     /* [classes] when to ask the placement again, from its `cost` in this pass; DLS_NEVER */
     bool any_retry;        /* any of retry_us is set */
+    int32_t early_job;     /* the last one whose retry_us was not in the future */
     double *shift_s;       /* [n] of the bursts, from the last grant, else NAN; NULL if not needed */
     dls_seat *seat;        /* scratch: GPUs of one job by node, as nodes and as counts */
     int32_t *seat_node, *seat_gpus;

@@ -386,8 +386,8 @@ dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Whether a program may go on to act. */
-static bool may_act(dls_actions *out)
+/* Whether a program may go on to act, on a job or DLS_NONE. */
+static bool may_act(dls_actions *out, int32_t job)
 {
     dls_engine *e = out->e;
     if (out->status == DLS_OK) {
@@ -395,8 +395,12 @@ static bool may_act(dls_actions *out)
     }
     if (out->status == DLS_OK && out->n++ > e->params->patience + 4 * (uint64_t)e->n &&
         e->params->patience > 0) {
+        char of_job[32] = "";
+        if (job != DLS_NONE) {
+            snprintf(of_job, sizeof of_job, "job %d: ", job);
+        }
         out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
-                               "does not come to an end: %llu actions in one pass",
+                               "%sdoes not come to an end: %llu actions in one pass", of_job,
                                (unsigned long long)out->n);
     }
     return out->status == DLS_OK;
@@ -405,7 +409,7 @@ static bool may_act(dls_actions *out)
 void dls_act_wake(dls_actions *out, int64_t at_us)
 {
     dls_engine *e = out->e;
-    if (!may_act(out)) {
+    if (!may_act(out, DLS_NONE)) {
         return;
     }
     if (at_us <= e->clock.now_us) {
@@ -465,7 +469,7 @@ static void acted(dls_actions *out)
 
 bool dls_act_allocate(dls_actions *out, int32_t job, const dls_want *want)
 {
-    const bool done = may_act(out) && allocate(out, job, want);
+    const bool done = may_act(out, job) && allocate(out, job, want);
     acted(out);
     return done;
 }
@@ -474,7 +478,7 @@ bool dls_act_start(dls_actions *out, int32_t job)
 {
     static const dls_want as_asked = {.type = -1};
     bool done = false;
-    if (may_act(out) && !is_in(out->e, job, DLS_JOB_PENDING)) {
+    if (may_act(out, job) && !is_in(out->e, job, DLS_JOB_PENDING)) {
         out->status = dls_illegal(out->e, job, out->err, "is to start, but does not wait");
     } else if (out->status == DLS_OK) {
         done = allocate(out, job, &as_asked);
@@ -485,7 +489,7 @@ bool dls_act_start(dls_actions *out, int32_t job)
 
 void dls_act_preempt(dls_actions *out, int32_t job)
 {
-    if (may_act(out)) {
+    if (may_act(out, job)) {
         out->status =
             is_in(out->e, job, DLS_JOB_RUNNING)
                 ? dls_preempt(out->e, job, out->err)
@@ -497,7 +501,7 @@ void dls_act_preempt(dls_actions *out, int32_t job)
 bool dls_act_join(dls_actions *out, int32_t job, int32_t host)
 {
     bool joined = false;
-    if (may_act(out)) {
+    if (may_act(out, job)) {
         out->status = dls_join(out->e, job, host, &joined, out->err);
     }
     acted(out);
@@ -506,7 +510,7 @@ bool dls_act_join(dls_actions *out, int32_t job, int32_t host)
 
 void dls_act_decline(dls_actions *out, int32_t job)
 {
-    if (may_act(out)) {
+    if (may_act(out, job)) {
         out->status = dls_decline(out->e, job, out->err);
     }
     acted(out);

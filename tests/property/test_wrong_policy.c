@@ -3,6 +3,7 @@
  * Placements that grant what they may not, orders that ask to be woken in the past, shares that do
  * not add up, tables that are no policy: each ends the run with EPOLICY and the name of the policy.
  */
+#include "support/must.h"
 #include "support/sim_setup.h"
 #include "support/test.h"
 
@@ -331,6 +332,11 @@ TEST(test_nowhere)
             dls_record_destroy(rec);
         } else {
             refuse(&s, "sleepy");
+        }
+        if (nowhere == LOOP) { /* names the job that it last acted on, and the time */
+            dls_record *rec = NULL;
+            MUST_FAIL(DLS_EPOLICY, "job 0: does not come to an end", dls_sim_run(&s.p, &rec, &e));
+            MUST_FAIL(DLS_EPOLICY, " (at 0.000000 s)", dls_sim_run(&s.p, &rec, &e));
         }
         setup_fini(&s);
     }

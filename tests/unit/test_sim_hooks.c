@@ -201,6 +201,8 @@ TEST(test_cost_retry)
 {
     const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {1, 10, 8, NULL, NULL}};
     static const char *const scheds[] = {"fifo", "fjf", "easy", "dlas-gpu", "srtf", "gandiva"};
+    static const char *const last_asked[] = {"job 0: ", "job 1: ", "job 1: ",
+                                             "job 1: ", "job 1: ", "job 1: "};
     for (int i = 0; i < 6; i++) {
         sim_setup s;
         dls_placement_ops ops;
@@ -216,7 +218,8 @@ TEST(test_cost_retry)
         now.retry_us = S(1);
         memset(now.started, 0, sizeof now.started);
         memset(now.stopped, 0, sizeof now.stopped);
-        MUST_FAIL(DLS_EPOLICY, "not in the future", dls_sim_run(&s.p, &rec, &e));
+        MUST_FAIL(DLS_EPOLICY, "not in the future (at 1.000000 s)", dls_sim_run(&s.p, &rec, &e));
+        MUST_FAIL(DLS_EPOLICY, last_asked[i], dls_sim_run(&s.p, &rec, &e));
         setup_fini(&s);
     }
 }
@@ -424,7 +427,9 @@ TEST(test_errors)
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 1, "fifo", &ops);
     now.not_before_us[0] = S(9);
     now.retry_us = S(1);
-    MUST_FAIL(DLS_EPOLICY, "not in the future", dls_sim_run(&s.p, &rec, &e));
+    MUST_FAIL(DLS_EPOLICY,
+              "job 0: wants to be asked again at a time that is not in the future (at 1.000000 s)",
+              dls_sim_run(&s.p, &rec, &e));
     ops.needs_prediction = true;
     MUST_FAIL(DLS_ECONFIG, "predictor.source", dls_sim_run(&s.p, &rec, &e));
     ops.needs_prediction = false;
