@@ -8,9 +8,9 @@
  *
  *     upload | normalise | prefix layers [G] | suffix layers [R] | readout, MLP
  *
- * The convolution is GCN's; others, and skip connections, are the CPU's. Layers and Set2Set have
- * two forms: the fused kernels where the shape allows (H = 64, GRU, up to 144 nodes in float32, 128
- * in bf16), and cuBLAS with one kernel a step, their check and for every other shape.
+ * It computes what the shipped networks have, GCN, GRU and Set2Set; others are the CPU's. Layers and
+ * Set2Set have two forms: the fused kernels where the shape allows (H = 64, up to 144 nodes in
+ * float32, 128 in bf16), and cuBLAS with one kernel a step, their check and for every other shape.
  * DLSIM_CUDA_PATH=plain chooses the latter everywhere.
  */
 #include "predictor/driple/cuda_paths.cuh"
@@ -122,9 +122,10 @@ static dls_status backend_open(const dls_inspector *insp, const dls_driple_confi
     if (config->precision == DLS_PRECISION_F64) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "float64 is computed by the CPU only");
     }
-    if (insp->arch.conv != DLS_CONV_GCN || insp->arch.skip) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s%s is computed by the CPU only",
-                        dls_conv_names[insp->arch.conv], insp->arch.skip ? " with skip=1" : "");
+    const char *lacks = mlp_bytes(&insp->arch) > MLP_BYTES_MAX ? "hidden above 192"
+                                                               : cuda_lacks(&insp->arch);
+    if (lacks) {
+        return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s is computed by the CPU only", lacks);
     }
     cuda_state *c = (cuda_state *)dls_alloc_zero(1, sizeof *c);
     if (!c) {
@@ -298,9 +299,9 @@ static void backend_describe(const void *state, char *text, size_t size)
 {
     const cuda_state *c = (const cuda_state *)state;
     snprintf(text, size, "%s, %s%s", c->device,
-             !c->fast                                       ? "f32"
-             : c->plain_only || !fused_arch(&c->insp->arch) ? "tf32"
-                                                            : "bf16",
+             !c->fast                                           ? "f32"
+             : c->plain_only || c->insp->arch.hidden != FUSED_H ? "tf32"
+                                                                : "bf16",
              c->plain_only ? ", plain path" : "");
 }
 

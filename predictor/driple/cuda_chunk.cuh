@@ -32,7 +32,6 @@ struct device_work {
     float *x, *y, *gi, *gh;          /* h, h, 3h, 3h */
     float *aggregated;               /* as wide as the widest state that a layer reads */
     float *gates, *q, *cell, *score; /* Set2Set */
-    float *mlp[2];                   /* [pairs][d], readouts too wide for k_mlp */
 };
 
 static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
@@ -53,12 +52,12 @@ static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
 
 static bool fused_layers_fit(const cuda_state *c, int n)
 {
-    return !c->plain_only && fused_arch(&c->insp->arch) && n <= (c->fast ? BF16_NODES : 144);
+    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= (c->fast ? BF16_NODES : 144);
 }
 
 static bool fused_s2s_fits(const cuda_state *c, int n)
 {
-    return !c->plain_only && dls_arch_readout_width(&c->insp->arch) == FUSED_H && n <= 1024;
+    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= 1024;
 }
 
 static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
@@ -80,18 +79,15 @@ static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
     w.score = take<float>(b, most * x->n);
     if (!fused_layers_fit(c, x->n)) {
         w.x = take<float>(b, most * x->n * h);
-        w.y = take<float>(b, a->gru ? most * x->n * h : 0);
-        w.gi = take<float>(b, a->gru ? most * x->n * 3 * h : 0);
-        w.gh = take<float>(b, a->gru ? most * x->n * 3 * h : 0);
+        w.y = take<float>(b, most * x->n * h);
+        w.gi = take<float>(b, most * x->n * 3 * h);
+        w.gh = take<float>(b, most * x->n * 3 * h);
         w.aggregated = take<float>(b, most * x->n * (h > f ? h : f));
     }
     if (!fused_s2s_fits(c, x->n)) {
         w.gates = take<float>(b, most * 4 * d);
         w.q = take<float>(b, most * 2 * d);
         w.cell = take<float>(b, most * d);
-    }
-    for (int i = 0; i < 2; i++) {
-        w.mlp[i] = take<float>(b, mlp_bytes(a) > MLP_BYTES_MAX ? x->pairs * d : 0);
     }
     return w;
 }

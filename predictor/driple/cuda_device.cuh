@@ -6,6 +6,7 @@
 #define DLS_CUDA_DEVICE_CUH
 
 #include "dlsim/error.h"
+#include "predictor/driple/arch.h"
 #include "predictor/driple/cuda_platform.cuh"
 
 #include <stddef.h>
@@ -43,6 +44,17 @@ static dls_status cuda_find_device(cudaDeviceProp *prop, dls_error *err)
                         prop->name, prop->major, prop->minor);
     }
     return DLS_OK;
+}
+
+/* What of a network is the CPU's: the device has what the shipped ones have. NULL: nothing. */
+static const char *cuda_lacks(const dls_arch *a)
+{
+    return a->conv != DLS_CONV_GCN       ? dls_conv_names[a->conv]
+           : a->pool != DLS_POOL_SET2SET ? dls_pool_names[a->pool]
+           : !a->gru                     ? "gru=0"
+           : !a->shared                  ? "shared=0"
+           : a->skip                     ? "skip=1"
+                                         : NULL;
 }
 
 /* Arrays one behind the other; without memory only the size is found. */

@@ -40,12 +40,11 @@ struct fused_args {
     const uint2 *conv_frag; /* bf16: [conv][4][8][32] */
     const uint2 *gru_frag;  /* bf16: Wi then Wh, each [4][8][3][32] */
     int n, n_features, from, to, n_rows;
-    int own_convs; /* layer l uses convolution l */
 };
 
 static __device__ __forceinline__ int conv_index(const fused_args &p, int row, int layer)
 {
-    return p.own_convs || layer == 0 ? layer : p.conv_of ? p.conv_of[row] : 1;
+    return layer == 0 ? 0 : p.conv_of ? p.conv_of[row] : 1;
 }
 
 /* Value of node i, unit k of the row's starting state. */

@@ -121,16 +121,14 @@ static __global__ void k_lstm(const float *gates, const float *bias, int h, int 
     q[(size_t)(i / h) * 2 * h + u] = sigmoid(g[3 * h] + bias[3 * h + u]) * tanh_exp(cell);
 }
 
-/* One warp per row: weights from scores s = <x_i, w> + b, softmax over the nodes, weighted sum of
- * the nodes to r. w is row-wise (Set2Set: q) or common (w_stride 0). Scores go through e [rows][n].
- */
-static __global__ void k_attend(const float *x, int n, int h, const float *w, size_t w_stride,
-                                const float *b, float *e, float *r, size_t r_stride)
+/* One warp per row of q [rows][2h]: weights from scores s = <x_i, q>, softmax over the nodes, weighted
+ * sum of the nodes to the second half. Scores go through e [rows][n]. */
+static __global__ void k_attend(const float *x, int n, int h, float *q, float *e)
 {
     const size_t row = blockIdx.x;
     const int lane = threadIdx.x;
     const float *mine = x + row * n * h;
-    const float *query = w + row * w_stride;
+    const float *query = q + row * 2 * h;
     float *score = e + row * n;
     float top = -INFINITY;
     for (int i = 0; i < n; i++) {
@@ -138,7 +136,7 @@ static __global__ void k_attend(const float *x, int n, int h, const float *w, si
         for (int k = lane; k < h; k += 32) {
             s += mine[i * h + k] * query[k];
         }
-        s = warp_sum(s) + (b ? b[0] : 0.0f);
+        s = warp_sum(s);
         top = fmaxf(top, s);
         if (lane == 0) {
             score[i] = s;
@@ -157,24 +155,8 @@ static __global__ void k_attend(const float *x, int n, int h, const float *w, si
         for (int i = 0; i < n; i++) {
             acc += score[i] * mine[i * h + k];
         }
-        r[row * r_stride + k] = acc / sum;
+        q[row * 2 * h + h + k] = acc / sum;
     }
-}
-
-/* Mean or max over the nodes: one thread per (row, unit). */
-static __global__ void k_pool(const float *x, int n, int h, int n_rows, int take_max, float *out)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n_rows * h) {
-        return;
-    }
-    const float *mine = x + (size_t)(i / h) * n * h + i % h;
-    float v = take_max ? mine[0] : 0.0f;
-    for (int k = 0; k < n; k++) {
-        const float e = mine[(size_t)k * h];
-        v = !take_max ? v + e : e > v || e != e ? e : v;
-    }
-    out[i] = take_max ? v : v / (float)n;
 }
 
 /* ---- MLP ------------------------------------------------------------------------------------ */
@@ -247,28 +229,6 @@ static __global__ void k_mlp(dev_mlp m, const float *pooled, const int *row_of, 
         __syncthreads();
         from = to;
     }
-}
-
-/* One layer for readouts too wide for k_mlp, a thread per output: in [rows or pairs][k], of which
- * pair i takes row_of[i] (NULL: i), out [pairs][n]. w_at: where the layer starts in a setting's
- * weights. */
-static __global__ void k_mlp_layer(const float *weights, size_t stride, size_t w_at, int k, int n,
-                                   const float *in, const int *row_of, const int *setting,
-                                   size_t n_pairs, int last, float *out)
-{
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n_pairs * n) {
-        return;
-    }
-    const size_t pair = i / n;
-    const int j = (int)(i % n);
-    const float *w = weights + (size_t)(setting[pair] + 1) * stride + w_at;
-    const float *x = in + (row_of ? (size_t)row_of[pair] : pair) * k;
-    float acc = w[(size_t)k * n + j];
-    for (int q = 0; q < k; q++) {
-        acc += w[(size_t)q * n + j] * x[q];
-    }
-    out[i] = last ? lrelu(acc) : relu(acc);
 }
 
 #endif

@@ -15,12 +15,6 @@ extern "C" {
 #include <cstdio>
 #include <cstring>
 
-/* The architecture of the fused layers. */
-static inline bool fused_arch(const dls_arch *a)
-{
-    return a->hidden == FUSED_H && a->gru;
-}
-
 /* A convolution's block of floats. Layer 0 has other widths than the rest. Matrices are [in][out].
  */
 struct conv_layout {
@@ -34,7 +28,6 @@ struct pack_layout {
     size_t conv, conv_stride; /* [n_convs + n_settings] blocks */
     size_t wi, wh, bi, bh;    /* [h][3h], [3h] */
     size_t lstm_w, lstm_b;    /* [2d][4d], [4d]: W_ih and W_hh merged for the part that is h */
-    size_t attention;         /* [d] and a bias */
     size_t mlp, mlp_stride;
     size_t total;
     size_t frag_gru, frag_total; /* in uint2; the convolutions' come first */
@@ -74,17 +67,12 @@ static inline pack_layout pack_plan(const dls_inspector *insp)
     l.later = conv_plan(a, false);
     l.conv_stride = l.first.size > l.later.size ? l.first.size : l.later.size;
     l.conv = pack_take(&at, convs * l.conv_stride);
-    if (a->gru) {
-        l.wi = pack_take(&at, h * 3 * h);
-        l.wh = pack_take(&at, h * 3 * h);
-        l.bi = pack_take(&at, 3 * h);
-        l.bh = pack_take(&at, 3 * h);
-    }
-    if (a->pool == DLS_POOL_SET2SET) {
-        l.lstm_w = pack_take(&at, 2 * d * 4 * d);
-        l.lstm_b = pack_take(&at, 4 * d);
-    }
-    l.attention = pack_take(&at, d + 1);
+    l.wi = pack_take(&at, h * 3 * h);
+    l.wh = pack_take(&at, h * 3 * h);
+    l.bi = pack_take(&at, 3 * h);
+    l.bh = pack_take(&at, 3 * h);
+    l.lstm_w = pack_take(&at, 2 * d * 4 * d);
+    l.lstm_b = pack_take(&at, 4 * d);
     for (int i = 0; i < a->mlp_layers; i++) {
         const size_t k = i == 0 ? (size_t)dls_arch_pooled_width(a) : d;
         const size_t n = i == a->mlp_layers - 1 ? (size_t)a->n_outputs : d;
@@ -93,7 +81,7 @@ static inline pack_layout pack_plan(const dls_inspector *insp)
     l.mlp = pack_take(&at, l.mlp_stride * (1 + insp->n_settings));
     l.total = at;
     l.frag_total = 1; /* an empty allocation is none */
-    if (fused_arch(a)) {
+    if (a->hidden == FUSED_H) {
         l.frag_gru = convs * 4 * 8 * 32;
         l.frag_total = l.frag_gru + 2 * 4 * 8 * 3 * 32;
     }
@@ -148,36 +136,22 @@ static inline void pack_conv(const dls_inspector *insp, int setting, int layer, 
 static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, float *to)
 {
     const size_t h = (size_t)insp->arch.hidden;
-    if (insp->arch.gru) {
-        pack_turned(dls_tensors_find(&insp->base, "gru.gru.weight_ih_l0"), 0, h, 3 * h, 3 * h,
-                    to + l->wi);
-        pack_turned(dls_tensors_find(&insp->base, "gru.gru.weight_hh_l0"), 0, h, 3 * h, 3 * h,
-                    to + l->wh);
-        pack_vector(dls_tensors_find(&insp->base, "gru.gru.bias_ih_l0"), to + l->bi);
-        pack_vector(dls_tensors_find(&insp->base, "gru.gru.bias_hh_l0"), to + l->bh);
-    }
-    if (insp->arch.pool == DLS_POOL_SET2SET) {
-        const dls_tensor *wi =
-            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.weight_ih_l0");
-        const dls_tensor *wh =
-            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.weight_hh_l0");
-        const dls_tensor *bi =
-            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.bias_ih_l0");
-        const dls_tensor *bh =
-            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.bias_hh_l0");
-        const size_t d = (size_t)dls_arch_readout_width(&insp->arch);
-        for (size_t j = 0; j < 4 * d; j++) {
-            for (size_t k = 0; k < 2 * d; k++) {
-                const double merged = wi->data[j * 2 * d + k] + (k < d ? wh->data[j * d + k] : 0);
-                to[l->lstm_w + k * 4 * d + j] = (float)merged;
-            }
-            to[l->lstm_b + j] = (float)(bi->data[j] + bh->data[j]);
+    const size_t d = (size_t)dls_arch_readout_width(&insp->arch);
+    const dls_tensors *base = &insp->base;
+    pack_turned(dls_tensors_find(base, "gru.gru.weight_ih_l0"), 0, h, 3 * h, 3 * h, to + l->wi);
+    pack_turned(dls_tensors_find(base, "gru.gru.weight_hh_l0"), 0, h, 3 * h, 3 * h, to + l->wh);
+    pack_vector(dls_tensors_find(base, "gru.gru.bias_ih_l0"), to + l->bi);
+    pack_vector(dls_tensors_find(base, "gru.gru.bias_hh_l0"), to + l->bh);
+    const dls_tensor *wi = dls_tensors_find(base, "graph_read_out.set2set.lstm.weight_ih_l0");
+    const dls_tensor *wh = dls_tensors_find(base, "graph_read_out.set2set.lstm.weight_hh_l0");
+    const dls_tensor *bi = dls_tensors_find(base, "graph_read_out.set2set.lstm.bias_ih_l0");
+    const dls_tensor *bh = dls_tensors_find(base, "graph_read_out.set2set.lstm.bias_hh_l0");
+    for (size_t j = 0; j < 4 * d; j++) {
+        for (size_t k = 0; k < 2 * d; k++) {
+            const double merged = wi->data[j * 2 * d + k] + (k < d ? wh->data[j * d + k] : 0);
+            to[l->lstm_w + k * 4 * d + j] = (float)merged;
         }
-    } else if (insp->arch.pool == DLS_POOL_ATTENTION) {
-        pack_vector(dls_tensors_find(&insp->base, "graph_read_out.attention.linear.weight"),
-                    to + l->attention);
-        pack_vector(dls_tensors_find(&insp->base, "graph_read_out.attention.linear.bias"),
-                    to + l->attention + dls_arch_readout_width(&insp->arch));
+        to[l->lstm_b + j] = (float)(bi->data[j] + bh->data[j]);
     }
 }
 
@@ -236,7 +210,7 @@ static inline void pack_fill(const dls_inspector *insp, const pack_layout *l, fl
         pack_mlp(insp, i, floats + l->mlp + (size_t)(i + 1) * l->mlp_stride);
     }
     pack_cells(insp, l, floats);
-    if (fused_arch(&insp->arch)) {
+    if (insp->arch.hidden == FUSED_H) {
         pack_fragments(floats, l, (size_t)n_convs + insp->n_settings, fragments);
     }
 }

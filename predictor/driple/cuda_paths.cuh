@@ -39,7 +39,7 @@ static dls_status conv_layer(cuda_state *c, const device_work *w, const dev_grap
                              float *y, dls_error *err)
 {
     const dls_arch *a = &c->insp->arch;
-    const bool fixed = !a->shared || layer == 0 || !st->host_conv_of;
+    const bool fixed = layer == 0 || !st->host_conv_of;
     const conv_layout *l = layer == 0 ? &c->pack.first : &c->pack.later;
     const int h = a->hidden;
     size_t end;
@@ -48,7 +48,7 @@ static dls_status conv_layer(cuda_state *c, const device_work *w, const dev_grap
         while (end < st->rows && (fixed || st->host_conv_of[end] == st->host_conv_of[first])) {
             end++;
         }
-        const int conv = !a->shared || layer == 0 ? layer : fixed ? 1 : st->host_conv_of[first];
+        const int conv = layer == 0 ? 0 : fixed ? 1 : st->host_conv_of[first];
         const float *weights = c->w + c->pack.conv + (size_t)conv * c->pack.conv_stride;
         const size_t m = (end - first) * n;
         float *to = y + first * n * h;
@@ -83,14 +83,11 @@ static dls_status plain_layers(cuda_state *c, const extent *x, const device_work
     }
     for (int l = st->from; l < st->to; l++) {
         const int k = l == 0 ? a->n_features : h;
-        float *y = a->gru ? w->y : next;
-        DLS_TRY(conv_layer(c, w, s, x->n, graph_of, st, l, state, y, err));
-        if (a->gru) {
-            DLS_TRY(product(c, state, k, c->w + c->pack.wi, w->gi, 3 * h, m, k, 3 * h, err));
-            DLS_TRY(product(c, y, h, c->w + c->pack.wh, w->gh, 3 * h, m, h, 3 * h, err));
-            DLS_LAUNCH(k_gru, blocks_for(total), BLOCK, 0, c->stream, w->gi, w->gh,
-                       c->w + c->pack.bi, c->w + c->pack.bh, y, h, total, next);
-        }
+        DLS_TRY(conv_layer(c, w, s, x->n, graph_of, st, l, state, w->y, err));
+        DLS_TRY(product(c, state, k, c->w + c->pack.wi, w->gi, 3 * h, m, k, 3 * h, err));
+        DLS_TRY(product(c, w->y, h, c->w + c->pack.wh, w->gh, 3 * h, m, h, 3 * h, err));
+        DLS_LAUNCH(k_gru, blocks_for(total), BLOCK, 0, c->stream, w->gi, w->gh, c->w + c->pack.bi,
+                   c->w + c->pack.bh, w->y, h, total, next);
         float *done = next;
         state = done;
         next = other;
@@ -126,7 +123,6 @@ static dls_status fused_layers(cuda_state *c, const extent *x, const dev_graphs 
     p.from = st->from;
     p.to = st->to;
     p.n_rows = (int)st->rows;
-    p.own_convs = !c->insp->arch.shared;
     const int grid = st->rows < (size_t)c->n_sm ? (int)st->rows : c->n_sm;
     if (c->fast) {
         DLS_LAUNCH(fused_layers_bf16, grid, FUSED_THREADS, fused_bf16_bytes(), c->stream, p);
@@ -166,8 +162,7 @@ static dls_status set2set(cuda_state *c, const extent *x, const device_work *w, 
         DLS_TRY(product(c, w->q, 2 * d, weights, w->gates, 4 * d, rows, 2 * d, 4 * d, err));
         DLS_LAUNCH(k_lstm, blocks_for(rows * d), BLOCK, 0, c->stream, w->gates, bias, d, (int)rows,
                    w->cell, w->q);
-        DLS_LAUNCH(k_attend, (int)rows, 32, 0, c->stream, nodes, x->n, d, w->q, (size_t)2 * d,
-                   (const float *)NULL, w->score, w->q + d, (size_t)2 * d);
+        DLS_LAUNCH(k_attend, (int)rows, 32, 0, c->stream, nodes, x->n, d, w->q, w->score);
     }
     CUDA_TRY(cudaMemcpyAsync(w->pooled, w->q, rows * 2 * d * sizeof(float),
                              cudaMemcpyDeviceToDevice, c->stream));
@@ -188,40 +183,15 @@ static void mlp(cuda_state *c, const extent *x, const device_work *w, const uplo
         m.width[i] = i == 0 ? dls_arch_pooled_width(a) : i == a->mlp_layers ? a->n_outputs : d;
         widest = m.width[i] > widest ? m.width[i] : widest;
     }
-    if (mlp_bytes(a) <= MLP_BYTES_MAX) {
-        DLS_LAUNCH(k_mlp, (int)((x->pairs + MLP_PAIRS - 1) / MLP_PAIRS), 128,
-                   2 * MLP_PAIRS * (size_t)widest * sizeof(float), c->stream, m, w->pooled,
-                   u->row_of, u->setting, (int)x->pairs, widest, w->out);
-        return;
-    }
-    size_t at = 0;
-    for (int i = 0; i < a->mlp_layers; i++) {
-        const bool last = i == a->mlp_layers - 1;
-        const int k = m.width[i];
-        const int n = m.width[i + 1];
-        DLS_LAUNCH(k_mlp_layer, blocks_for(x->pairs * n), BLOCK, 0, c->stream, m.weights, m.stride,
-                   at, k, n, i == 0 ? w->pooled : w->mlp[(i + 1) % 2],
-                   i == 0 ? u->row_of : (const int *)NULL, u->setting, x->pairs, last ? 1 : 0,
-                   last ? w->out : w->mlp[i % 2]);
-        at += (size_t)(k + 1) * n;
-    }
+    DLS_LAUNCH(k_mlp, (int)((x->pairs + MLP_PAIRS - 1) / MLP_PAIRS), 128,
+               2 * MLP_PAIRS * (size_t)widest * sizeof(float), c->stream, m, w->pooled, u->row_of,
+               u->setting, (int)x->pairs, widest, w->out);
 }
 
 static dls_status readout(cuda_state *c, const extent *x, const device_work *w, const upload *u,
                           const float *nodes, size_t rows, dls_error *err)
 {
-    const dls_arch *a = &c->insp->arch;
-    const int d = dls_arch_readout_width(a);
-    if (a->pool == DLS_POOL_SET2SET) {
-        DLS_TRY(set2set(c, x, w, nodes, rows, err));
-    } else if (a->pool == DLS_POOL_ATTENTION) {
-        const float *attention = c->w + c->pack.attention;
-        DLS_LAUNCH(k_attend, (int)rows, 32, 0, c->stream, nodes, x->n, d, attention, (size_t)0,
-                   attention + d, w->score, w->pooled, (size_t)d);
-    } else {
-        DLS_LAUNCH(k_pool, blocks_for(rows * d), BLOCK, 0, c->stream, nodes, x->n, d, (int)rows,
-                   a->pool == DLS_POOL_MAX ? 1 : 0, w->pooled);
-    }
+    DLS_TRY(set2set(c, x, w, nodes, rows, err));
     mlp(c, x, w, u);
     CUDA_TRY(cudaGetLastError());
     return DLS_OK;

@@ -54,8 +54,7 @@ struct cuda_learner {
 static bool two_convs(const cuda_learner *c)
 {
     const dls_trainee *net = c->config.net;
-    return net->own &&
-           (net->map[net->conv[0]].trained || (net->gru >= 0 && net->map[net->gru].trained));
+    return net->own && (net->map[net->conv[0]].trained || net->map[net->gru].trained);
 }
 
 static size_t plan_bytes(const cuda_learner *c)
@@ -74,7 +73,6 @@ static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
     const size_t h = (size_t)a->hidden;
     const size_t ld = (size_t)c->net.at.ld;
     const size_t both = two_convs(c) ? 2 : 1;
-    const bool set2set = a->pool == DLS_POOL_SET2SET;
     c->s = lay_store(size, b);
     lay_network(&c->net, b);
     c->sample = take<dev_sample>(b, x->graphs); /* as plan_bytes */
@@ -85,19 +83,19 @@ static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
     c->agg = take<float>(b, x->layer_rows * ld);
     c->act = take<float>(b, x->layer_rows * h);
     c->dpre = take<float>(b, both * x->layer_rows * h);
-    c->gates = take<float>(b, a->gru ? x->layer_rows * 4 * h : 0);
+    c->gates = take<float>(b, x->layer_rows * 4 * h);
     c->nodes = take<float>(b, x->rows * h);
     c->dnodes = take<float>(b, x->rows * h);
     for (int i = 0; i < 2; i++) {
         c->dagg[i] = take<float>(b, x->rows * ld);
-        c->dpart[i] = take<float>(b, a->gru ? x->rows * h : 0);
+        c->dpart[i] = take<float>(b, x->rows * h);
     }
-    c->q = take<float>(b, set2set ? x->step_rows * 2 * h : 0);
-    c->cell = take<float>(b, set2set ? x->step_rows * h : 0);
-    c->lstm_gates = take<float>(b, set2set ? x->step_rows * 4 * h : 0);
-    c->dr = take<float>(b, set2set ? x->step_rows * h : 0);
-    c->attention = take<float>(b, set2set ? x->attentions : x->rows);
-    c->dscore = take<float>(b, set2set ? x->attentions : x->rows);
+    c->q = take<float>(b, x->step_rows * 2 * h);
+    c->cell = take<float>(b, x->step_rows * h);
+    c->lstm_gates = take<float>(b, x->step_rows * 4 * h);
+    c->dr = take<float>(b, x->step_rows * h);
+    c->attention = take<float>(b, x->attentions);
+    c->dscore = take<float>(b, x->attentions);
     c->head_ld = dls_arch_pooled_width(a) > a->n_outputs ? dls_arch_pooled_width(a) : a->n_outputs;
     c->pooled = take<float>(b, x->graphs * c->head_ld);
     c->dpooled = take<float>(b, x->graphs * c->head_ld);
@@ -214,12 +212,7 @@ static dls_status run_readout(cuda_learner *c, bool backward, int loss, dls_erro
     const int graphs = (int)c->plan.graphs;
     const int answers = (int)c->plan.answers;
     const readout_args p = readout_of(c);
-    if (a->pool == DLS_POOL_SET2SET) {
-        DLS_LAUNCH(k_set2set_forward, graphs, READOUT_THREADS, c->readout_bytes, c->stream, p);
-    } else {
-        DLS_LAUNCH(k_pool_forward, graphs, READOUT_THREADS, c->readout_bytes, c->stream, p,
-                   (int)a->pool);
-    }
+    DLS_LAUNCH(k_set2set_forward, graphs, READOUT_THREADS, c->readout_bytes, c->stream, p);
     head_args head;
     memset(&head, 0, sizeof head);
     head.at = c->net.at;
@@ -286,24 +279,12 @@ static dls_status dense_gradient(const cuda_learner *c, const dense_place *d, co
     return DLS_OK;
 }
 
-/* A convolution's from rows [from, to) of what is kept; own: of the second dpre. */
-static dls_status conv_gradient(const cuda_learner *c, int conv, size_t from, size_t to, bool own,
-                                dls_error *err)
-{
-    const size_t both = own ? c->limit.layer_rows : 0;
-    const int h = c->net.at.h;
-    const int ld = c->net.at.ld;
-    const dense_place d = conv_place(c->net.at, conv);
-    return dense_gradient(c, &d, c->agg + from * ld, ld, c->dpre + (both + from) * h, h, to - from,
-                          err);
-}
-
 static dls_status layer_gradients(const cuda_learner *c, dls_error *err)
 {
     const dls_trainee *net = c->config.net;
     const net_places *at = &c->net.at;
     const batch_plan *p = &c->plan;
-    if (net->gru >= 0 && net->map[net->gru].trained) {
+    if (net->map[net->gru].trained) {
         const int ld = 4 * at->h;
         DLS_TRY(dense_gradient(c, &at->x, c->state, at->ld, c->gates, ld, p->layer_rows, err));
         DLS_TRY(dense_gradient(c, &at->y, c->act, at->h, c->gates + at->h, ld, p->layer_rows, err));
@@ -311,13 +292,15 @@ static dls_status layer_gradients(const cuda_learner *c, dls_error *err)
     const bool from_0 = p->layers > 0 && c->lessons[c->index[0]].frozen == 0;
     for (int conv = 0; conv < net->n_convs + net->own; conv++) {
         const bool own = net->own && conv == net->n_convs;
-        /* rows of layers that use it: all from the second position on, or of one position */
-        int from = own ? (from_0 ? 1 : 0) : conv;
-        int to = at->shared && conv > 0 ? p->layers : conv + 1;
-        to = to < p->layers ? to : p->layers;
-        if (net->map[net->conv[conv]].trained && from < to) {
-            DLS_TRY(
-                conv_gradient(c, conv, p->offset[from], p->offset[to], own && two_convs(c), err));
+        /* rows of layers that use it: the first position's, or all from the second on */
+        const int first = own ? (from_0 ? 1 : 0) : conv;
+        const int end = conv > 0 || p->layers == 0 ? p->layers : 1;
+        if (net->map[net->conv[conv]].trained && first < end) {
+            const size_t from = p->offset[first];
+            const size_t both = own && two_convs(c) ? c->limit.layer_rows : 0;
+            DLS_TRY(dense_gradient(c, &at->conv[own ? CONV_OWN : conv], c->agg + from * at->ld,
+                                   at->ld, c->dpre + (both + from) * at->h, at->h,
+                                   p->offset[end] - from, err));
         }
     }
     return DLS_OK;
@@ -340,23 +323,13 @@ static dls_status readout_gradients(const cuda_learner *c, dls_error *err)
         DLS_TRY(matrix_gradient(c, c->told, d->k, d->k, c->head_delta[1], c->head_ld, d->n,
                                 c->plan.answers, d->w, err));
     }
-    if (net->lstm >= 0 && net->map[net->lstm].trained) {
+    if (net->map[net->lstm].trained) {
         dense_place both = at->from_h; /* the read vector's matrix is behind it */
         both.k = 2 * h;
         DLS_TRY(
             dense_gradient(c, &both, c->q, 2 * h, c->lstm_gates, 4 * h, c->plan.step_rows, err));
     }
-    if (net->attention >= 0 && net->map[net->attention].trained) {
-        DLS_TRY(dense_gradient(c, &at->attention, c->nodes, h, c->dscore, 1, c->plan.rows, err));
-    }
     return DLS_OK;
-}
-
-static bool readout_trained(const dls_trainee *net)
-{
-    return net->lstm >= 0        ? net->map[net->lstm].trained
-           : net->attention >= 0 ? net->map[net->attention].trained
-                                 : false;
 }
 
 /* From the gradient of the pooled vectors to that of every trained value. */
@@ -364,15 +337,10 @@ static dls_status run_backward(cuda_learner *c, dropout_args dropout, dls_error 
 {
     const dls_trainee *net = c->config.net;
     CUDA_TRY(cudaMemsetAsync(c->net.gradient, 0, c->net.n_gradient * sizeof(float), c->stream));
-    if (c->plan.layers > 0 || readout_trained(net)) {
+    if (c->plan.layers > 0 || net->map[net->lstm].trained) {
         const readout_args p = readout_of(c);
-        if (net->arch.pool == DLS_POOL_SET2SET) {
-            DLS_LAUNCH(k_set2set_backward, (int)c->plan.graphs, READOUT_THREADS, c->readout_bytes,
-                       c->stream, p);
-        } else {
-            DLS_LAUNCH(k_pool_backward, (int)c->plan.graphs, READOUT_THREADS, c->readout_bytes,
-                       c->stream, p, (int)net->arch.pool);
-        }
+        DLS_LAUNCH(k_set2set_backward, (int)c->plan.graphs, READOUT_THREADS, c->readout_bytes,
+                   c->stream, p);
     }
     for (int k = c->plan.layers - 1; k >= 0; k--) {
         const layer_args p = layer_of(c, dropout, k);

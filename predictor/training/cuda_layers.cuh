@@ -184,7 +184,7 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_ar
     const dev_tile t = p.tile[blockIdx.x];
     const dev_sample s = p.sample[t.sample];
     const int layer = s.first + p.position;
-    const dense_place d = conv_place(p.at, conv_of(p.at, layer, s.split));
+    const dense_place d = p.at.conv[conv_of(layer, s.split)];
     const int width = layer == 0 ? p.at.features : p.at.h;
     const int h = p.at.h;
     const int wide = p.wide;
@@ -214,37 +214,31 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_ar
     const bool done = p.position == s.count - 1;
     for (int c = threadIdx.x % COLUMNS; c < h; c += COLUMNS) {
         float acc[4][GROUP_ROWS];
-        if (p.at.gru) {
-            const float *bx = p.w + p.at.x.b + c;
-            const float *by = p.w + p.at.y.b + c;
-            for (int j = 0; j < GROUP_ROWS; j++) {
-                acc[0][j] = bx[0];
-                acc[1][j] = bx[h] + by[0];
-                acc[2][j] = bx[2 * h] + by[h];
-                acc[3][j] = by[2 * h];
-            }
-            multiply<3>(acc, x + group * wide, wide, width, p.w + p.at.x.w + c, 3 * h, h);
-            multiply<3>(acc + 1, state + group * wide, wide, h, p.w + p.at.y.w + c, 3 * h, h);
+        const float *bx = p.w + p.at.x.b + c;
+        const float *by = p.w + p.at.y.b + c;
+        for (int j = 0; j < GROUP_ROWS; j++) {
+            acc[0][j] = bx[0];
+            acc[1][j] = bx[h] + by[0];
+            acc[2][j] = bx[2 * h] + by[h];
+            acc[3][j] = by[2 * h];
         }
+        multiply<3>(acc, x + group * wide, wide, width, p.w + p.at.x.w + c, 3 * h, h);
+        multiply<3>(acc + 1, state + group * wide, wide, h, p.w + p.at.y.w + c, 3 * h, h);
         for (int j = 0; j < GROUP_ROWS; j++) {
             const int r = group + j * GROUPS;
             if (r >= t.rows) {
                 continue;
             }
-            const float y = state[r * wide + c];
-            float out = y;
-            if (p.at.gru) {
-                const float reset = sigmoid(acc[1][j]);
-                const float z = sigmoid(acc[2][j]);
-                const float n = tanh_exp(acc[0][j] + reset * acc[3][j]);
-                float *gates = p.gates + (row0 + r) * 4 * h + c;
-                gates[0] = n;
-                gates[h] = reset;
-                gates[2 * h] = z;
-                gates[3 * h] = acc[3][j];
-                out = n + z * (y - n);
-            }
-            out *= mask_of(p, s, layer, t.first + r, c);
+            const float reset = sigmoid(acc[1][j]);
+            const float z = sigmoid(acc[2][j]);
+            const float n = tanh_exp(acc[0][j] + reset * acc[3][j]);
+            float *gates = p.gates + (row0 + r) * 4 * h + c;
+            gates[0] = n;
+            gates[h] = reset;
+            gates[2 * h] = z;
+            gates[3 * h] = acc[3][j];
+            const float out =
+                (n + z * (state[r * wide + c] - n)) * mask_of(p, s, layer, t.first + r, c);
             if (done) {
                 p.nodes[(row0 + r) * h + c] = out;
             } else {
@@ -278,7 +272,7 @@ static __device__ float output_gradient(const layer_args &p, const dev_sample &s
         for (int e = p.s.back_start[at]; e < p.s.back_start[at + 1]; e++) {
             d += p.s.back_val[e] * from[(size_t)p.s.back_col[e] * p.at.ld];
         }
-        d += p.at.gru ? p.dpart_in[row * p.at.h + c] : 0.0f;
+        d += p.dpart_in[row * p.at.h + c];
     }
     return d * mask_of(p, s, layer, node, c);
 }
@@ -296,18 +290,16 @@ static __device__ void gates_backward(const layer_args &p, const dev_tile &t, co
         if (r < t.rows) {
             const size_t row = s.row0 + t.first + r;
             d = output_gradient(p, s, t.first + r, c);
-            if (p.at.gru) {
-                float *gates = p.gates + row * 4 * h + c;
-                const float n = gates[0], reset = gates[h], z = gates[2 * h], ny = gates[3 * h];
-                const float y = p.act[row * h + c];
-                g[0] = d * (1.0f - z) * (1.0f - n * n);
-                g[1] = g[0] * ny * reset * (1.0f - reset);
-                g[2] = d * (y - n) * z * (1.0f - z);
-                g[3] = g[0] * reset;
-                d *= z;
-                for (int k = 0; k < 4; k++) {
-                    gates[k * h] = g[k];
-                }
+            float *gates = p.gates + row * 4 * h + c;
+            const float n = gates[0], reset = gates[h], z = gates[2 * h], ny = gates[3 * h];
+            const float y = p.act[row * h + c];
+            g[0] = d * (1.0f - z) * (1.0f - n * n);
+            g[1] = g[0] * ny * reset * (1.0f - reset);
+            g[2] = d * (y - n) * z * (1.0f - z);
+            g[3] = g[0] * reset;
+            d *= z;
+            for (int k = 0; k < 4; k++) {
+                gates[k * h] = g[k];
             }
         }
         for (int k = 0; k < 4; k++) {
@@ -325,9 +317,9 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_a
     const dev_tile t = p.tile[blockIdx.x];
     const dev_sample s = p.sample[t.sample];
     const int layer = s.first + p.position;
-    const int conv = conv_of(p.at, layer, s.split);
-    const dense_place q = conv_place(p.at, conv);
-    const size_t own_at = conv == p.at.own ? p.own_at : 0;
+    const int conv = conv_of(layer, s.split);
+    const dense_place q = p.at.conv[conv];
+    const size_t own_at = conv == CONV_OWN ? p.own_at : 0;
     const int h = p.at.h;
     const int wide = p.wide;
     const int group = threadIdx.x / COLUMNS;
@@ -341,9 +333,7 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_a
         for (int j = 0; j < GROUP_ROWS; j++) {
             acc[0][j] = d[(group + j * GROUPS) * wide + c];
         }
-        if (p.at.gru) {
-            multiply<1>(acc, dg + group * 4 * h + h, 4 * h, 3 * h, p.w + p.at.y.back + c, h, 0);
-        }
+        multiply<1>(acc, dg + group * 4 * h + h, 4 * h, 3 * h, p.w + p.at.y.back + c, h, 0);
         for (int j = 0; j < GROUP_ROWS; j++) {
             const int r = group + j * GROUPS;
             float v = 0.0f;
@@ -369,7 +359,7 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_a
             }
         }
     }
-    for (int c = threadIdx.x % COLUMNS; p.at.gru && p.position > 0 && c < h; c += COLUMNS) {
+    for (int c = threadIdx.x % COLUMNS; p.position > 0 && c < h; c += COLUMNS) {
         float acc[1][GROUP_ROWS] = {};
         multiply<1>(acc, dg + group * 4 * h, 4 * h, 3 * h, p.w + p.at.x.back + c, h, 0);
         for (int j = 0; j < GROUP_ROWS; j++) {

@@ -126,23 +126,19 @@ static dls_status fit_kernels(cuda_learner *c, size_t most, dls_error *err)
                         "has; --backend=cpu trains every network",
                         (int)a->hidden, nodes);
     }
-    if (a->pool == DLS_POOL_SET2SET) {
-        c->keep_weights = c->readout_bytes + r.weights <= most;
-        c->readout_bytes += c->keep_weights ? r.weights : 0;
-        c->keep_nodes = c->readout_bytes + r.nodes <= most;
-        c->readout_bytes += c->keep_nodes ? r.nodes : 0;
-    }
+    c->keep_weights = c->readout_bytes + r.weights <= most;
+    c->readout_bytes += c->keep_weights ? r.weights : 0;
+    c->keep_nodes = c->readout_bytes + r.nodes <= most;
+    c->readout_bytes += c->keep_nodes ? r.nodes : 0;
     const int dynamic = cudaFuncAttributeMaxDynamicSharedMemorySize;
     CUDA_TRY(cudaFuncSetAttribute((const void *)k_layer_forward, (cudaFuncAttribute)dynamic,
                                   (int)forward_bytes(c->wide)));
     CUDA_TRY(cudaFuncSetAttribute((const void *)k_layer_backward, (cudaFuncAttribute)dynamic,
                                   (int)backward_bytes(c->wide, a->hidden)));
-    const void *readouts[] = {(const void *)k_set2set_forward, (const void *)k_set2set_backward,
-                              (const void *)k_pool_forward, (const void *)k_pool_backward};
-    for (int i = 0; i < 4; i++) {
-        CUDA_TRY(
-            cudaFuncSetAttribute(readouts[i], (cudaFuncAttribute)dynamic, (int)c->readout_bytes));
-    }
+    CUDA_TRY(cudaFuncSetAttribute((const void *)k_set2set_forward, (cudaFuncAttribute)dynamic,
+                                  (int)c->readout_bytes));
+    CUDA_TRY(cudaFuncSetAttribute((const void *)k_set2set_backward, (cudaFuncAttribute)dynamic,
+                                  (int)c->readout_bytes));
     return DLS_OK;
 }
 

@@ -197,9 +197,7 @@ static void describe_lesson(const dls_trainee *net, lesson *l)
     const dls_arch *a = &net->arch;
     l->depth = dls_arch_layers(a, l->graph->n_nodes);
     l->frozen = dls_trainee_frozen_layers(net, l->depth);
-    l->steps = a->pool != DLS_POOL_SET2SET ? 0
-               : a->set2set_steps          ? a->set2set_steps
-                                           : l->graph->n_nodes;
+    l->steps = a->set2set_steps ? a->set2set_steps : l->graph->n_nodes;
     l->split = INT_MAX;
     for (int k = l->depth - 1; net->own && k >= 0; k--) {
         if (dls_trainee_conv_of(net, k, l->depth) == net->n_convs) {

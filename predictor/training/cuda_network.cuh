@@ -34,35 +34,23 @@ struct dense_place {
     size_t w, b, back;
 };
 
-/* Where the kernels find everything. A convolution c > 0 lies (c - 1) strides behind `later`. */
+/* The convolutions: of layer 0, of those behind it, of a setting's own layers. */
+enum { CONV_FIRST, CONV_LATER, CONV_OWN, CONVS };
+
+/* Where the kernels find everything. */
 struct net_places {
-    dense_place first, later;
-    size_t w_stride, b_stride; /* of w and of what is turned; of b */
-    bool gru, shared;
-    int own;                    /* convolution of a setting's own layers, -1 */
+    dense_place conv[CONVS];
     int features, h, ld;        /* ld: floats from node to node of a state */
     dense_place x, y;           /* the GRU's */
     dense_place from_h, from_r; /* Set2Set's, one behind the other: [2 h][4 h] */
-    dense_place attention;
     dense_place mlp[MLP_MAX];
     dense_place condition; /* numbers of a setting into the first of these; k 0: none */
     int mlp_layers;
 };
 
-static __device__ __forceinline__ int conv_of(const net_places &p, int layer, int split)
+static __device__ __forceinline__ int conv_of(int layer, int split)
 {
-    return !p.shared ? layer : layer == 0 ? 0 : layer >= split ? p.own : 1;
-}
-
-static __host__ __device__ __forceinline__ dense_place conv_place(const net_places &p, int conv)
-{
-    dense_place d = conv == 0 ? p.first : p.later;
-    if (conv > 0) {
-        d.w += (size_t)(conv - 1) * p.w_stride;
-        d.back += (size_t)(conv - 1) * p.w_stride;
-        d.b += (size_t)(conv - 1) * p.b_stride;
-    }
-    return d;
+    return layer == 0 ? CONV_FIRST : layer >= split ? CONV_OWN : CONV_LATER;
 }
 
 struct network {
@@ -110,10 +98,7 @@ static dense_place *place_maps(network *n)
 /* EPREDICTOR: what this device code does not train. */
 static dls_status check_trainable(const dls_arch *a, dls_error *err)
 {
-    const char *what = a->conv != DLS_CONV_GCN   ? dls_conv_names[a->conv]
-                       : a->skip                 ? "skip=1"
-                       : a->mlp_layers > MLP_MAX ? "this many layers of the MLP"
-                                                 : NULL;
+    const char *what = a->mlp_layers > MLP_MAX ? "this many layers of the MLP" : cuda_lacks(a);
     return what ? dls_fail(err, DLS_EPREDICTOR, "cuda",
                            "%s is not trained on CUDA; --backend=cpu trains every network", what)
                 : DLS_OK;
@@ -125,34 +110,16 @@ static void place_network(network *n)
     const dls_arch *a = &net->arch;
     net_places *p = &n->at;
     memset(p, 0, sizeof *p);
-    p->gru = a->gru;
-    p->shared = a->shared;
-    p->own = net->own ? net->n_convs : -1;
     p->features = a->n_features;
     p->h = a->hidden;
     p->ld = a->n_features > a->hidden ? a->n_features : a->hidden;
-    p->first = n->map[net->conv[0]];
-    const int convs = net->n_convs + net->own;
-    if (convs > 1) {
-        p->later = n->map[net->conv[1]];
+    for (int conv = 0; conv < net->n_convs + net->own; conv++) {
+        p->conv[conv < net->n_convs ? conv : CONV_OWN] = n->map[net->conv[conv]];
     }
-    if (convs > 2) {
-        const dense_place *one = n->map + net->conv[1];
-        const dense_place *two = n->map + net->conv[2];
-        p->b_stride = two->b - one->b;
-        p->w_stride = two->w - one->w;
-    }
-    if (net->gru >= 0) {
-        p->x = n->map[net->gru];
-        p->y = n->map[net->gru + 1];
-    }
-    if (net->lstm >= 0) {
-        p->from_h = n->map[net->lstm];
-        p->from_r = n->map[net->lstm + 1];
-    }
-    if (net->attention >= 0) {
-        p->attention = n->map[net->attention];
-    }
+    p->x = n->map[net->gru];
+    p->y = n->map[net->gru + 1];
+    p->from_h = n->map[net->lstm];
+    p->from_r = n->map[net->lstm + 1];
     if (net->condition >= 0) {
         p->condition = n->map[net->condition];
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Readout forward and backward: a block takes one graph. Set2Set runs through all its steps in one
+ * Set2Set forward and backward: a block takes one graph through all its steps in one
  * launch, with the LSTM's weights and the graph's nodes in shared memory where they fit. Kept of
  * step t, in row step0 + t of a graph:
  *
@@ -27,7 +27,7 @@ struct readout_args {
     float *dnodes;
     bool keep_weights, keep_nodes; /* in shared memory */
     float *q, *cell, *gates, *dr;  /* [step rows][2 h], [h], [4 h], [h] */
-    float *weight, *dscore;        /* attentions; attention pooling: [rows] */
+    float *weight, *dscore;        /* attentions */
     float *pooled;                 /* [graphs][pooled_ld] */
     const float *dpooled;
     int pooled_ld;
@@ -148,8 +148,8 @@ static __device__ __forceinline__ float sum_parts(const readout_shared &m, int h
     return sum;
 }
 
-/* weight[n] = softmax of score[n], weight in shared and, unless NULL, in global memory. Begins and
- * ends with a barrier. */
+/* weight[n] = softmax of score[n], weight in shared and in global memory. Begins and ends with a
+ * barrier. */
 static __device__ void softmax_nodes(const readout_shared &m, int n, const float *score,
                                      float *weight, float *kept)
 {
@@ -174,9 +174,7 @@ static __device__ void softmax_nodes(const readout_shared &m, int n, const float
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         const float a = __expf(score[i] - m.pair[0]) * m.pair[1];
         weight[i] = a;
-        if (kept) {
-            kept[i] = a;
-        }
+        kept[i] = a;
     }
     __syncthreads();
 }
@@ -359,68 +357,6 @@ static __global__ void __launch_bounds__(READOUT_THREADS) k_set2set_backward(rea
     }
     __syncthreads();
     set2set_dnodes(p, s);
-}
-
-/* ---- one pass over the nodes ------------------------------------------------------------------
- */
-
-/* kind: a dls_pool other than Set2Set */
-static __global__ void __launch_bounds__(READOUT_THREADS) k_pool_forward(readout_args p, int kind)
-{
-    DLS_SHARED(raw);
-    const dev_sample s = p.sample[blockIdx.x];
-    const int h = p.at.h;
-    const readout_shared m = share_readout(p, s, (float *)raw, false);
-    if (kind == DLS_POOL_ATTENTION) {
-        const float bias = p.w[p.at.attention.b];
-        __syncthreads();
-        score_nodes(m, s.n, h, p.w + p.at.attention.w, m.score);
-        for (int i = threadIdx.x; i < s.n; i += blockDim.x) {
-            m.score[i] += bias;
-        }
-        softmax_nodes(m, s.n, m.score, m.score2, p.weight + s.row0);
-    }
-    for (int k = threadIdx.x; k < h; k += blockDim.x) {
-        const float *x = p.nodes + (size_t)s.row0 * h + k;
-        float v = kind == DLS_POOL_MAX ? x[0] : 0.0f;
-        for (int i = 0; i < s.n; i++) {
-            const float e = x[(size_t)i * h];
-            v = kind == DLS_POOL_MAX    ? (e > v || e != e ? e : v)
-                : kind == DLS_POOL_MEAN ? v + e
-                                        : v + m.score2[i] * e;
-        }
-        p.pooled[(size_t)blockIdx.x * p.pooled_ld + k] = kind == DLS_POOL_MEAN ? v / (float)s.n : v;
-    }
-}
-
-/* The gradient of a max goes to the first node that has it. */
-static __global__ void __launch_bounds__(READOUT_THREADS) k_pool_backward(readout_args p, int kind)
-{
-    DLS_SHARED(raw);
-    const dev_sample s = p.sample[blockIdx.x];
-    const int h = p.at.h;
-    const readout_shared m = share_readout(p, s, (float *)raw, false);
-    const float *dout = p.dpooled + (size_t)blockIdx.x * p.pooled_ld;
-    if (kind == DLS_POOL_ATTENTION) {
-        __syncthreads();
-        score_nodes(m, s.n, h, dout, m.score);
-        softmax_back(m, s.n, p.weight + s.row0, m.score, m.score2, p.dscore + s.row0);
-    }
-    for (int k = threadIdx.x; k < h; k += blockDim.x) {
-        const float *x = p.nodes + (size_t)s.row0 * h + k;
-        float *dx = p.dnodes + (size_t)s.row0 * h + k;
-        int best = 0;
-        for (int i = 1; kind == DLS_POOL_MAX && i < s.n; i++) {
-            best = x[(size_t)i * h] > x[(size_t)best * h] ? i : best;
-        }
-        for (int i = 0; i < s.n; i++) {
-            dx[(size_t)i * h] =
-                kind == DLS_POOL_MAX ? (i == best ? dout[k] : 0.0f)
-                : kind == DLS_POOL_MEAN
-                    ? dout[k] / (float)s.n
-                    : p.weight[s.row0 + i] * dout[k] + m.score2[i] * p.w[p.at.attention.w + k];
-        }
-    }
 }
 
 #endif

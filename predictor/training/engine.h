@@ -56,8 +56,6 @@ typedef struct dls_step_block {
     bool keep;      /* what backward needs, rather than computing it again */
     double *out;    /* [rows of all samples][n_outputs] */
     void *gradient; /* [gradient_bytes], NULL: forward only */
-    double *dx;     /* [n][n_nodes][n_features] d loss / d features; NULL: not wanted. Samples
-                       begin at the features then. */
 } dls_step_block;
 
 /* What a block needs its workspace for. */

@@ -396,7 +396,7 @@ static void graph_backward(run *r, size_t graph)
     const int32_t n = r->x.n_nodes;
     const size_t bytes = (size_t)n * (size_t)p->ld * sizeof(REAL);
     const REAL *dnodes = r->w.o.dnodes + graph * (size_t)n * (size_t)p->dp;
-    const int32_t last = r->block->dx ? 0 : dls_trainee_frozen_layers(p->net, r->x.depth);
+    const int32_t last = dls_trainee_frozen_layers(p->net, r->x.depth);
     REAL *d = r->w.dstate[0];
     REAL *before = r->w.dstate[1];
     memset(d, 0, bytes);
@@ -414,21 +414,10 @@ static void graph_backward(run *r, size_t graph)
             layer_forward(r, sample->noise, l, in, &s, before);
         }
         memset(before, 0, bytes);
-        layer_backward(r, l, in, &s, d, l > last || r->block->dx ? before : NULL);
+        layer_backward(r, l, in, &s, d, l > last ? before : NULL);
         REAL *swap = d;
         d = before;
         before = swap;
-    }
-    if (r->block->dx) {
-        if (a->skip) {
-            columns_add(d, p->ld, dnodes, p->dp, n, a->n_features);
-        }
-        double *dx = r->block->dx + graph * (size_t)n * (size_t)a->n_features;
-        for (ptrdiff_t i = 0; i < n; i++) {
-            for (int32_t k = 0; k < a->n_features; k++) {
-                dx[i * a->n_features + k] = (double)d[i * p->ld + k] / p->net->feature_scale[k];
-            }
-        }
     }
 }
 
@@ -519,8 +508,7 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     const bool pool_trained = p->net->lstm >= 0        ? p->lin[p->net->lstm].map->trained
                               : p->net->attention >= 0 ? p->lin[p->net->attention].map->trained
                                                        : false;
-    const bool layers_trained =
-        block->dx || dls_trainee_frozen_layers(p->net, r.x.depth) < r.x.depth;
+    const bool layers_trained = dls_trainee_frozen_layers(p->net, r.x.depth) < r.x.depth;
     if (!pool_trained && !layers_trained) {
         return;
     }

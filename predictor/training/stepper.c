@@ -252,8 +252,6 @@ static dls_status prepare(dls_stepper *s, const dls_batch *b, dls_error *err)
 typedef struct task {
     dls_stepper *s;
     const dls_batch *batch;
-    double *dx; /* all samples' in order, or NULL */
-    size_t dx_each;
 } task;
 
 static void work(void *user, int32_t seat, size_t item)
@@ -269,8 +267,7 @@ static void work(void *user, int32_t seat, size_t item)
                                   .dropout = t->batch->dropout,
                                   .keep = p->keep,
                                   .out = s->out + p->first_row * outputs,
-                                  .gradient = t->batch->gradient ? s->gradient[item] : NULL,
-                                  .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
+                                  .gradient = t->batch->gradient ? s->gradient[item] : NULL};
     s->engine->run(s->state, s->memory[seat], &block);
 }
 
@@ -304,15 +301,6 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
     }
     DLS_TRY(prepare(s, b, err));
     task t = {.s = s, .batch = b};
-    if (b->dx) {
-        int32_t most = 0;
-        for (size_t i = 0; i < b->n; i++) {
-            most = b->sample[i].graph->n_nodes > most ? b->sample[i].graph->n_nodes : most;
-        }
-        t.dx_each = (size_t)most * (size_t)s->net->arch.n_features;
-        DLS_TRY(dls_alloc_array(&t.dx, b->n * t.dx_each, sizeof *t.dx, "gradient of the features",
-                                err));
-    }
     dls_team_run(s->threads, s->n_pieces, work, &t);
     const double *out = s->out;
     for (size_t i = 0; i < b->n; i++) {
@@ -321,17 +309,6 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
         memcpy(b->out + row[0] * outputs, out, cells * sizeof *out);
         out += cells;
     }
-    /* dx of a piece lies packed by the piece's own size */
-    for (size_t i = 0; b->dx && i < s->n_pieces; i++) {
-        const piece *p = &s->pieces[i];
-        const size_t each =
-            (size_t)s->sample[p->first].graph->n_nodes * (size_t)s->net->arch.n_features;
-        for (size_t k = 0; k < p->n; k++) {
-            memcpy(b->dx[s->order[p->first + k]], t.dx + p->first * t.dx_each + k * each,
-                   each * sizeof(double));
-        }
-    }
-    dls_free(t.dx);
     if (b->gradient) {
         for (size_t i = 1; i < s->n_pieces; i++) {
             s->engine->add(s->state, s->gradient[0], s->gradient[i]);

@@ -49,7 +49,6 @@ typedef struct dls_batch {
     double pairs;
     double *out;      /* [rows of all samples][n_outputs] */
     double *gradient; /* [n_values] of the mean squared error over all outputs; NULL: not wanted */
-    double **dx;   /* [n] d loss / d features of each; NULL: not wanted */
 } dls_batch;
 
 /* *loss: mean squared error over the samples that have a target (all must, for a gradient). Memory:

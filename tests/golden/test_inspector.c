@@ -188,7 +188,7 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
                 fail_msg("%s: float32 %s off by %.3g", name, isas[i], d32);
             }
         }
-        if (emulated && insp->arch.conv == DLS_CONV_GCN && !insp->arch.skip &&
+        if (emulated && insp->arch.conv == DLS_CONV_GCN && insp->arch.gru && insp->arch.shared &&
             shape.n_nodes <= emulated_nodes) {
             o = (dls_predictor_options){.backend = DLS_BACKEND_CUDA, .module_path = emulated};
             const size_t n_some = shape.n_graphs < 2 ? shape.n_graphs : 2;

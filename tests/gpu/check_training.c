@@ -39,20 +39,19 @@ typedef struct task {
 /* clang-format off */
 static const task tasks[] = {
     {.name = "as published", .arch = "hidden=16", .again = true},
-    {.name = "every layer its own", .arch = "hidden=16 depth=fixed n_layers=4 shared=0"},
-    {.name = "no gru, more features than units, mean", .arch = "hidden=12 gru=0 n_features=20 pool=mean"},
-    {.name = "no gru, hidden 70, one layer", .arch = "hidden=70 gru=0 depth=fixed n_layers=1 pool=mean"},
-    {.name = "max, weighted, asymmetric", .arch = "hidden=13 pool=max", .weighted = true},
-    {.name = "attention, one layer of the mlp", .arch = "hidden=16 pool=attention mlp_layers=1"},
+    {.name = "as many features as units", .arch = "hidden=20 n_features=20 set2set_steps=2"},
+    {.name = "hidden 70, one layer", .arch = "hidden=70 depth=fixed n_layers=1 set2set_steps=2"},
+    {.name = "weighted, asymmetric", .arch = "hidden=13 set2set_steps=2", .weighted = true},
+    {.name = "one layer of the mlp", .arch = "hidden=16 set2set_steps=2 mlp_layers=1"},
     {.name = "three steps, four layers of the mlp", .arch = "hidden=8 set2set_steps=3 mlp_layers=4"},
-    {.name = "dropout, clipping", .arch = "hidden=16 depth=N pool=mean", .dropout = 0.3, .clip = 0.01},
-    {.name = "adamw", .arch = "hidden=16 pool=mean", .adamw = true},
+    {.name = "dropout, clipping", .arch = "hidden=16 depth=N set2set_steps=2", .dropout = 0.3, .clip = 0.01},
+    {.name = "adamw", .arch = "hidden=16 set2set_steps=2", .adamw = true},
     {.name = "transfer", .arch = "hidden=16 depth=N set2set_steps=4", .tune = DLS_TUNE_CONV_MLP, .again = true},
     {.name = "tune the mlp", .arch = "hidden=16 set2set_steps=3", .tune = DLS_TUNE_MLP},
-    {.name = "tune convolution and gru", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_CONV_GRU},
-    {.name = "tune all", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_ALL, .dropout = 0.1},
-    {.name = "told of settings", .arch = "hidden=16 pool=mean", .told = true},
-    {.name = "told of settings, one layer of the mlp", .arch = "hidden=8 pool=max mlp_layers=1", .told = true},
+    {.name = "tune convolution and gru", .arch = "hidden=16 depth=N set2set_steps=2", .tune = DLS_TUNE_CONV_GRU},
+    {.name = "tune all", .arch = "hidden=16 depth=N set2set_steps=2", .tune = DLS_TUNE_ALL, .dropout = 0.1},
+    {.name = "told of settings", .arch = "hidden=16 set2set_steps=2", .told = true},
+    {.name = "told of settings, one layer of the mlp", .arch = "hidden=8 set2set_steps=2 mlp_layers=1", .told = true},
 };
 /* clang-format on */
 #define N_TASKS (sizeof tasks / sizeof *tasks)
@@ -361,6 +360,33 @@ static bool check(const dls_learner_ops *ops, const task *t)
     return ok;
 }
 
+/* What the shipped networks do not have is the CPU's, by name. */
+static bool check_refused(const dls_learner_ops *ops)
+{
+    static const char *const other[] = {"conv=gin", "pool=mean", "gru=0", "shared=0 depth=fixed n_layers=2"};
+    bool ok = true;
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
+        const task t = {.name = other[i], .arch = other[i]};
+        const dls_adam_options o = dls_adam_default();
+        dls_error e = {0};
+        school s;
+        pupil p;
+        found(&s, &t);
+        enrol(&p, &dls_learner_cpu, &s, &t, &o, false);
+        void *state = NULL;
+        const dls_learner_config c = {.net = p.net,
+                                      .adam = &p.adam,
+                                      .train = {.graph = s.pointer, .target = s.target[0], .n = 1},
+                                      .batch = 1};
+        ok = ops->open(&c, &state, &e) == DLS_EPREDICTOR && strstr(e.msg, "not trained on CUDA") &&
+             ok;
+        leave(&p);
+        close_school(&s);
+    }
+    printf("{\"check\": \"other networks are refused\", \"ok\": %s}\n", ok ? "true" : "false");
+    return ok;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -378,7 +404,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < N_TASKS; i++) {
         failures += !check(ops, &tasks[i]);
     }
-    printf("%d of %zu checks failed\n", failures, N_TASKS);
+    failures += !check_refused(ops);
+    printf("%d of %zu checks failed\n", failures, N_TASKS + 1);
     dls_driple_module_close(module);
     return failures ? 1 : 0;
 }
