@@ -7,8 +7,7 @@
  * taken back, from whom it was lent last, when the owner's jobs need it. Inside a virtual cluster
  * nobody is preempted.
  *
- * With cohorts (quota_tree.h) a virtual cluster borrows within its cohort before others borrow there, then from
- * the cohort above. With queues it has its quota first, then a share of what the quotas leave, then what nobody needs.
+ * With queues (quota_tree.h) it has its quota first, then a share of what the quotas leave, then what nobody needs.
  *
  * Quotas are the policy's: those of the cluster (`cluster.virtual_clusters`) are limits.
  */
@@ -20,15 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_QUOTAS, OPT_COHORTS, OPT_QUEUES, OPT_INTERVAL, OPT_RECLAIM };
+enum { OPT_QUOTAS, OPT_QUEUES, OPT_INTERVAL, OPT_RECLAIM };
 
 static const dls_option options[] = {
     [OPT_QUOTAS] = {"quotas", DLS_OPT_STR, 0, 0, "", "GPUs",
                     "\"NAME:GPUS,...\"; who is not named only borrows; empty: equal parts", NULL},
-    [OPT_COHORTS] = {"cohorts", DLS_OPT_PATH, 0, 0, "", "",
-                     "table name,parent,gpus,borrow,lend of virtual clusters and their cohorts, in place "
-                     "of quotas; who is not named gets what is left",
-                     NULL},
     [OPT_QUEUES] = {"queues", DLS_OPT_PATH, 0, 0, "", "",
                     "table name,parent,gpus,limit,weight,priority of virtual clusters and queues above them, in place of "
                     "quotas; what the quotas leave is divided by priority, then by weight",
@@ -138,13 +133,12 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                              .interval_us = llround(values[OPT_INTERVAL].f * 1e6),
                              .reclaim = values[OPT_RECLAIM].b};
     DLS_TRY(check_quotas(s->quotas, view->total_gpus, err));
-    const bool queues = *values[OPT_QUEUES].s, cohorts = *values[OPT_COHORTS].s;
-    if (queues + cohorts + (*s->quotas != '\0') > 1) {
-        return dls_fail(err, DLS_ECONFIG, queues ? "scheduler.queues" : "scheduler.cohorts",
-                        "has the quotas: 'scheduler.quotas' and the other table are to be empty");
+    const char *queues = values[OPT_QUEUES].s;
+    if (*queues && *s->quotas) {
+        return dls_fail(err, DLS_ECONFIG, "scheduler.queues", "has the quotas: 'scheduler.quotas' is to be empty");
     }
-    if (queues || cohorts) {
-        DLS_TRY(dls_quota_tree_read(&s->tree, values[queues ? OPT_QUEUES : OPT_COHORTS].s, queues, err));
+    if (*queues) {
+        DLS_TRY(dls_quota_tree_read(&s->tree, queues, true, err));
     }
     return find_owners(s, view, err);
 }
@@ -232,8 +226,8 @@ static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_erro
     return DLS_OK;
 }
 
-/* How many GPUs more an owner may have that borrows up to so many steps above it; one that is not in
- * the tree borrows from everybody in the last step. */
+/* How many GPUs more an owner may have: of its quota, of its share, up to its limit (dls_quota_free); one that is not in the tree
+ * borrows from everybody in the last step. */
 static double may_have(const struct fair_share *s, const owner *o, int32_t step)
 {
     if (o->queue >= 0) {
@@ -250,7 +244,7 @@ static void use(struct fair_share *s, owner *o, int32_t gpus)
     }
 }
 
-/* Running jobs that may stay when their owners borrow up to that step, the eldest first. */
+/* Running jobs that may stay at that step, the eldest first. */
 static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
 {
     for (size_t i = 0; i < s->n_running; i++) {
@@ -340,7 +334,7 @@ static void divide(struct fair_share *s, const dls_view *view)
     dls_quota_divide(&s->tree, gpus);
 }
 
-/* First everybody's own quota, then what can be borrowed from the next cohort, and so on; or its share. */
+/* First everybody's own quota, then its share, then what is left. */
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct fair_share *s = state;

@@ -67,14 +67,49 @@ static dls_status put_row(dls_quota_tree *t, char *const *cell, dls_quota *row, 
     return DLS_OK;
 }
 
+/* A word of the list, its number into *out; empty: the first. */
+static bool one_of(const char *cell, const char *const *words, int n, int *out)
+{
+    *out = 0;
+    while (*cell && *out < n && strcmp(cell, words[*out]) != 0) {
+        ++*out;
+    }
+    return *out < n;
+}
+
+static dls_status read_policies(char *const *cell, dls_quota *row, const char *where, dls_error *err)
+{
+    static const char *const policies[] = {"Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"},
+                             *const orders[] = {"BestEffortFIFO", "StrictFIFO"};
+    int within, reclaim, order, lower = 1;
+    if (!one_of(cell[6], policies, 3, &within) || !one_of(cell[7], policies, 4, &reclaim)) {
+        return dls_fail(err, DLS_EINPUT, where,
+                        "expected Never, LowerPriority or LowerOrNewerEqualPriority, of others Any, too; found \"%s\", \"%s\"",
+                        cell[6], cell[7]);
+    }
+    row->threshold = (double)INFINITY;
+    if (!one_of(cell[8], policies, 2, &lower) && !dls_sched_table_number(cell[8], -1e15, 1e15, &row->threshold)) {
+        return dls_fail(err, DLS_EINPUT, where, "expected Never, LowerPriority or a priority, found \"%s\"", cell[8]);
+    }
+    if (!one_of(cell[9], orders, 2, &order)) {
+        return dls_fail(err, DLS_EINPUT, where, "expected BestEffortFIFO or StrictFIFO, found \"%s\"", cell[9]);
+    }
+    row->within = (dls_quota_policy)within;
+    row->reclaim = (dls_quota_policy)reclaim;
+    row->borrows = lower > 0;
+    row->strict = order > 0;
+    return DLS_OK;
+}
+
 static dls_status read_cohort(void *user, char *const *cell, const char *where, dls_error *err)
 {
     dls_quota row = {.own = 0};
-    return *cell[0] && number(cell[2], 0, &row.own) &&
-                   number(cell[3], (double)INFINITY, &row.borrow) &&
-                   number(cell[4], (double)INFINITY, &row.lend)
-               ? put_row(user, cell, &row, where, err)
-               : dls_fail(err, DLS_EINPUT, where, "expected a name and numbers of GPUs");
+    if (!*cell[0] || !number(cell[2], 0, &row.own) || !number(cell[3], (double)INFINITY, &row.borrow) ||
+        !number(cell[4], (double)INFINITY, &row.lend) || !number(cell[5], 1, &row.weight)) {
+        return dls_fail(err, DLS_EINPUT, where, "expected a name, numbers of GPUs and a weight");
+    }
+    DLS_TRY(read_policies(cell, &row, where, err));
+    return put_row(user, cell, &row, where, err);
 }
 
 static const char *unless_all(const char *cell)
@@ -131,7 +166,9 @@ static void sum_up(dls_quota_tree *t)
     }
     for (size_t k = t->n; k-- > 0;) {
         dls_quota *q = &t->at[t->at[k].order];
-        q->depth = q->parent >= 0 ? t->at[q->parent].depth + 1 : 0;
+        const dls_quota *up = q->parent >= 0 ? &t->at[q->parent] : NULL;
+        q->depth = up ? up->depth + 1 : 0;
+        q->most = up ? q->kept + fmin(up->most, q->all - q->kept + q->borrow) : q->all;
         q->first = -1;
         t->steps = t->shares ? 2 : q->depth > t->steps ? q->depth : t->steps;
     }
@@ -148,7 +185,7 @@ dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, bool shares,
     t->shares = shares;
     DLS_TRY(dls_sched_table_read(path,
                                  shares ? "name,parent,gpus,limit,weight,priority"
-                                        : "name,parent,gpus,borrow,lend",
+                                        : "name,parent,gpus,borrow,lend[,weight,within,reclaim,borrowing,order]",
                                  shares ? read_share : read_cohort, t, err));
     if (!sort_out(t)) {
         size_t i = 0;
@@ -218,7 +255,7 @@ double dls_quota_free(const dls_quota_tree *t, int32_t queue, int32_t steps)
 
 void dls_quota_use(dls_quota_tree *t, int32_t queue, double gpus)
 {
-    for (int32_t at = queue; at >= 0 && gpus > 0; at = t->at[at].parent) {
+    for (int32_t at = queue; at >= 0 && gpus != 0; at = t->at[at].parent) {
         dls_quota *q = &t->at[at];
         const double before = borrowed(q);
         q->used += gpus;

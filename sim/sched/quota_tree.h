@@ -19,6 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whom a workload of a ClusterQueue may preempt. */
+typedef enum dls_quota_policy {
+    DLS_QUOTA_NEVER,
+    DLS_QUOTA_LOWER, /* of lower priority */
+    DLS_QUOTA_NEWER, /* or as high and submitted later */
+    DLS_QUOTA_ANY
+} dls_quota_policy;
+
 typedef struct dls_quota {
     char name[320];
     int32_t parent;     /* -1: none */
@@ -26,13 +34,22 @@ typedef struct dls_quota {
     double borrow, lend; /* at most so much from and to the cohort; INFINITY: no limit */
     double all;         /* with what its members lend it */
     double kept;        /* of that it lends nobody */
+    double most;        /* it could have if nobody used anything */
     double used;        /* by itself and by members, beyond what they keep */
     int32_t depth;      /* steps up to the top */
     int32_t order;      /* at[0].order, at[1].order, ..: every member before its parent */
     int32_t first, next; /* member; -1: none */
     int32_t members;    /* while it is read */
+    double weight;      /* shares: of what is left over; cohorts: of fair sharing */
+    /* Of ClusterQueues (sched/kueue_preempt.h). */
+    dls_quota_policy within, reclaim; /* in the queue, of others */
+    bool borrows;                     /* preempts others and borrows with it, up to a priority */
+    double threshold;
+    bool strict;                      /* nobody passes the first that waits */
+    int32_t list, meets;              /* while candidates are sought */
+    bool pruned, path;
     /* Of shares. */
-    double limit, weight, priority;
+    double limit, priority;
     double asked;       /* by itself and by members */
     double share, rest; /* rest: while it is divided */
 } dls_quota;
@@ -46,7 +63,9 @@ typedef struct dls_quota_tree {
 } dls_quota_tree;
 
 /* Reads a table `name,parent,gpus,borrow,lend`: a queue or a cohort, parent empty: none, gpus empty: 0,
- * limits empty: none; in any order; a parent without a row has no quota of its own. Of shares
+ * limits empty: none; in any order; a parent without a row has no quota of its own; with `,weight,within,reclaim,borrowing,order`
+ * behind it fair sharing's weight (empty: 1), preemption policies in Kueue's words (empty: Never; borrowing: LowerPriority, or up to
+ * which priority), the queueing strategy (empty: BestEffortFIFO). Of shares
  * `name,parent,gpus,limit,weight,priority`: gpus and limit -1: no limit; empty: 0, no limit, 1, 100. Errors: EINPUT with file and
  * line (a name twice, a number that is none), ECONFIG (a cohort within itself), ENOMEM. */
 dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, bool shares,
@@ -62,7 +81,7 @@ void dls_quota_clear(dls_quota_tree *t);
  * quota. Shares: of its quota, of its share, up to its limit (0, 1, 2), and the same of all above it. Less than 0: it uses more
  * than that. O(depth). */
 double dls_quota_free(const dls_quota_tree *t, int32_t queue, int32_t steps);
-/* A queue uses so many more. O(depth). */
+/* A queue uses so many more, or fewer. O(depth). */
 void dls_quota_use(dls_quota_tree *t, int32_t queue, double gpus);
 
 /* ---- shares (quota_shares.c) ----------------------------------------------------------------- */

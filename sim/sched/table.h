@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define DLS_SCHED_CELLS 9
+#define DLS_SCHED_CELLS 10
 
 /* where: "FILE:LINE"; cells are texts without quotes and may be changed. */
 typedef dls_status (*dls_sched_row)(void *user, char *const *cell, const char *where,

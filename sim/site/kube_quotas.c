@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Quotas of Kubernetes as tables of the scheduler `fair-share`:
+ * Quotas of Kubernetes as tables of schedulers:
  *
- *      ClusterQueue, Cohort (Kueue)   --> cohorts.csv
- *      Queue (KAI)                    --> queues.csv, the eldest first, as KAI divides what is left over
+ *      ClusterQueue, Cohort (Kueue)   --> cohorts.csv of `kueue`: quotas, preemption policies, weights
+ *      ConfigMap (Kueue's)            --> its strategies of fair sharing
+ *      Queue (KAI)                    --> queues.csv of `fair-share`, the eldest first, as KAI divides what is left over
  *
  * What may be changed here: which members are read. tests/cli/site_kubernetes.sh guards it.
  */
@@ -39,27 +40,45 @@ json_object *dls_kube_list_of(json_object *of, const char *name, size_t *n)
     return is ? out : NULL;
 }
 
-int64_t dls_kube_milli(json_object *of, const char *name)
+int64_t dls_kube_milli(json_object *of, const char *name, bool *odd)
 {
+    static const struct {
+        const char *suffix;
+        double times;
+    } suffixes[] = {{"", 1e3}, {"m", 1}, {"k", 1e6}, {"M", 1e9}, {"Ki", 1024e3}, {"u", 1e-3}, {"n", 1e-6}};
     json_object *value = dls_kube_get(of, name);
+    const char *text = value ? json_object_get_string(value) : "0";
     char *end;
-    if (!value) {
-        return 0;
+    const double number = strtod(text, &end);
+    size_t i = 0;
+    while (i < sizeof suffixes / sizeof *suffixes && strcmp(end, suffixes[i].suffix) != 0) {
+        i++;
     }
-    const double number = strtod(json_object_get_string(value), &end);
-    const double out = *end == 'm' ? number : *end == 'k' ? 1e6 * number : 1e3 * number;
-    return out > 0 && out <= 1e9 ? (int64_t)(out + 0.5) : 0;
+    const bool is = end != text && i < sizeof suffixes / sizeof *suffixes;
+    const double out = is ? number * suffixes[i].times : -1;
+    *odd = !(out >= 0 && out <= 1e9);
+    return *odd ? 0 : (int64_t)(out + 0.5);
+}
+
+int64_t dls_kube_quotas_milli(dls_kube_quotas *q, json_object *of, const char *name)
+{
+    bool odd;
+    const int64_t out = dls_kube_milli(of, name, &odd);
+    if (odd && q->odd++ == 0) {
+        snprintf(q->first_odd, sizeof q->first_odd, "%s: %s", name, json_object_get_string(dls_kube_get(of, name)));
+    }
+    return out;
 }
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
 /* A limit holds if every flavor of GPUs has one. */
-static int64_t add_limit(int64_t sum, json_object *resource, const char *name)
+static int64_t add_limit(dls_kube_quotas *q, int64_t sum, json_object *resource, const char *name)
 {
-    return sum >= 0 && dls_kube_get(resource, name) ? sum + dls_kube_milli(resource, name) / 1000 : -1;
+    return sum >= 0 && dls_kube_get(resource, name) ? sum + dls_kube_quotas_milli(q, resource, name) / 1000 : -1;
 }
 
-static void add_resources(dls_kube_quota *q, json_object *groups, size_t n_groups)
+static void add_resources(dls_kube_quotas *q, dls_kube_quota *row, json_object *groups, size_t n_groups)
 {
     size_t n_flavors, n;
     for (size_t i = 0; i < n_groups; i++) {
@@ -69,13 +88,103 @@ static void add_resources(dls_kube_quota *q, json_object *groups, size_t n_group
             for (size_t m = 0; m < n; m++) {
                 json_object *resource = json_object_array_get_idx(list, m);
                 if (strcmp(dls_kube_text(resource, "name"), DLS_KUBE_GPU) == 0) {
-                    q->gpus += dls_kube_milli(resource, "nominalQuota") / 1000;
-                    q->borrow = add_limit(q->borrow, resource, "borrowingLimit");
-                    q->lend = add_limit(q->lend, resource, "lendingLimit");
+                    row->gpus += dls_kube_quotas_milli(q, resource, "nominalQuota") / 1000;
+                    row->borrow = add_limit(q, row->borrow, resource, "borrowingLimit");
+                    row->lend = add_limit(q, row->lend, resource, "lendingLimit");
+                } else {
+                    q->others++;
                 }
             }
         }
     }
+}
+
+/* A word of Kueue's, of which there are so many; another is an error. */
+static dls_status read_policy(const dls_walk *w, json_object *of, const char *name, char *out, size_t size,
+                              size_t n_words, dls_error *err)
+{
+    static const char *const words[] = {"", "Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"};
+    const char *word = dls_kube_text(of, name);
+    size_t i = 0;
+    while (i < n_words && strcmp(word, words[i]) != 0) {
+        i++;
+    }
+    if (i == n_words) {
+        return dls_walk_fail(w, err, "%s: '%.100s' is no policy of preemption", name, word);
+    }
+    snprintf(out, size, "%s", i == 1 ? "" : word);
+    return DLS_OK;
+}
+
+/* What else a ClusterQueue or Cohort says: whom its workloads preempt, what its share is by, who passes whom. */
+static dls_status read_policies(dls_kube_quotas *q, dls_kube_quota *row, const dls_walk *w, json_object *spec, dls_error *err)
+{
+    json_object *preemption = dls_kube_get(spec, "preemption"),
+                *borrow = dls_kube_get(preemption, "borrowWithinCohort"),
+                *most = dls_kube_get(borrow, "maxPriorityThreshold"), *fair = dls_kube_get(spec, "fairSharing");
+    const char *stop = dls_kube_text(spec, "stopPolicy");
+    size_t n;
+    DLS_TRY(read_policy(w, preemption, "withinClusterQueue", row->policies[0], sizeof *row->policies, 4, err));
+    DLS_TRY(read_policy(w, preemption, "reclaimWithinCohort", row->policies[1], sizeof *row->policies, 5, err));
+    DLS_TRY(read_policy(w, borrow, "policy", row->policies[2], sizeof *row->policies, 3, err));
+    if (*row->policies[2] && json_object_is_type(most, json_type_int)) {
+        snprintf(row->policies[2], sizeof *row->policies, "%d", json_object_get_int(most));
+    }
+    row->strict = strcmp(dls_kube_text(spec, "queueingStrategy"), "StrictFIFO") == 0;
+    row->fair_weight = 1;
+    if (dls_kube_get(fair, "weight")) {
+        row->fair_weight = (double)dls_kube_quotas_milli(q, fair, "weight") / 1000;
+        q->weighted++;
+    }
+    q->stopped += *stop && strcmp(stop, "None") != 0;
+    dls_kube_list_of(spec, "admissionChecks", &n);
+    q->checked += n > 0 || dls_kube_get(spec, "admissionChecksStrategy");
+    return DLS_OK;
+}
+
+/* The text of Kueue's configuration is YAML: what is indented under `fairSharing:` counts. */
+static void read_config(dls_kube_quotas *q, const char *text)
+{
+    bool within = false, enabled = true;
+    size_t column = 0;
+    bool final = false, initial = false;
+    snprintf(q->fair, sizeof q->fair, "none");
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        const size_t blank = strspn(line, " "), length = strcspn(line, "\n");
+        const char *word = line + blank;
+        if (blank == length || *word == '#') {
+            continue;
+        }
+        if (strncmp(word, "fairSharing:", strlen("fairSharing:")) == 0) {
+            within = true;
+            column = blank;
+        } else if (within && blank <= column && *word != '-') {
+            break;
+        }
+        const char *end = line + length, *no = strstr(word, "enable: false"), *a = strstr(word, "LessThanOrEqualToFinalShare"),
+                   *b = strstr(word, "LessThanInitialShare");
+        enabled &= !(within && no && no < end);
+        final |= within && a && a < end;
+        initial |= within && b && b < end;
+    }
+    if (within && enabled) {
+        snprintf(q->fair, sizeof q->fair, "%s", final == initial ? "both" : final ? "final" : "initial");
+    }
+}
+
+bool dls_kube_quotas_config(dls_kube_quotas *q, json_object *object)
+{
+    const char *text = dls_kube_text(dls_kube_get(object, "data"), "controller_manager_config.yaml");
+    const bool is = strstr(text, "config.kueue.x-k8s.io") != NULL;
+    if (is) {
+        read_config(q, text);
+    }
+    return is;
+}
+
+const char *dls_kube_quotas_fair(const dls_kube_quotas *q)
+{
+    return *q->fair ? q->fair : q->weighted > 0 ? "both" : "none";
 }
 
 static bool is_name(const char *name)
@@ -156,8 +265,10 @@ dls_status dls_kube_quotas_read(dls_kube_quotas *q, const dls_walk *w, const cha
     }
     if (row.kai) {
         read_kai(&row, object);
+        q->least += dls_kube_get(spec, "preemptMinRuntime") || dls_kube_get(spec, "reclaimMinRuntime");
     } else {
-        add_resources(&row, groups, n_groups);
+        add_resources(q, &row, groups, n_groups);
+        DLS_TRY(read_policies(q, &row, w, spec, err));
     }
     DLS_TRY(name_of(q, kinds[k].space, name, &row.queue, err));
     if (*parent) {
@@ -234,7 +345,8 @@ dls_status dls_kube_quotas_put(FILE *csv, void *what, dls_error *err)
     if (q->n_kai > 0) {
         qsort(q->at, q->n, sizeof *q->at, by_age);
     }
-    fprintf(csv, "name,parent,gpus,%s\n", q->n_kai > 0 ? "limit,weight,priority" : "borrow,lend");
+    fprintf(csv, "name,parent,gpus,%s\n",
+            q->n_kai > 0 ? "limit,weight,priority" : "borrow,lend,weight,within,reclaim,borrowing,order");
     for (size_t i = 0; i < q->n; i++) {
         const dls_kube_quota *row = &q->at[i];
         if (row->kai != (q->n_kai > 0)) {
@@ -248,7 +360,9 @@ dls_status dls_kube_quotas_put(FILE *csv, void *what, dls_error *err)
         } else {
             fprintf(csv, "%lld,", (long long)row->gpus);
             put_limit(csv, row->borrow, ',');
-            put_limit(csv, row->lend, '\n');
+            put_limit(csv, row->lend, ',');
+            fprintf(csv, "%.9g,%s,%s,%s,%s\n", row->fair_weight, row->policies[0], row->policies[1], row->policies[2],
+                    row->strict ? "StrictFIFO" : "");
         }
     }
     return DLS_OK;
@@ -267,5 +381,24 @@ void dls_kube_quotas_report(const dls_kube_quotas *q, int64_t gpus, FILE *to)
     }
     if (sum > (double)gpus) {
         fprintf(to, "  quotas of %.0f GPUs, more than there are: who is first has them\n", sum);
+    }
+    if (q->n > 0 && q->n_kai == 0) {
+        fprintf(to, "  fair sharing: %s%s\n", dls_kube_quotas_fair(q),
+                *q->fair ? "" : " (taken so: Kueue's configuration, ConfigMap kueue-manager-config, is not among the objects)");
+    }
+    const struct {
+        size_t n;
+        const char *what;
+    } missing[] = {{q->stopped, "queues with a stopPolicy, taken as open"},
+                   {q->checked, "queues with admissionChecks, taken as passed at once"},
+                   {q->least, "queues with least run times, taken as without"},
+                   {q->others, "quotas of other resources than " DLS_KUBE_GPU ", taken as without limit"}};
+    for (size_t i = 0; i < sizeof missing / sizeof *missing; i++) {
+        if (missing[i].n > 0) {
+            fprintf(to, "  not modelled: %zu %s\n", missing[i].n, missing[i].what);
+        }
+    }
+    if (q->odd > 0) {
+        fprintf(to, "  %zu numbers that are none, taken as 0 (the first: %s)\n", q->odd, q->first_odd);
     }
 }

@@ -21,8 +21,8 @@ json_object *dls_kube_get(json_object *of, const char *name);
 const char *dls_kube_text(json_object *of, const char *name);
 /* A member that is a list, and its length. */
 json_object *dls_kube_list_of(json_object *of, const char *name, size_t *n);
-/* "8", 8, "63500m": thousandths, of at most a million. */
-int64_t dls_kube_milli(json_object *of, const char *name);
+/* "8", 8, "63500m", "1k": thousandths, of at most a million; *odd: it is no quantity, and counts for nothing. */
+int64_t dls_kube_milli(json_object *of, const char *name, bool *odd);
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
 
@@ -30,6 +30,9 @@ typedef struct dls_kube_quota {
     int32_t queue, parent; /* in names; a Cohort is "cohort/NAME"; parent -1: none */
     bool kai;
     int64_t gpus, borrow, lend; /* limits -1: none */
+    double fair_weight;         /* of Kueue's fair sharing */
+    char policies[3][32];       /* within, reclaim, borrowing: Kueue's words, or a priority; "": Never */
+    bool strict;
     double quota, limit, weight; /* KAI's; -1: none, of quota and limit */
     int64_t priority;
     char created[32];
@@ -40,6 +43,12 @@ typedef struct dls_kube_quotas {
     dls_kube_quota *at;
     size_t n, cap;
     size_t n_kai;
+    size_t weighted;                       /* that have a weight of Kueue's */
+    char fair[10];                         /* of Kueue's configuration: its strategies, "none"; "": not there */
+    size_t stopped, checked, least, others; /* what is not modelled: stopPolicy, admissionChecks, KAI's least run times,
+                                               quotas of other resources */
+    size_t odd;                            /* numbers that are none */
+    char first_odd[64];
 } dls_kube_quotas;
 
 void dls_kube_quotas_init(dls_kube_quotas *q);
@@ -50,6 +59,12 @@ dls_status dls_kube_quotas_read(dls_kube_quotas *q, const dls_walk *w, const cha
                                 json_object *object, bool *is, dls_error *err) DLS_MUST_CHECK;
 /* Errors: EINPUT (one that is within itself), ENOMEM. O(n x depth). */
 dls_status dls_kube_quotas_check(const dls_kube_quotas *q, const char *objects, dls_error *err) DLS_MUST_CHECK;
+/* A ConfigMap: of Kueue's configuration fair sharing is kept; false: it is another. */
+bool dls_kube_quotas_config(dls_kube_quotas *q, json_object *object);
+/* A quantity, or nothing, which is counted. */
+int64_t dls_kube_quotas_milli(dls_kube_quotas *q, json_object *of, const char *name);
+/* Strategies of fair sharing, as the scheduler `kueue` names them. */
+const char *dls_kube_quotas_fair(const dls_kube_quotas *q);
 /* "queues.csv" where there are KAI's, else "cohorts.csv"; NULL: no quotas. */
 const char *dls_kube_quotas_file(const dls_kube_quotas *q);
 /* That table, for dls_atomicfile_write. */

@@ -6,7 +6,7 @@
  *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
  *      Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
  *      PodGroup (KAI)            --> trace.csv     its gang's queue
- *      quotas (kube_quotas.c)    --> cohorts.csv or queues.csv of the scheduler `fair-share`
+ *      quotas (kube_quotas.c)    --> cohorts.csv of the scheduler `kueue` or queues.csv of `fair-share`
  *
  * What may be changed here: which members are read. tests/cli/site_kubernetes.sh guards it.
  */
@@ -124,8 +124,8 @@ static dls_status read_node(reading *r, json_object *node, dls_error *err)
     dls_site_group g = {.count = 1};
     snprintf(g.name, sizeof g.name, "%s", dls_kube_text(meta, "name"));
     snprintf(g.type, sizeof g.type, "%s", dls_kube_text(dls_kube_get(meta, "labels"), PRODUCT));
-    g.gpus = (int32_t)(dls_kube_milli(has, DLS_KUBE_GPU) / 1000);
-    g.cpus = dls_kube_milli(has, "cpu") / 1000;
+    g.gpus = (int32_t)(dls_kube_quotas_milli(&r->quotas, has, DLS_KUBE_GPU) / 1000);
+    g.cpus = dls_kube_quotas_milli(&r->quotas, has, "cpu") / 1000;
     if (!g.name[0]) {
         return dls_walk_fail(&r->w, err, "a node without a name");
     }
@@ -201,9 +201,9 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
     r->pods++;
     for (size_t i = 0; i < n; i++) {
         json_object *asked = dls_kube_get(json_object_array_get_idx(containers, i), "resources");
-        const int64_t limit = dls_kube_milli(dls_kube_get(asked, "limits"), DLS_KUBE_GPU);
-        gpus += (limit > 0 ? limit : dls_kube_milli(dls_kube_get(asked, "requests"), DLS_KUBE_GPU)) / 1000;
-        cpu_milli += dls_kube_milli(dls_kube_get(asked, "requests"), "cpu");
+        const int64_t limit = dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "limits"), DLS_KUBE_GPU);
+        gpus += (limit > 0 ? limit : dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "requests"), DLS_KUBE_GPU)) / 1000;
+        cpu_milli += dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "requests"), "cpu");
     }
     if (gpus == 0) {
         json_object *notes = dls_kube_get(meta, "annotations");
@@ -298,7 +298,10 @@ static dls_status read_item(reading *r, json_object *item, dls_error *err)
             return kinds[i].read(r, item, err);
         }
     }
-    bool is;
+    bool is = strcmp(kind, "ConfigMap") == 0 && dls_kube_quotas_config(&r->quotas, item);
+    if (is) {
+        return DLS_OK;
+    }
     DLS_TRY(dls_kube_quotas_read(&r->quotas, &r->w, kind, item, &is, err));
     r->other += !is;
     return DLS_OK;
@@ -393,8 +396,13 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     dls_site_nodes_put(&r->nodes, "kubernetes", cfg);
     fputs("placement: { name = \"consolidated\"; };\n", cfg);
     const char *file = dls_kube_quotas_file(&r->quotas);
-    fprintf(cfg, file ? "scheduler: { name = \"fair-share\"; %.*s = \"%s\"; };\n" : "scheduler: { name = \"fifo\"; };\n",
-            file ? (int)strcspn(file, ".") : 0, file, file);
+    if (file && r->quotas.n_kai == 0) {
+        fprintf(cfg, "scheduler: { name = \"kueue\"; cohorts = \"%s\"; fair_sharing = \"%s\"; };\n", file,
+                dls_kube_quotas_fair(&r->quotas));
+    } else {
+        fprintf(cfg, file ? "scheduler: { name = \"fair-share\"; queues = \"%s\"; };\n" : "scheduler: { name = \"fifo\"; };\n",
+                file);
+    }
     return DLS_OK;
 }
 

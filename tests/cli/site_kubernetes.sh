@@ -27,12 +27,16 @@ items += [{"kind": "Workload", "metadata": {"namespace": "nlp", "name": "pytorch
            "spec": {"queueName": "main"}},
           {"kind": "Workload", "metadata": {"namespace": "nlp", "name": "held", "creationTimestamp": at(25)}, "spec": {"queueName": "main"}},
           {"kind": "LocalQueue", "metadata": {"namespace": "nlp", "name": "main"}, "spec": {"clusterQueue": "research"}},
-          {"kind": "Cohort", "metadata": {"name": "lab"}, "spec": {"parentName": "all", "resourceGroups": [{"flavors": [
+          {"kind": "Cohort", "metadata": {"name": "lab"}, "spec": {"parentName": "all", "fairSharing": {"weight": "1500m"}, "resourceGroups": [{"flavors": [
               {"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": "3", "lendingLimit": "1"}]}]}]}},
-          {"kind": "ClusterQueue", "metadata": {"name": "other"}, "spec": {"cohortName": "lab", "resourceGroups": [{"flavors": [
+          {"kind": "ClusterQueue", "metadata": {"name": "other"}, "spec": {"cohortName": "lab", "queueingStrategy": "StrictFIFO", "stopPolicy": "Hold",
+           "preemption": {"withinClusterQueue": "LowerPriority", "reclaimWithinCohort": "Any", "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 100}},
+           "resourceGroups": [{"flavors": [
               {"name": "a100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 1, "borrowingLimit": 2, "lendingLimit": 0}]},
               {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 1, "borrowingLimit": 1}]}]}]}},
-          {"kind": "ClusterQueue", "metadata": {"name": "research"}, "spec": {"cohort": "lab", "resourceGroups": [{"flavors": [
+          {"kind": "ClusterQueue", "metadata": {"name": "research"}, "spec": {"cohort": "lab", "fairSharing": {"weight": 3},
+           "preemption": {"withinClusterQueue": "Never", "reclaimWithinCohort": "LowerOrNewerEqualPriority", "borrowWithinCohort": {"policy": "LowerPriority"}},
+           "resourceGroups": [{"flavors": [
               {"name": "a100", "resources": [{"name": "cpu", "nominalQuota": 64}, {"name": "nvidia.com/gpu", "nominalQuota": "12"}]},
               {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 2}]}]}]}},
           {"kind": "Service", "metadata": {"name": "x"}}]
@@ -44,8 +48,14 @@ for text in "3 gangs of 7 pods from 2026-03-01 10:00:00Z on; 3 nodes with 20 GPU
     says err.txt "$text"
 done
 says site/cluster.cfg 'name = "a1"; count = 2; gpus = 8; gpu_type = "NVIDIA-A100"; cpus = 63'
-says site/cluster.cfg 'name = "fair-share"; cohorts = "cohorts.csv"'
-printf 'name,parent,gpus,borrow,lend\ncohort/lab,cohort/all,3,,1\nother,cohort/lab,2,3,\nresearch,cohort/lab,14,,\n' | cmp - site/cohorts.csv ||
+says site/cluster.cfg 'name = "kueue"; cohorts = "cohorts.csv"; fair_sharing = "both"'
+for text in "fair sharing: both (taken so: Kueue's configuration" "1 queues with a stopPolicy" "1 quotas of other resources"; do says err.txt "$text"; done
+cat <<'END' | cmp - site/cohorts.csv ||
+name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order
+cohort/lab,cohort/all,3,,1,1.5,,,,
+other,cohort/lab,2,3,,1,LowerPriority,Any,100,StrictFIFO
+research,cohort/lab,14,,,3,,LowerOrNewerEqualPriority,LowerPriority,
+END
     fail "cohorts: $(cat site/cohorts.csv)"
 python3 - <<'END' || fail "the trace: $(cat site/trace.csv)"
 import csv
@@ -60,6 +70,25 @@ END
 checks=$((checks + 2))
 expect 0 fidelity site
 says out.txt "over 3 jobs"
+
+# Kueue's own configuration says whether it shares fairly, and how; a policy that it does not have is an error.
+cat >config.py <<'END'
+import json, sys
+items = json.load(open("list.json"))["items"]
+items.append({"kind": "ConfigMap", "metadata": {"name": "kueue-manager-config"}, "data": {"controller_manager_config.yaml": sys.argv[1].replace("\\n", "\n")}})
+print(json.dumps({"items": items}))
+END
+head='apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n'
+for case in 'both:fairSharing:\n  enable: true\n' 'final:fairSharing:\n  preemptionStrategies: [LessThanOrEqualToFinalShare]\n' 'none:integrations:\n  frameworks: []\n' \
+    'initial:fairSharing:\n  preemptionStrategies:\n  - LessThanInitialShare\n# LessThanOrEqualToFinalShare\n' 'none:fairSharing:\n  enable: false\n' \
+    'none:# fairSharing:\n#   enable: true\nqueueVisibility:\n  enable: false\n' 'both:fairSharing:\n  enable: true\nother:\n  enable: false\n'; do
+    python3 config.py "$head${case#*:}" >config.json
+    expect 0 import kubernetes --objects=config.json -o config
+    says config/cluster.cfg "fair_sharing = \"${case%%:*}\""
+done
+sed 's/"LowerOrNewerEqualPriority"/"Lowest"/' list.json >policy.json
+expect 4 import kubernetes --objects=policy.json -o none
+says err.txt "reclaimWithinCohort: 'Lowest' is no policy of preemption"
 
 # Members that are not what they should be count for nothing; what is written of the rest is the same.
 python3 - <<'END' >odd.json
@@ -79,6 +108,7 @@ END
 expect 0 import kubernetes --objects=odd.json -o odd
 cmp site/trace.csv odd/trace.csv || fail "odd members"
 says err.txt "3 nodes with 20 GPUs"
+says err.txt "2 numbers that are none, taken as 0 (the first: nvidia.com/gpu: 1e30)"
 says odd/queues.csv "odd,,8,1e+09,0,1000000000000000"
 expect 0 fidelity odd
 
@@ -101,6 +131,7 @@ def queue(name, made, parent=None, api="scheduling.run.ai/v2", priority=None, **
     spec = {"resources": {"gpu": gpu, "cpu": {"quota": -1, "limit": -1, "overQuotaWeight": 1}}} if gpu else {}
     if parent: spec["parentQueue"] = parent
     if priority is not None: spec["priority"] = priority
+    if name == "team-a": spec["preemptMinRuntime"] = "4h"
     items.append({"apiVersion": api, "kind": "Queue", "metadata": {"name": name, "creationTimestamp": made}, "spec": spec})
 queue("team-b", "2026-02-03T00:00:00Z", "dept", quota=1, limit=12, overQuotaWeight=0.5, priority=50)
 queue("team-a", "2026-02-02T00:00:00Z", "dept", quota=4.5, limit=-1, overQuotaWeight=2)
@@ -119,7 +150,7 @@ for api, name in (("scheduling.run.ai/v2alpha2", "pg-llm"), ("scheduling.volcano
 print(json.dumps({"items": items}))
 END
 expect 0 import kubernetes --objects=kai.json -o kai
-for text in "1 pods with a part of a GPU" "3 quotas of Kueue beside KAI's" "3 objects of other kinds"; do says err.txt "$text"; done
+for text in "1 pods with a part of a GPU" "3 quotas of Kueue beside KAI's" "1 queues with least run times" "3 objects of other kinds"; do says err.txt "$text"; done
 says kai/cluster.cfg 'name = "fair-share"; queues = "queues.csv"'
 printf 'name,parent,gpus,limit,weight,priority\ndept,,-1,-1,1,100\nteam-a,dept,4.5,-1,2,100\nteam-b,dept,1,12,0.5,50\nnothing,,0,0,0,100\n' |
     cmp - kai/queues.csv || fail "queues: $(cat kai/queues.csv)"

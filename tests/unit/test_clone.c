@@ -298,6 +298,40 @@ TEST(no_memory)
     check_no_memory(SERVING, "fjf", "driple-net");
 }
 
+/* Kueue's queues preempt, by policies and by shares. */
+TEST(kueue_tables)
+{
+    char name[] = "/tmp/dlsim-clone-XXXXXX", file[2][64], text[1024];
+    assert_non_null(mkdtemp(name));
+    for (int k = 0; k < 2; k++) {
+        snprintf(file[k], sizeof file[k], "%s/%d.csv", name, k);
+        FILE *f = fopen(file[k], "w");
+        assert_non_null(f);
+        fputs(k ? "job_id,num_gpu,submit_time,duration,vc,priority\n"
+                : "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\na,left,12,,,2,LowerPriority,Any,3,\n"
+                  "b,left,8,16,,1,LowerOrNewerEqualPriority,LowerPriority,LowerPriority,\nc,root,24,,8,0,,Any,,StrictFIFO\n"
+                  "left,root,4,,,,,,,\n",
+              f);
+        for (int i = 0; k && i < 300; i++) {
+            fprintf(f, "%d,%d,%d,%d,%s,%d\n", i, 1 << i * 7 % 4, 30 * i, 200 + 137 * i % 1700, i % 9 ? (const char *[]){"a", "b", "c"}[i * 5 % 3] : "d",
+                    i * 11 % 6);
+        }
+        assert_int_equal(fclose(f), 0);
+    }
+    dls_trace *trace;
+    must(dls_trace_load(file[1], NULL, NULL, &trace, &err));
+    static const char *const fair[] = {"none", "final", "initial", "both"};
+    for (int k = 0; k < 4; k++) {
+        snprintf(text, sizeof text, PLAIN "scheduler: { name = \"kueue\"; cohorts = \"%s\"; fair_sharing = \"%s\"; };", file[0], fair[k]);
+        check(text, "kueue", "consolidated", trace);
+        check_no_memory(text, "kueue", "consolidated");
+    }
+    dls_trace_destroy(trace);
+    assert_int_equal(remove(file[0]), 0);
+    assert_int_equal(remove(file[1]), 0);
+    assert_int_equal(remove(name), 0);
+}
+
 /* Slurm with all its tables: jobs without GPUs, shares, partitions, jobs, QoS that preempts, outages. */
 TEST(slurm_tables)
 {

@@ -81,13 +81,18 @@ static const case_job crowd[N_JOBS] = {
     {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL},
     {200, 1000, 1, "b", NULL}, {200, 1000, 1, "b", NULL}};
 
+/* Cohorts: whose queues reclaim what is theirs from anybody. */
 static const char *table(const char *option, const char *rows)
 {
     static const char path[] = "cohorts_case.csv";
+    const bool queues = strcmp(option, "queues") == 0;
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "name,parent,gpus,%s\n%s",
-            strcmp(option, "queues") == 0 ? "limit,weight,priority" : "borrow,lend", rows);
+    fprintf(f, "name,parent,gpus,%s\n",
+            queues ? "limit,weight,priority" : "borrow,lend,weight,within,reclaim,borrowing,order");
+    for (; *rows; rows += strcspn(rows, "\n") + 1) {
+        fprintf(f, "%.*s%s\n", (int)strcspn(rows, "\n"), rows, queues ? "" : ",,,Any,,");
+    }
     assert_int_equal(fclose(f), 0);
     return path;
 }
@@ -99,7 +104,8 @@ static void expect_table(const char *option, const char *rows, const case_job *j
     static const double at_s[] = {50, 150, 250};
     for (int k = 0; k < 3; k++) {
         sim_setup s;
-        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, N_JOBS), "fair-share", "consolidated");
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, N_JOBS),
+                   strcmp(option, "queues") == 0 ? "fair-share" : "kueue", "consolidated");
         setup_option(&s, option)->s = table(option, rows);
         s.p.until_us = S(at_s[k]);
         dls_record *rec = case_run(&s.p);
@@ -173,18 +179,18 @@ TEST(test_queues)
 TEST(test_bad_queues)
 {
     static const struct {
-        const char *rows, *cohorts;
+        const char *rows, *quotas;
         dls_status status;
     } cases[] = {{"a,b,1,,,\nb,a,1,,,\n", "", DLS_ECONFIG}, {"a,,1,,-1,\n", "", DLS_EINPUT},
                  {"a,,1,,,high\n", "", DLS_EINPUT},           {"a,,-2,,,\n", "", DLS_EINPUT},
-                 {"a,,1,,,\na,,1,,,\n", "", DLS_EINPUT},     {"a,,1,,,\n", "cohorts.csv", DLS_ECONFIG}};
+                 {"a,,1,,,\na,,1,,,\n", "", DLS_EINPUT},     {"a,,1,,,\n", "a:1", DLS_ECONFIG}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sim_setup s;
         dls_engine *sim = NULL;
         dls_error err = {0};
         setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "fair-share", "consolidated");
         setup_option(&s, "queues")->s = table("queues", cases[i].rows);
-        setup_option(&s, "cohorts")->s = cases[i].cohorts;
+        setup_option(&s, "quotas")->s = cases[i].quotas;
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
         setup_fini(&s);
     }
@@ -193,22 +199,78 @@ TEST(test_bad_queues)
 TEST(test_bad_cohorts)
 {
     static const struct {
-        const char *rows, *quotas;
+        const char *rows;
         dls_status status;
-    } cases[] = {{"a,b,1,,\nb,c,1,,\nc,a,1,,\n", "", DLS_ECONFIG}, {"a,a,1,,\n", "", DLS_ECONFIG},
-                 {"a,,1,,\na,,1,,\n", "", DLS_EINPUT},             {"a,,x,,\n", "", DLS_EINPUT},
-                 {"a,,1,-1,\n", "", DLS_EINPUT},                    {",,1,,\n", "", DLS_EINPUT},
-                 {"a,,1,,\n", "a:1", DLS_ECONFIG},                  {"a,,1,\n", "", DLS_EINPUT}};
+    } cases[] = {{"a,b,1,,\nb,c,1,,\nc,a,1,,\n", DLS_ECONFIG}, {"a,a,1,,\n", DLS_ECONFIG},
+                 {"a,,1,,\na,,1,,\n", DLS_EINPUT},             {"a,,x,,\n", DLS_EINPUT},
+                 {"a,,1,-1,\n", DLS_EINPUT},                    {",,1,,\n", DLS_EINPUT},
+                 {"a,,1,\n", DLS_EINPUT}};
+    static const char *const policies[] = {"-1,,,,", ",Any,,,", ",Lower,,,", ",,Newer,,", ",,,Any,", ",,,,LIFO"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sim_setup s;
         dls_engine *sim = NULL;
         dls_error err = {0};
-        setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "fair-share", "consolidated");
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "kueue", "consolidated");
         setup_option(&s, "cohorts")->s = table("cohorts", cases[i].rows);
-        setup_option(&s, "quotas")->s = cases[i].quotas;
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
         setup_fini(&s);
     }
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        sim_setup s;
+        dls_engine *sim = NULL;
+        dls_error err = {0};
+        FILE *f = fopen("cohorts_bad.csv", "w");
+        assert_non_null(f);
+        fprintf(f, "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\na,,1,,,%s\n", policies[i]);
+        assert_int_equal(fclose(f), 0);
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "kueue", "consolidated");
+        setup_option(&s, "cohorts")->s = "cohorts_bad.csv";
+        assert_int_equal(dls_sim_create(&s.p, &sim, &err), DLS_EINPUT);
+        assert_string_equal(err.where, "cohorts_bad.csv:2");
+        setup_fini(&s);
+    }
+}
+
+/* Whole runs of one queue or cohort on eight GPUs; when each job starts first, and whether it was preempted. */
+static void expect_kueue(const char *rows, const char *fair, const case_job *jobs, int n, const double *start, const int *preempts)
+{
+    static const char path[] = "kueue_run.csv";
+    sim_setup s;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\n%s", rows);
+    assert_int_equal(fclose(f), 0);
+    setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, n), "kueue", "consolidated");
+    setup_option(&s, "cohorts")->s = path;
+    setup_option(&s, "fair_sharing")->s = fair;
+    dls_record *rec = case_run(&s.p);
+    for (int j = 0; j < n; j++) {
+        if (rec->start_us[j] != S(start[j]) || (int)rec->preempts[j] != preempts[j]) {
+            fail_msg("job %d starts at %g s, preempted %d times", j, 1e-6 * (double)rec->start_us[j], (int)rec->preempts[j]);
+        }
+    }
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Worked by hand: a queue of two cohorts' quotas, who passes whom, and weights. */
+TEST(test_kueue_runs)
+{
+    /* Seven GPUs are asked for behind four; two pass, or do not. */
+    const case_job fifo[] = {{0, 100, 4, "a", NULL}, {10, 100, 7, "a", NULL}, {20, 100, 2, "a", NULL}};
+    expect_kueue("a,,8,,,,,,,\n", "none", fifo, 3, (const double[]){0, 120, 20}, (const int[]){0, 0, 0});
+    expect_kueue("a,,8,,,,,,,StrictFIFO\n", "none", fifo, 3, (const double[]){0, 100, 200}, (const int[]){0, 0, 0});
+    /* a lends four to b, which holds six; what a reclaims, at any priority or of lower ones alone. */
+    const case_job back[] = {{0, 100, 6, "b", NULL}, {10, 100, 4, "a", NULL}};
+    expect_kueue("a,c,4,,,,,Any,,\nb,c,4,,,,,,,\n", "none", back, 2, (const double[]){0, 10}, (const int[]){1, 0});
+    expect_kueue("a,c,4,,,,,LowerPriority,,\nb,c,4,,,,,,,\n", "none", back, 2, (const double[]){0, 100}, (const int[]){0, 0});
+    /* c owns the GPUs that a and b borrow; with fair sharing b gives a its half, by weights of three to one six; once what was preempted is back, it waits for its quota. */
+    const case_job share[] = {{0, 100, 2, "b", NULL}, {0, 100, 2, "b", NULL}, {0, 100, 2, "b", NULL}, {0, 100, 2, "b", NULL},
+                              {10, 50, 2, "a", NULL}, {10, 50, 2, "a", NULL}, {10, 50, 2, "a", NULL}};
+    const char *even = "a,r,0,,,,,Any,,\nb,r,0,,,,,Any,,\nr,,8,,,,,,,\n", *three = "a,r,0,,,3,,Any,,\nb,r,0,,,,,Any,,\nr,,8,,,,,,,\n";
+    expect_kueue(even, "none", share, 7, (const double[]){0, 0, 0, 0, 100, 100, 100}, (const int[]){0, 0, 0, 0, 0, 0, 0});
+    expect_kueue(even, "both", share, 7, (const double[]){0, 0, 0, 0, 10, 10, 60}, (const int[]){1, 1, 0, 0, 0, 0, 0});
+    expect_kueue(three, "both", share, 7, (const double[]){0, 0, 0, 0, 10, 10, 10}, (const int[]){1, 1, 1, 0, 0, 0, 0});
 }
 
 /* One GPU: the sum of completion times is least if the shortest goes first; a gang of two with half

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * kueue: the queueing of Kubernetes' Kueue (https://kueue.sigs.k8s.io). Virtual clusters are ClusterQueues in Cohorts, of one resource, GPUs.
+ * In cycles the first of every queue is looked at: those that borrow least first, then by priority and submission, or by
+ * fair sharing whose queue would borrow least for its weight; who fits is admitted, who does not preempts by the policies
+ * of its queue (sched/kueue_preempt.h), or lets others of its queue pass (BestEffortFIFO) or not. Who has been admitted
+ * has its quota until it ends or is preempted, whatever others have then.
+ */
+#include "dlsim/memory.h"
+#include "sched/gangs.h"
+#include "sched/kueue_preempt.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_COHORTS, OPT_FAIR, OPT_INTERVAL };
+
+static const dls_option options[] = {
+    [OPT_COHORTS] = {"cohorts", DLS_OPT_PATH, 0, 0, "", "",
+                     "table name,parent,gpus,borrow,lend[,weight,within,reclaim,borrowing,order] of virtual clusters and "
+                     "cohorts; who is not named gets what is left, in order of priority and submission",
+                     NULL},
+    [OPT_FAIR] = {"fair_sharing", DLS_OPT_STR, 0, 0, "none", "",
+                  "none, or preemption by LessThanOrEqualToFinalShare, LessThanInitialShare or both, in this order",
+                  "none|final|initial|both"},
+    [OPT_INTERVAL] = {"interval", DLS_OPT_TIME, 1, 1e7, "10 min", "",
+                      "longest time between two looks; there is one whenever jobs come or end", NULL},
+    {0},
+};
+
+typedef struct line { /* of the jobs of a ClusterQueue that wait */
+    size_t next, end;   /* in `waiting` */
+    int32_t level;      /* cohorts up to one in which its first needs not borrow */
+    bool fits, stuck;   /* its first, when the cycle began; found that it cannot start, and nobody passes it */
+    bool asks;          /* is in this cycle, not looked at yet */
+    int32_t failed_gpus; /* least gang that had no chance, on these types, since somebody gave way */
+    uint32_t failed_types;
+} line;
+
+struct kueue {
+    int64_t interval_us;
+    dls_kueue_fair fair;
+    dls_quota_tree tree;
+    int32_t *queue; /* [vcs + 1] in the tree, behind -1: jobs that name none */
+    size_t n_vcs;
+    /* Scratch. */
+    dls_ledger ledger;
+    dls_kueue_search search;
+    dls_kueue_load *load, *waiting; /* running jobs; those that wait, by queue */
+    line *line;                     /* [tree.n] */
+    double *reserved;               /* [tree.n] in this cycle */
+    size_t n_load, cap_load, n_waiting, cap_waiting, cap_line, cap_reserved;
+    bool progress;
+};
+
+/* ---- set up ---------------------------------------------------------------------------------- */
+
+static dls_status find_queues(struct kueue *s, const dls_view *view, dls_error *err)
+{
+    for (int32_t j = 0; view->vc && j < view->n_jobs; j++) {
+        s->n_vcs = view->vc[j] >= (int32_t)s->n_vcs ? (size_t)view->vc[j] + 1 : s->n_vcs;
+    }
+    size_t cap = 0;
+    DLS_TRY(dls_grow(&s->queue, &cap, s->n_vcs + 1, sizeof *s->queue, err));
+    for (size_t i = 0; i <= s->n_vcs; i++) {
+        const int32_t vc = (int32_t)i - 1;
+        const int32_t at = vc < 0 ? -1 : dls_quota_find(&s->tree, dls_view_name(view, DLS_NAME_VC, vc));
+        s->queue[i] = at >= 0 && s->tree.at[at].first < 0 ? at : -1;
+    }
+    return DLS_OK;
+}
+
+static dls_status make_scratch(struct kueue *s, dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->line, &s->cap_line, s->tree.n + 1, sizeof *s->line, err));
+    return dls_grow(&s->reserved, &s->cap_reserved, s->tree.n + 1, sizeof *s->reserved, err);
+}
+
+static dls_kueue_fair fair_of(const char *word)
+{
+    static const char *const words[] = {"none", "final", "initial", "both"};
+    int i = 0;
+    while (strcmp(word, words[i]) != 0) {
+        i++;
+    }
+    return (dls_kueue_fair)i;
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values, dls_error *err)
+{
+    struct kueue *s = state;
+    *s = (struct kueue){.interval_us = llround(values[OPT_INTERVAL].f * 1e6),
+                        .fair = fair_of(values[OPT_FAIR].s)};
+    if (*values[OPT_COHORTS].s) {
+        DLS_TRY(dls_quota_tree_read(&s->tree, values[OPT_COHORTS].s, false, err));
+    }
+    DLS_TRY(make_scratch(s, err));
+    return find_queues(s, view, err);
+}
+
+static void fini(void *state)
+{
+    struct kueue *s = state;
+    dls_quota_tree_fini(&s->tree);
+    dls_kueue_search_fini(&s->search);
+    dls_free(s->queue);
+    dls_free(s->ledger.used);
+    dls_free(s->load);
+    dls_free(s->waiting);
+    dls_free(s->line);
+    dls_free(s->reserved);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    const struct kueue *of = from;
+    struct kueue *s = state;
+    (void)view;
+    *s = (struct kueue){.interval_us = of->interval_us, .fair = of->fair, .n_vcs = of->n_vcs};
+    DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
+    DLS_TRY(make_scratch(s, err));
+    return dls_duplicate(&s->queue, of->queue, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->queue, err);
+}
+
+static void timing(const void *state, dls_round_timing *out)
+{
+    *out = (dls_round_timing){.interval_us = ((const struct kueue *)state)->interval_us,
+                              .on_arrival = true,
+                              .on_end = true};
+}
+
+/* ---- who is there ---------------------------------------------------------------------------- */
+
+static dls_kueue_load load_of(const struct kueue *s, const dls_view *view, int32_t job)
+{
+    return (dls_kueue_load){.job = job,
+                            .queue = s->queue[view->vc ? view->vc[job] + 1 : 0],
+                            .gpus = view->running[job] ? view->held_gpus[job] : view->gpus[job],
+                            .priority = view->priority ? view->priority[job] : 0,
+                            .submit_us = view->submit_us[job],
+                            .since_us = view->since_us[job]};
+}
+
+/* By queue, those of none last; then by priority and submission. */
+static int by_queue(const void *x, const void *y)
+{
+    const dls_kueue_load *a = x, *b = y;
+    if (a->queue != b->queue) {
+        return (uint32_t)a->queue < (uint32_t)b->queue ? -1 : 1;
+    }
+    if (a->priority != b->priority) {
+        return a->priority > b->priority ? -1 : 1;
+    }
+    return (a->job > b->job) - (a->job < b->job);
+}
+
+static void sort_lines(struct kueue *s)
+{
+    if (s->n_waiting > 1) {
+        qsort(s->waiting, s->n_waiting, sizeof *s->waiting, by_queue);
+    }
+    memset(s->line, 0, s->tree.n * sizeof *s->line);
+    for (size_t i = 0; i < s->n_waiting && s->waiting[i].queue >= 0; i++) {
+        line *l = &s->line[s->waiting[i].queue];
+        l->next = l->end == 0 ? i : l->next;
+        l->end = i + 1;
+        l->failed_gpus = INT32_MAX;
+    }
+}
+
+static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *err)
+{
+    const size_t running = (size_t)view->running_jobs + 1, waiting = (size_t)view->waiting_jobs + running;
+    DLS_TRY(dls_grow(&s->load, &s->cap_load, running, sizeof *s->load, err));
+    DLS_TRY(dls_grow(&s->waiting, &s->cap_waiting, waiting, sizeof *s->waiting, err));
+    DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
+    s->n_load = s->n_waiting = 0;
+    dls_quota_clear(&s->tree);
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        dls_kueue_load *of = &s->load[s->n_load++];
+        *of = load_of(s, view, j);
+        of->fixed = of->queue < 0;
+        dls_ledger_take(&s->ledger, view, j, view->held_type[j], view->held_gpus[j]);
+        if (!of->fixed) {
+            dls_quota_use(&s->tree, of->queue, of->gpus);
+        }
+    }
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        s->waiting[s->n_waiting++] = load_of(s, view, j);
+    }
+    sort_lines(s);
+    return DLS_OK;
+}
+
+/* ---- a cycle --------------------------------------------------------------------------------- */
+
+static bool has_quota(const struct kueue *s, const dls_kueue_load *of)
+{
+    return of->gpus <= dls_quota_free(&s->tree, of->queue, s->tree.steps);
+}
+
+/* Steps up to the cohort within whose quota it is. */
+static int32_t level_of(const dls_quota_tree *t, const dls_kueue_load *of)
+{
+    double rest = of->gpus;
+    int32_t level = 0;
+    for (int32_t at = of->queue; at >= 0; at = t->at[at].parent, level++) {
+        const dls_quota *q = &t->at[at];
+        if (q->used + rest <= q->all) {
+            break;
+        }
+        rest -= fmin(rest, fmax(0, q->kept - q->used));
+    }
+    return level;
+}
+
+static void pass_over(line *l)
+{
+    l->next++;
+    l->stuck = false;
+}
+
+/* The first of every queue asks; those that are as large as one without a chance have none, either. */
+static bool nominate(struct kueue *s, const dls_view *view)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->tree.n; i++) {
+        line *l = &s->line[i];
+        s->reserved[i] = 0;
+        while (l->next < l->end && !s->tree.at[i].strict && s->waiting[l->next].gpus >= l->failed_gpus &&
+               dls_view_types(view, s->waiting[l->next].job) == l->failed_types) {
+            pass_over(l);
+        }
+        l->asks = l->next < l->end;
+        if (l->asks) {
+            const dls_kueue_load *of = &s->waiting[l->next];
+            l->fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0;
+            l->level = level_of(&s->tree, of);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static bool earlier(const dls_kueue_load *a, const dls_kueue_load *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->job < b->job;
+}
+
+static int32_t next_by_level(const struct kueue *s)
+{
+    int32_t best = -1;
+    for (int32_t i = 0; i < (int32_t)s->tree.n; i++) {
+        const line *l = &s->line[i], *b = best < 0 ? NULL : &s->line[best];
+        if (l->asks && (!b || l->level < b->level ||
+                        (l->level == b->level && earlier(&s->waiting[l->next], &s->waiting[b->next])))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* A member's share of its cohort when the first of a queue below it is admitted. */
+static double share_with(struct kueue *s, int32_t member, int32_t queue)
+{
+    const double gpus = s->waiting[s->line[queue].next].gpus;
+    dls_quota_use(&s->tree, queue, gpus);
+    const double share = dls_kueue_share(&s->tree, member);
+    dls_quota_use(&s->tree, queue, -gpus);
+    return share;
+}
+
+/* Of the queues at or below a node that whose member's share is least, level by level; -1: none asks. */
+static int32_t next_by_share(struct kueue *s, int32_t node)
+{
+    int32_t best = s->line[node].asks ? node : -1;
+    double least = 0;
+    for (int32_t c = s->tree.at[node].first; c >= 0; c = s->tree.at[c].next) {
+        const int32_t queue = next_by_share(s, c);
+        if (queue >= 0) {
+            const double share = share_with(s, c, queue);
+            if (best < 0 || share < least ||
+                (share == least && earlier(&s->waiting[s->line[queue].next], &s->waiting[s->line[best].next]))) {
+                best = queue;
+                least = share;
+            }
+        }
+    }
+    return best;
+}
+
+static int32_t next_queue(struct kueue *s)
+{
+    int32_t best = -1;
+    if (s->fair == DLS_KUEUE_UNFAIR) {
+        return next_by_level(s);
+    }
+    for (int32_t top = s->tree.first; top >= 0 && best < 0; top = s->tree.at[top].next) {
+        best = next_by_share(s, top);
+    }
+    return best;
+}
+
+/* Running jobs that gave way have none of the GPUs any more, or again. */
+static void give_back(struct kueue *s, const dls_view *view, int sign)
+{
+    for (size_t i = 0; i < s->n_load; i++) {
+        if (s->load[i].gone && !s->load[i].fixed) {
+            dls_ledger_take(&s->ledger, view, s->load[i].job, view->held_type[s->load[i].job],
+                            -sign * view->held_gpus[s->load[i].job]);
+        }
+    }
+}
+
+static dls_status make_room(struct kueue *s, const dls_view *view, const dls_kueue_load *of, bool *made, dls_error *err)
+{
+    *made = false;
+    if (of->gpus > s->tree.at[of->queue].most) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_kueue_preempt(&s->search, &s->tree, s->load, s->n_load, of, s->fair, made, err));
+    if (*made) {
+        give_back(s, view, 1);
+        if (dls_ledger_type(&s->ledger, view, of->job) < 0) { /* room of other types alone */
+            give_back(s, view, -1);
+            dls_kueue_restore(&s->search, &s->tree, s->load);
+            *made = false;
+        }
+    }
+    return DLS_OK;
+}
+
+/* Those that gave way wait again, behind this cycle's; nobody makes them give way twice. */
+static void requeue(struct kueue *s)
+{
+    for (size_t i = 0; i < s->n_load; i++) {
+        dls_kueue_load *of = &s->load[i];
+        if (of->gone && !of->fixed) {
+            of->fixed = true;
+            s->waiting[s->n_waiting++] = *of;
+        }
+    }
+    for (size_t i = 0; i < s->tree.n; i++) {
+        s->line[i].failed_gpus = INT32_MAX;
+    }
+}
+
+static void admit(struct kueue *s, const dls_view *view, dls_plan *plan, line *l)
+{
+    dls_kueue_load *of = &s->waiting[l->next];
+    const dls_want want = {.type = dls_ledger_type(&s->ledger, view, of->job)};
+    dls_ledger_take(&s->ledger, view, of->job, want.type, view->gpus[of->job]);
+    dls_quota_use(&s->tree, of->queue, of->gpus);
+    dls_plan_set(plan, of->job, &want);
+    of->gone = true;
+    pass_over(l);
+}
+
+/* What it cannot have is kept from those who could not be made to give it back later, until the cycle ends. */
+static void reserve(struct kueue *s, const dls_kueue_load *of, const line *l)
+{
+    const dls_quota *q = &s->tree.at[of->queue];
+    const double most = l->level > 0 ? q->own + q->borrow : q->own;
+    const double gpus = of->gpus > q->most ? 0 : fmax(0, fmin(of->gpus, most - q->used));
+    if (q->reclaim != DLS_QUOTA_ANY && gpus > 0) {
+        s->reserved[of->queue] = gpus;
+        dls_quota_use(&s->tree, of->queue, gpus);
+    }
+}
+
+static dls_status process(struct kueue *s, const dls_view *view, dls_plan *plan, int32_t queue, dls_error *err)
+{
+    line *l = &s->line[queue];
+    const dls_kueue_load *of = &s->waiting[l->next];
+    bool fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0, made = false;
+    l->asks = false;
+    if (!fits && !l->fits && !l->stuck) {
+        DLS_TRY(make_room(s, view, of, &made, err));
+        if (made) {
+            requeue(s);
+        }
+    }
+    if (fits || made) {
+        admit(s, view, plan, l);
+        s->progress = true;
+    } else if (!l->fits) { /* else it is looked at again */
+        s->progress |= !l->stuck;
+        l->failed_gpus = view->gpus[of->job];
+        l->failed_types = dls_view_types(view, of->job);
+        reserve(s, of, l);
+        l->stuck = s->tree.at[queue].strict;
+        l->next += !l->stuck;
+    }
+    return DLS_OK;
+}
+
+static dls_status cycle(struct kueue *s, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    s->progress = false;
+    for (int32_t queue; (queue = next_queue(s)) >= 0;) {
+        DLS_TRY(process(s, view, plan, queue, err));
+    }
+    for (size_t i = 0; i < s->tree.n; i++) {
+        dls_quota_use(&s->tree, (int32_t)i, -s->reserved[i]);
+    }
+    return DLS_OK;
+}
+
+/* Who of those that wait has not been admitted, those that gave way among them. */
+static size_t wait_again(struct kueue *s, size_t before)
+{
+    const size_t more = s->n_waiting - before;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_waiting; i++) {
+        const bool admitted = i < before && s->waiting[i].gone;
+        if (!admitted) {
+            s->waiting[n] = s->waiting[i];
+            s->waiting[n++].gone = false;
+        }
+    }
+    s->n_waiting = n;
+    return more;
+}
+
+/* Jobs of no queue take what is left, and keep it. */
+static void start_others(struct kueue *s, const dls_view *view, dls_plan *plan)
+{
+    for (size_t i = 0; i < s->n_waiting; i++) {
+        const int32_t job = s->waiting[i].job;
+        const dls_want want = {.type = s->waiting[i].queue < 0 ? dls_ledger_type(&s->ledger, view, job) : -1};
+        if (want.type >= 0) {
+            dls_ledger_take(&s->ledger, view, job, want.type, view->gpus[job]);
+            dls_plan_set(plan, job, &want);
+        }
+    }
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    struct kueue *s = state;
+    DLS_TRY(list_jobs(s, view, err));
+    for (size_t more = 1; more > 0;) {
+        const size_t before = s->n_waiting;
+        for (s->progress = true; s->progress && nominate(s, view);) {
+            DLS_TRY(cycle(s, view, plan, err));
+        }
+        more = wait_again(s, before);
+        sort_lines(s);
+    }
+    start_others(s, view, plan);
+    for (size_t i = 0; i < s->n_load; i++) {
+        if (!s->load[i].gone) {
+            dls_plan_keep(plan, s->load[i].job);
+        }
+    }
+    return DLS_OK;
+}
+
+const dls_sched_ops dls_sched_ops_kueue = {
+    .abi = DLS_POLICY_ABI,
+    .name = "kueue",
+    .summary = "Kueue: queues in cohorts borrow, reclaim and preempt by policies or by fair sharing",
+    .options = options,
+    .state_bytes = sizeof(struct kueue),
+    .init = init,
+    .fini = fini,
+    .clone = clone,
+    .round = round_,
+    .timing = timing,
+    .admit = dls_admit_gang,
+};
