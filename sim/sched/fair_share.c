@@ -42,6 +42,7 @@ typedef struct owner { /* a virtual cluster */
     double quota, used;
     size_t next, end; /* its waiting jobs in `waiting` */
     bool stuck;       /* none of them fits at this step */
+    bool over;        /* of a tree: holds more than it may at this step */
 } owner;
 
 typedef struct waiter {
@@ -244,20 +245,24 @@ static void use(struct fair_share *s, owner *o, int32_t gpus)
     }
 }
 
-/* Running jobs that may stay at that step, the eldest first. */
+/* Running jobs that may stay at that step, the eldest first; of a queue of a tree no younger one than one that may not. */
 static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
 {
+    for (size_t i = 0; i < s->n; i++) {
+        s->owner[i].over = false;
+    }
     for (size_t i = 0; i < s->n_running; i++) {
         const int32_t job = s->running[i], type = view->held_type[job],
                       gpus = view->held_gpus[job];
         owner *o = owner_of(s, view, job);
-        if (!s->taken[i] && (!s->reclaim || gpus <= may_have(s, o, step) + 1e-9) &&
+        if (!s->taken[i] && !o->over && (!s->reclaim || gpus <= may_have(s, o, step) + 1e-9) &&
             (step == 0 || dls_ledger_room(&s->ledger, view, job, type) >= gpus)) {
             dls_ledger_take(&s->ledger, view, job, type, gpus);
             use(s, o, gpus);
             dls_plan_keep(plan, job);
             s->taken[i] = true;
         }
+        o->over |= s->tree.shares && !s->taken[i];
     }
 }
 
@@ -295,11 +300,11 @@ static bool before(const struct fair_share *s, const owner *a, const owner *b)
     return x < y;
 }
 
-/* What is left, one job at a time. */
+/* What is left, one job at a time; who holds more than its quota or share has none of it. */
 static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
 {
     for (size_t i = 0; i < s->n; i++) {
-        s->owner[i].stuck = false;
+        s->owner[i].stuck = s->owner[i].over && step < s->tree.steps;
     }
     for (;;) {
         owner *least = NULL;

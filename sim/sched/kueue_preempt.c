@@ -191,7 +191,7 @@ static bool valid(const dls_quota_tree *t, const dls_kueue_candidate *c, const d
         return true;
     }
     if (borrow && c->list == LIST_OTHER &&
-        (!own->borrows || c->priority >= in->priority || c->priority > own->threshold)) {
+        (!own->borrows || c->priority >= in->priority || (double)c->priority > own->threshold)) {
         return false;
     }
     for (int32_t at = c->queue; at != t->at[c->queue].meets; at = t->at[at].parent) {

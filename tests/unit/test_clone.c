@@ -312,7 +312,7 @@ TEST(kueue_tables)
                   "b,left,8,16,,1,LowerOrNewerEqualPriority,LowerPriority,LowerPriority,\nc,root,24,,8,0,,Any,,StrictFIFO\n"
                   "left,root,4,,,,,,,\n",
               f);
-        for (int i = 0; k && i < 300; i++) {
+        for (int i = 0; k && i < 150; i++) {
             fprintf(f, "%d,%d,%d,%d,%s,%d\n", i, 1 << i * 7 % 4, 30 * i, 200 + 137 * i % 1700, i % 9 ? (const char *[]){"a", "b", "c"}[i * 5 % 3] : "d",
                     i * 11 % 6);
         }
@@ -320,12 +320,12 @@ TEST(kueue_tables)
     }
     dls_trace *trace;
     must(dls_trace_load(file[1], NULL, NULL, &trace, &err));
-    static const char *const fair[] = {"none", "final", "initial", "both"};
-    for (int k = 0; k < 4; k++) {
-        snprintf(text, sizeof text, PLAIN "scheduler: { name = \"kueue\"; cohorts = \"%s\"; fair_sharing = \"%s\"; };", file[0], fair[k]);
+    for (int k = 0; k < 2; k++) {
+        snprintf(text, sizeof text, PLAIN "scheduler: { name = \"kueue\"; cohorts = \"%s\"; fair_sharing = \"%s\"; };", file[0],
+                 k ? "both" : "none");
         check(text, "kueue", "consolidated", trace);
-        check_no_memory(text, "kueue", "consolidated");
     }
+    check_no_memory(text, "kueue", "consolidated");
     dls_trace_destroy(trace);
     assert_int_equal(remove(file[0]), 0);
     assert_int_equal(remove(file[1]), 0);

@@ -177,7 +177,9 @@ static void check(const a_case *cases, size_t n_cases)
         char got[128] = "";
         for (size_t k = 0; k < n; k++) {
             const size_t length = strlen(got);
-            snprintf(got + length, sizeof got - length, load[k].gone ? "%s%zu" : "", *got ? " " : "", k);
+            if (load[k].gone) {
+                snprintf(got + length, sizeof got - length, "%s%zu", *got ? " " : "", k);
+            }
         }
         if (strcmp(got, c->want) != 0 || found != (*c->want != '\0')) {
             fail_msg("case %zu (%s <- %s): \"%s\" give way, expected \"%s\"", i, c->loads, c->in, got, c->want);

@@ -176,6 +176,65 @@ TEST(test_queues)
     expect_table("queues", "a,,-1,,1,\nd,,0,,1,\n", crowd, (const int[]){8, 8, 8}, (const double[]){-1, -1, -1, -1}, none);
 }
 
+/* Who is taken back: cases of KAI's own test (NVIDIA/KAI-Scheduler, pkg/scheduler/actions/integration_tests/reclaim/reclaim_test.go), those
+ * of whole GPUs on which neither nodes nor jobs that are never preempted decide. "QUEUE=GPUS ..." that run and that come; numbers of
+ * those that run in the end. */
+TEST(test_kai_reclaim)
+{
+    static const struct {
+        int gpus;
+        const char *rows, *jobs, *come, *want;
+    } cases[] = {
+        {2, "a,,1,,1,\nb,,1,,1,\n", "a=2", "b=1", "1"},
+        {4, "a,,2,,2,\nb,,2,,2,\n", "a=1 b=2 b=1", "a=1", "0 1 3"},
+        {4, "a,,2,,2,\nb,,2,,2,\n", "a=1 a=2 b=1", "b=1", "0 2 3"},
+        {4, "a,,2,,2,\nb,,1,,1,\n", "a=1 a=2 b=1", "b=1", "0 1 2"},
+        {8, "a,,6,,6,\nb,,5,,5,\n", "a=8", "b=5", "1"},
+        {4, "a,,2,,2,\nb,,2,,2,\n", "a=2 a=1 b=1", "b=3 b=1 a=1", "0 2 4"},
+        {4, "a,,1,,1,\nb,,1,,1,\nc,,0,,0,\n", "a=2 a=1 c=1", "b=1", "0 1 3"},
+        {8, "a,,1,,1,\nb,,1,,1,\n", "a=1 a=3 a=4", "b=4 b=4", "0 1 3"},
+        {7, "a,,2,,2,\nb,,1,,1,\n", "a=4 b=3", "a=1", "0 2"},
+        {4, "x,,2,,1,\ny,,2,,1,\na,x,1,,1,\nb,y,1,,1,\nc,y,1,,1,\n", "a=3 b=1", "b=2", "0 1"},
+        {8, "x,,1,,1,\ny,,1,,1,\na,x,1,,1,\nb,y,1,,1,\n", "a=4 a=1", "b=4", "0 2"},
+        {8, "x,,1,,1,\na,x,1,,2,\nb,x,1,,1,\nc,x,0,,1,101\n", "a=1 a=1 a=1 a=1 a=1 b=1 b=1 b=1", "c=3", "0 1 2 5 6 8"},
+        {4, "x,,0,,1,\ny,,4,,1,\na,x,1,,1,\nb,y,0,,0,\nc,y,4,,4,\n", "a=2 b=2", "c=4", "2"},
+        {8, "a,,4,,4,\nb,,2,,2,\n", "a=5 a=1 a=1", "b=3", "0 3"},
+        {9, "a,,4,,4,\nb,,4,,4,\nc,,10,,10,\n", "a=5 a=2 a=1", "c=1 b=3", "0 3 4"},
+        {4, "a,,2,,2,\nb,,1,,1,\n", "a=3", "b=2", "0"},
+        {6, "x,,3,,1,\ny,,3,,1,\na,x,3,,0,\nb,y,2,,0,\nc,y,1,,0,\n", "a=2 a=1 b=2 b=1", "c=1", "0 1 2 4"},
+        {6, "x,,1,,1,\ny,,1,,1,\na,x,1,,1,\nb,y,1,,1,\n", "a=2 a=1 b=2 b=1", "b=1", "0 1 2 3"},
+        {2, "x,,2,,1,\ny,,2,,1,\na,x,1,,0,\nb,y,1,,0,\n", "a=1 b=1", "b=1", "0 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        case_job jobs[16];
+        static const char *const names[] = {"a", "b", "c"};
+        char got[64] = "";
+        int n = 0;
+        for (int k = 0; k < 2; k++) {
+            for (const char *at = k ? cases[i].come : cases[i].jobs; *at; at += strcspn(at, " "), at += *at == ' ') {
+                jobs[n] = (case_job){k ? 100 : n, 1000, atoi(at + 2), names[*at - 'a'], NULL};
+                n++;
+            }
+        }
+        sim_setup s;
+        setup_init(&s, case_cluster(1, cases[i].gpus, 0), case_trace(jobs, n), "fair-share", "consolidated");
+        setup_option(&s, "queues")->s = table("queues", cases[i].rows);
+        s.p.until_us = S(150);
+        dls_record *rec = case_run(&s.p);
+        for (int j = 0; j < n; j++) {
+            const size_t length = strlen(got);
+            if (rec->state[j] == DLS_JOB_RUNNING) {
+                snprintf(got + length, sizeof got - length, "%s%d", *got ? " " : "", j);
+            }
+        }
+        if (strcmp(got, cases[i].want) != 0) {
+            fail_msg("case %zu: \"%s\" run", i, got);
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
 TEST(test_bad_queues)
 {
     static const struct {
