@@ -8,7 +8,10 @@
  * in the first-level cache while the rows stream by:
  *
  *     [block of V units][input row k][gate][V]
+ *
+ * The products stand alone (APART): inlined into a large function they lose their registers.
  */
+#define APART static __attribute__((noinline))
 
 typedef enum act { ACT_NONE, ACT_RELU, ACT_LRELU } act;
 #define LRELU_SLOPE ((REAL)0.01)
@@ -82,8 +85,8 @@ INLINE void dense_rows(const int nv, const REAL *a, ptrdiff_t lda, int32_t rows,
 
 /* C[rows][n] = f(A[rows][k] B[k][n] + bias): n a multiple of V. bias may be NULL, or c, where every
  * row has its own. */
-static void dense(const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k, const REAL *b,
-                  ptrdiff_t ldb, int32_t n, const REAL *bias, act f, REAL *c, ptrdiff_t ldc)
+APART void dense(const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k, const REAL *b,
+                 ptrdiff_t ldb, int32_t n, const REAL *bias, act f, REAL *c, ptrdiff_t ldc)
 {
     int32_t j = 0;
     for (; j + 2 * V <= n; j += 2 * V) {
@@ -156,12 +159,12 @@ INLINE void gru_gates(const int mr, vreal *r, vreal *z, vreal *nx, vreal *ny, co
                       int32_t width)
 {
     sigmoid_rows(mr, r);
+    sigmoid_rows(mr, z); /* before what waits for r */
     UNROLL for (int i = 0; i < mr; i++)
     {
         nx[i] = v_fma(r[i], ny[i], nx[i]);
     }
     tanh_rows(mr, nx);
-    sigmoid_rows(mr, z);
     UNROLL for (int i = 0; i < mr; i++)
     {
         v_store(out + i * ldo, v_fma(z[i], v_load(y + i * ldy) - nx[i], nx[i]));
@@ -176,56 +179,70 @@ INLINE void gru_gates(const int mr, vreal *r, vreal *z, vreal *nx, vreal *ny, co
 }
 
 #ifndef ENGINE_TILES
-/* mr rows, V units: r, z and the two halves of n gather in 4 x mr registers; nothing but the new
- * state is written. x (k1 columns) is the old state, y (k2) the convolution's output: the published
- * argument order. */
+/* One of the two products of mr rows, V units: r, z and one half of n gather in 3 x mr registers.
+ */
+INLINE void gru_product(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k, const REAL *w,
+                        vreal *r, vreal *z, vreal *n)
+{
+    vreal acc[GRU_ROWS][3];
+    UNROLL for (int i = 0; i < mr; i++)
+    {
+        acc[i][0] = r[i];
+        acc[i][1] = z[i];
+        acc[i][2] = n[i];
+    }
+    for (int32_t p = 0; p < k; p++, w += 3 * V) {
+        const vreal wr = v_load(w), wz = v_load(w + V), wn = v_load(w + 2 * V);
+        UNROLL for (int i = 0; i < mr; i++)
+        {
+            const vreal v = v_set(x[i * ldx + p]);
+            acc[i][0] = v_fma(v, wr, acc[i][0]);
+            acc[i][1] = v_fma(v, wz, acc[i][1]);
+            acc[i][2] = v_fma(v, wn, acc[i][2]);
+        }
+    }
+    UNROLL for (int i = 0; i < mr; i++)
+    {
+        r[i] = acc[i][0];
+        z[i] = acc[i][1];
+        n[i] = acc[i][2];
+    }
+}
+
+/* Nothing but the new state is written. x (k1 columns) is the old state, y (k2) the convolution's
+ * output: the published argument order. */
 INLINE void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, const REAL *w1,
                       const REAL *y, ptrdiff_t ldy, int32_t k2, const REAL *w2, const REAL *bias,
                       const REAL *y_unit, REAL *out, ptrdiff_t ldo, REAL *keep, ptrdiff_t ldk,
                       int32_t width)
 {
-    vreal r[GATE_ROWS], z[GATE_ROWS], nx[GATE_ROWS], ny[GATE_ROWS];
+    vreal r[GRU_ROWS], z[GRU_ROWS], nx[GRU_ROWS], ny[GRU_ROWS];
     UNROLL for (int i = 0; i < mr; i++)
     {
         r[i] = v_load(bias);
         z[i] = v_load(bias + V);
         nx[i] = v_load(bias + 2 * V);
+    }
+    gru_product(mr, x, ldx, k1, w1, r, z, nx);
+    UNROLL for (int i = 0; i < mr; i++)
+    {
         ny[i] = v_load(bias + 3 * V);
     }
-    for (int32_t p = 0; p < k1; p++, w1 += 3 * V) {
-        const vreal wr = v_load(w1), wz = v_load(w1 + V), wn = v_load(w1 + 2 * V);
-        UNROLL for (int i = 0; i < mr; i++)
-        {
-            const vreal v = v_set(x[i * ldx + p]);
-            r[i] = v_fma(v, wr, r[i]);
-            z[i] = v_fma(v, wz, z[i]);
-            nx[i] = v_fma(v, wn, nx[i]);
-        }
-    }
-    for (int32_t p = 0; p < k2; p++, w2 += 3 * V) {
-        const vreal wr = v_load(w2), wz = v_load(w2 + V), wn = v_load(w2 + 2 * V);
-        UNROLL for (int i = 0; i < mr; i++)
-        {
-            const vreal v = v_set(y[i * ldy + p]);
-            r[i] = v_fma(v, wr, r[i]);
-            z[i] = v_fma(v, wz, z[i]);
-            ny[i] = v_fma(v, wn, ny[i]);
-        }
-    }
+    gru_product(mr, y, ldy, k2, w2, r, z, ny);
     gru_gates(mr, r, z, nx, ny, y_unit, ldy, out, ldo, keep, ldk, width);
 }
 
 /* keep: NULL, or [rows][ldk] for the gates. */
-static void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *out, int32_t rows,
-                ptrdiff_t ld, REAL *keep, ptrdiff_t ldk)
+APART void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *out, int32_t rows,
+               ptrdiff_t ld, REAL *keep, ptrdiff_t ldk)
 {
     for (int32_t j = 0; j < g->width; j += V) {
         const REAL *w1 = g->w1 + (ptrdiff_t)j * g->k1 * 3;
         const REAL *w2 = g->w2 + (ptrdiff_t)j * g->k2 * 3;
         const REAL *bias = g->bias + (ptrdiff_t)j * 4;
         int32_t i = 0;
-        for (; i + GATE_ROWS <= rows; i += GATE_ROWS) {
-            gru_block(GATE_ROWS, x + i * ld, ld, k1, w1, y + i * ld, ld, g->k2, w2, bias,
+        for (; i + GRU_ROWS <= rows; i += GRU_ROWS) {
+            gru_block(GRU_ROWS, x + i * ld, ld, k1, w1, y + i * ld, ld, g->k2, w2, bias,
                       y + i * ld + j, out + i * ld + j, ld, keep ? keep + i * ldk + j : NULL, ldk,
                       g->width);
         }
@@ -309,8 +326,8 @@ INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld,
 
 /* One step for `rows` graphs: inputs h and r, state c in place, the new h to out (not h). keep:
  * NULL, or [rows][ldk] for the gates. */
-static void lstm(const cell *g, const REAL *h, const REAL *r, REAL *c, REAL *out, int32_t rows,
-                 ptrdiff_t ld, REAL *keep, ptrdiff_t ldk)
+APART void lstm(const cell *g, const REAL *h, const REAL *r, REAL *c, REAL *out, int32_t rows,
+                ptrdiff_t ld, REAL *keep, ptrdiff_t ldk)
 {
     for (int32_t j = 0; j < g->width; j += V) {
         const REAL *w1 = g->w1 + (ptrdiff_t)j * g->k1 * 4;
@@ -343,10 +360,12 @@ typedef struct csr {
     REAL *diag;  /* [n] added on the diagonal */
 } csr;
 
+enum { SPARSE_VECTORS = V == 8 ? 8 : 4 }; /* 64 columns at once */
+
 INLINE void sparse_block(const int nv, const csr *s, const REAL *h, ptrdiff_t ld, REAL *out)
 {
     for (int32_t i = 0; i < s->n; i++) {
-        vreal acc[4];
+        vreal acc[SPARSE_VECTORS];
         const vreal d = v_set(s->diag[i]);
         UNROLL for (int j = 0; j < nv; j++)
         {
@@ -371,6 +390,9 @@ INLINE void sparse_block(const int nv, const csr *s, const REAL *h, ptrdiff_t ld
 static void sparse_times(const csr *s, const REAL *h, ptrdiff_t ld, int32_t width, REAL *out)
 {
     int32_t j = 0;
+    for (; j + SPARSE_VECTORS * V <= width; j += SPARSE_VECTORS * V) {
+        sparse_block(SPARSE_VECTORS, s, h + j, ld, out + j);
+    }
     for (; j + 4 * V <= width; j += 4 * V) {
         sparse_block(4, s, h + j, ld, out + j);
     }

@@ -388,37 +388,62 @@ static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, 
     return rows;
 }
 
+#ifdef ENGINE_TILES
+enum { SET_BYTES = 1 << 20, SET_ROWS = TILE };
+#else
+enum { SET_BYTES = 360 << 10, SET_ROWS = GATE_ROWS };
+#endif
+
 /* ---- readouts ------------------------------------------------------------------------------- */
 
-/* Set2Set (Vinyals, Bengio, Kudlur, "Order Matters", ICLR 2016) over all rows at once: the LSTM's
- * weights are read once per GATE_ROWS rows. Leaves h and the read vector in lstm_h[0], lstm_r. */
-static void set2set(run *r, int32_t rows)
+/* Set2Set (Vinyals, Bengio, Kudlur, "Order Matters", ICLR 2016) over the rows [q, end) at once: the
+ * LSTM's weights are read once per GATE_ROWS rows. Leaves h and the read vector in lstm_h[0],
+ * lstm_r. */
+static void set2set_rows(run *r, ptrdiff_t q, ptrdiff_t end, int32_t steps)
 {
     const packed *p = r->p;
     layout *l = &r->l;
     const int32_t d = dls_arch_readout_width(&p->arch);
     const int32_t np = pad16(r->n);
+    const ptrdiff_t at = q * p->dp;
+    const int32_t rows = (int32_t)(end - q);
+    for (int32_t t = 0; t < steps; t++) {
+        const REAL *from = l->lstm_h[t % 2] + at;
+        REAL *h = l->lstm_h[1 - t % 2] + at;
+#ifdef ENGINE_TILES
+        lstm_tiles(&l->s.tiles, &p->lstm, from, l->lstm_r + at, l->lstm_c + at, h, rows, p->dp);
+#else
+        lstm(&p->lstm, from, l->lstm_r + at, l->lstm_c + at, h, rows, p->dp, NULL, 0);
+#endif
+        for (ptrdiff_t i = q; i < end; i++) {
+            row_times(h + (i - q) * p->dp, d, l->turned + i * p->dp * np, np, np, l->weight);
+            softmax(l->weight, r->n, np);
+            row_times(l->weight, r->n, l->nodes + i * r->n * p->dp, p->dp, p->dp,
+                      l->lstm_r + i * p->dp);
+        }
+    }
+}
+
+/* As many rows at a time as have their nodes in the second-level cache. */
+static void set2set(run *r, int32_t rows)
+{
+    const packed *p = r->p;
+    layout *l = &r->l;
     const size_t bytes = (size_t)rows * (size_t)p->dp * sizeof(REAL);
     memset(l->lstm_h[0], 0, bytes);
     memset(l->lstm_r, 0, bytes);
     memset(l->lstm_c, 0, bytes);
     const int32_t steps = p->arch.set2set_steps ? p->arch.set2set_steps : r->n;
-    for (int32_t t = 0; t < steps; t++) {
-#ifdef ENGINE_TILES
-        lstm_tiles(&l->s.tiles, &p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows,
-                   p->dp);
-#else
-        lstm(&p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows, p->dp, NULL, 0);
-#endif
+    const ptrdiff_t of_row = (ptrdiff_t)sizeof(REAL) * p->dp * (r->n + pad16(r->n));
+    const ptrdiff_t fit = SET_BYTES / of_row / SET_ROWS * SET_ROWS;
+    const ptrdiff_t most = fit > 0 ? fit : SET_ROWS;
+    for (ptrdiff_t q = 0; q < rows; q += most) {
+        set2set_rows(r, q, q + most < rows ? q + most : rows, steps);
+    }
+    if (steps % 2) {
         REAL *h = l->lstm_h[1];
         l->lstm_h[1] = l->lstm_h[0];
         l->lstm_h[0] = h;
-        for (ptrdiff_t q = 0; q < rows; q++) {
-            row_times(h + q * p->dp, d, l->turned + q * p->dp * np, np, np, l->weight);
-            softmax(l->weight, r->n, np);
-            row_times(l->weight, r->n, l->nodes + q * r->n * p->dp, p->dp, p->dp,
-                      l->lstm_r + q * p->dp);
-        }
     }
 }
 

@@ -16,7 +16,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #if defined(__clang__)
-#define UNROLL _Pragma("unroll")
+#define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
@@ -40,7 +40,7 @@
 #if defined(ENGINE_TILES) /* whose sums come from memory */
 enum { V = 16, DENSE_ROWS = 12, GATE_ROWS = 8 };
 #else
-enum { V = 16, DENSE_ROWS = 12, GATE_ROWS = 6 };
+enum { V = 16, DENSE_ROWS = 12, GATE_ROWS = 6, GRU_ROWS = 8 };
 #endif
 typedef __m512 vreal;
 INLINE vreal v_set(REAL x)
@@ -83,7 +83,7 @@ INLINE vreal v_round(vreal a)
 
 #elif defined(ENGINE_AVX2)
 
-enum { V = 8, DENSE_ROWS = 6, GATE_ROWS = 3 };
+enum { V = 8, DENSE_ROWS = 6, GATE_ROWS = 3, GRU_ROWS = 4 };
 typedef __m256 vreal;
 INLINE vreal v_set(REAL x)
 {
@@ -131,7 +131,7 @@ INLINE vreal v_round(vreal a)
 enum { V = 16, DENSE_ROWS = 4, GATE_ROWS = 8 };
 #else
 #define BYTES 16
-enum { V = BYTES / sizeof(REAL), DENSE_ROWS = 4, GATE_ROWS = 2 };
+enum { V = BYTES / sizeof(REAL), DENSE_ROWS = 4, GATE_ROWS = 2, GRU_ROWS = 2 };
 #endif
 typedef REAL vreal __attribute__((vector_size(BYTES)));
 INLINE vreal v_set(REAL x)
@@ -201,7 +201,7 @@ INLINE void tanh_rows(const int n, vreal *x)
 #define EACH UNROLL for (int i = 0; i < n; i++)
 INLINE void exp_rows(const int n, vreal *x)
 {
-    vreal e[GATE_ROWS], p[GATE_ROWS];
+    vreal e[8], p[8]; /* as many as there are rows at most */
     /* The variable stands second, so that a NaN comes through. */
     EACH x[i] = v_min(v_set(EXP_CLAMP), v_max(v_set(-EXP_CLAMP), x[i]));
     EACH e[i] = v_round(x[i] * v_set(LOG2E));
