@@ -4,7 +4,7 @@
  * over how many nodes. Read from what others have published or from our own HDF5 (docs/world.md):
  *
  *      Gavel        throughputs.json: steps per second, consolidated or not, alone or in pairs
- *      Pollux       a folder with <application>/placements.csv and scalability.csv, measured on T4s
+ *      Pollux, Sia  a folder with <application>/placements.csv and scalability.csv
  *      ElasticFlow  a folder with throughputs_<GPU>/<model>.csv
  *      dlsim        "dlsim-throughputs"
  */

@@ -2,9 +2,10 @@
  *
  * Throughputs in folders of CSV files.
  *
- * Pollux (OSDI 2021) and Sia, measured on T4s: <application>/placements.csv with the columns
- * placement (the digits are GPUs on each node), local_bsz, step_time (s), sync_time;
- * scalability.csv with num_nodes, num_replicas, local_bsz, step_time, sync_time.
+ * Pollux (OSDI 2021), measured on T4s: <application>/placements.csv with the columns placement (the
+ * digits are GPUs on each node), local_bsz, step_time (s), sync_time; scalability.csv with
+ * num_nodes, num_replicas, local_bsz, step_time, sync_time. Sia (SOSP 2023): the same and, for its
+ * other clusters, placements-rtx.csv and so on.
  *
  * ElasticFlow (ASPLOS 2023): workload/throughputs.h.
  */
@@ -20,7 +21,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define POLLUX_GPU "T4"
+/* Whose GPUs, by the end of a file's name; Sia's "dgx" are some of "dgx-ext". */
+static const struct cluster {
+    const char *suffix, *gpu;
+} clusters[] = {{"", "T4"},           {"-aws", "T4"},     {"-rtx", "RTX2080TI"},
+                {"-quad", "RTX6000"}, {"-azure", "V100"}, {"-dgx-ext", "A100"}};
+
+#define CLUSTERS ((int)(sizeof clusters / sizeof *clusters))
 
 /* Rows of one file into the table; of that GPU and model. */
 typedef dls_status (*read_fn)(dls_csv *csv, const char *gpu, const char *model, dls_table *out,
@@ -97,17 +104,18 @@ static dls_status pollux_rows(dls_csv *csv, const char *gpu, const char *model, 
 
 dls_status dls_table_read_pollux(const char *path, dls_table *out, bool *found, dls_error *err)
 {
-    static const char *const files[] = {"placements.csv", "scalability.csv"};
+    static const char *const files[] = {"placements", "scalability"};
     struct dirent **name;
     int n;
     DLS_TRY(dls_file_names(path, &name, &n, err));
     dls_status status = DLS_OK;
-    for (int i = 0; i < 2 * n && status == DLS_OK; i++) {
+    for (int i = 0; i < 2 * CLUSTERS * n && status == DLS_OK; i++) {
         char file[4300];
-        const char *model = name[i / 2]->d_name;
-        snprintf(file, sizeof file, "%s/%s/%s", path, model, files[i % 2]);
+        const char *model = name[i / 2 / CLUSTERS]->d_name;
+        const struct cluster *c = &clusters[i / 2 % CLUSTERS];
+        snprintf(file, sizeof file, "%s/%s/%s%s.csv", path, model, files[i % 2], c->suffix);
         if (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
-            status = read_csv(file, pollux_rows, POLLUX_GPU, model, out, err);
+            status = read_csv(file, pollux_rows, c->gpu, model, out, err);
             *found = true;
         }
     }

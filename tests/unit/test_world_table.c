@@ -169,6 +169,32 @@ TEST(test_long_lines)
     dls_table_fini(&t);
 }
 
+/* Sia's files: whose GPUs, the end of their names says; what it does not know is nobody's. */
+TEST(test_clusters)
+{
+    static const struct {
+        const char *file, *gpu;
+    } of[] = {{"placements", "T4"},           {"placements-rtx", "RTX2080TI"},
+              {"placements-quad", "RTX6000"}, {"placements-azure", "V100"},
+              {"placements-dgx-ext", "A100"}, {"placements-dgx", NULL}};
+    char path[64], text[64];
+    subfolder("sia");
+    subfolder("sia/bert");
+    for (int i = 0; i < 6; i++) {
+        snprintf(path, sizeof path, "sia/bert/%s.csv", of[i].file);
+        snprintf(text, sizeof text, "local_bsz,step_time,placement\n8,%d,11\n", i + 1);
+        put(path, text);
+    }
+    put("sia/bert/scalability-rtx.csv", "num_nodes,num_replicas,local_bsz,step_time\n3,4,8,9\n");
+    dls_table t = load(subfolder("sia"));
+    assert_int_equal(t.n, 6);
+    for (int i = 0; of[i].gpu; i++) {
+        NEAR(ask(&t, "bert", of[i].gpu, 8, 2, 2, true).iteration_s, i + 1, 1e-12);
+    }
+    NEAR(ask(&t, "bert", "RTX2080TI", 8, 4, 3, true).iteration_s, 9, 1e-12);
+    dls_table_fini(&t);
+}
+
 TEST(test_bad_files)
 {
     static const char *const json[] = {"",
