@@ -306,7 +306,7 @@ def answered(path):
            f"Intervals: 95 %, {a['blocks']} blocks of {duration(a['block_s'])} drawn with replacement.</p>"
            if any(g["before"]["wait_mean"]["low_s"] is not None for g in a["groups"]) else
            "No intervals: the history is too short.</p>"]
-    out.append(table(["", "as it was", "then"], [[name, show(a["before"][key]), show(a["after"][key])] for name, key, show in (
+    out.append(table(["", "as it was", "changed"], [[name, show(a["before"][key]), show(a["after"][key])] for name, key, show in (
         ("GPUs", "gpus", str), ("in use", "utilisation", "{:.1%}".format), ("completion, mean", "jct_mean_s", duration),
         ("makespan", "makespan_s", duration))]))
     if a["load"] != 1:
@@ -317,15 +317,19 @@ def answered(path):
     if "target" in a:
         t = a["target"]
         found = (f"{t['fewest_nodes']} nodes of {html.escape(t['group'])}, {bounded(t['wait'])}"
-                 if "fewest_nodes" in t else "held by no number of nodes")
-        out.append(f"<p>Target {html.escape(t['text'])}: <b>{found}</b></p>")
+                 if "fewest_nodes" in t else f"no number of nodes of {html.escape(t['group'])} holds it")
+        tried = ", ".join(f"{x['nodes']}: {'never' if x['wait_s'] is None else duration(x['wait_s'])}{', holds' if x['holds'] else ''}"
+                          for x in t["tried"])
+        out.append(f"<p>Target {html.escape(t['text'])}: <b>{found}</b></p><p>Nodes that were tried: {tried}.</p>")
     for key, name in (("wait_mean", "Wait, mean"), ("wait_p95", "Wait, 95th percentile")):
-        out.append(table([name, "jobs", "then", "as it was", "then", "change"],
+        never = any(g[side]["never_started"] for g in a["groups"] for side in ("before", "after"))
+        out.append(table([name, "jobs", "changed", "as it was", "changed", "difference", *(["never started", "changed"] if never else [])],
                          [[html.escape(f"{g['kind']} {g['name']}"), g["before"]["jobs"], g["after"]["jobs"],
-                           *map(bounded, (g["before"][key], g["after"][key], g[f"{key}_change"]))] for g in a["groups"]]))
+                           *map(bounded, (g["before"][key], g["after"][key], g[f"{key}_change"])),
+                           *([g[side]["never_started"] for side in ("before", "after")] if never else [])] for g in a["groups"]]))
     if all("energy_kwh" in g[side] for g in a["groups"] for side in ("before", "after")):
         keys = ("energy_kwh", "cost", "carbon_kg")
-        out.append(table(["Energy of jobs", "kWh as it was", "then", "cost as it was", "then", "kg CO2 as it was", "then"],
+        out.append(table(["Energy of jobs", "kWh as it was", "changed", "cost as it was", "changed", "kg CO2 as it was", "changed"],
                          [[html.escape(f"{g['kind']} {g['name']}"),
                            *(f"{g[side].get(key, 0):.5g}" for key in keys for side in ("before", "after"))] for g in a["groups"]]))
     return "\n".join(out)

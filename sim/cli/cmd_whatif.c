@@ -128,7 +128,7 @@ static void print_text(const dls_whatif *w, const request *r)
     }
     for (int p95 = 0; p95 < 2; p95++) {
         printf("\n%-29s %7s %7s %32s %32s %32s\n", p95 ? "wait, 95th percentile" : "wait, mean",
-               "jobs", "then", "as it was", "then", "change");
+               "jobs", "changed", "as it was", "changed", "difference");
         for (size_t i = 0; i < w->n_groups; i++) {
             print_group(&w->group[i], p95 == 1);
         }

@@ -3,7 +3,7 @@
  * Reads what kubectl prints:
  *
  *      Node                      --> cluster.cfg   GPUs (nvidia.com/gpu), their product, processors
- *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
+ *      Pod (kube_pods.c)         --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
  *      Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
  *      PodGroup (KAI)            --> trace.csv     its gang's queue
  *      quotas (kube_quotas.c)    --> cohorts.csv of the scheduler `kueue` or queues.csv of `fair-share`
@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/strdict.h"
+#include "site/kube_pods.h"
 #include "site/kube_quotas.h"
 #include "site/nodes.h"
 #include "traces/date.h"
@@ -31,10 +32,9 @@
 
 /* Pods that belong together. */
 typedef struct gang {
-    int64_t submit_us, start_us, end_us; /* of the first, and of the last that ended; DLS_ABSENT */
-    int64_t gpus, cpu_milli, priority, pods;
-    bool unbound, running, failed, has_pod; /* some pod */
-    int32_t space, queue, kai, type;        /* in names; queue: "namespace/name" of Kueue's; -1: none */
+    int64_t submit_us;               /* of the first; DLS_ABSENT */
+    int64_t priority;
+    int32_t space, queue, kai, type; /* in names; queue: "namespace/name" of Kueue's; -1: none */
 } gang;
 
 typedef struct reading {
@@ -42,10 +42,15 @@ typedef struct reading {
     dls_site_nodes nodes;
     dls_strdict keys, names;
     gang *gang; /* [codes of keys] */
+    dls_kube_pods of_gangs;
+    dls_kube_gathered *gathered; /* [keys.n], when all are read */
+    dls_strdict node_names;
     dls_kube_quotas quotas;
     int32_t *cluster_of; /* [names]: the cluster queue of a local one; 0: none, else its code + 1 */
     size_t gang_cap, names_cap;
     size_t pods, other, without, parts; /* other: objects of other kinds; without: pods without GPUs; parts: of a part of one */
+    size_t nodes_again, foreign;        /* nodes listed before; pods that ask for GPUs by another name */
+    char first_foreign[64];
 } reading;
 
 /* ---- members ---------------------------------------------------------------------------------
@@ -107,8 +112,6 @@ static dls_status gang_of(reading *r, const char *space, const char *name, gang 
     *out = &r->gang[code];
     if (r->keys.n > before) {
         **out = (gang){.submit_us = DLS_ABSENT,
-                       .start_us = DLS_ABSENT,
-                       .end_us = DLS_ABSENT,
                        .priority = DLS_ABSENT,
                        .queue = -1,
                        .kai = -1,
@@ -128,6 +131,13 @@ static dls_status read_node(reading *r, json_object *node, dls_error *err)
     g.cpus = dls_kube_quotas_milli(&r->quotas, has, "cpu") / 1000;
     if (!g.name[0]) {
         return dls_walk_fail(&r->w, err, "a node without a name");
+    }
+    int32_t code;
+    const size_t before = r->node_names.n;
+    DLS_TRY(dls_strdict_put(&r->node_names, g.name, strlen(g.name), &code, err));
+    if (r->node_names.n == before) {
+        r->nodes_again++;
+        return DLS_OK;
     }
     return dls_site_nodes_add(&r->nodes, &g, err);
 }
@@ -164,22 +174,15 @@ static int64_t end_of(json_object *status)
     return last_us;
 }
 
-static void add_times(gang *g, json_object *pod, int64_t created_us)
+static void read_times(dls_kube_pod *out, json_object *pod)
 {
     json_object *status = dls_kube_get(pod, "status");
-    const char *phase = dls_kube_text(status, "phase");
-    int64_t start_us = DLS_ABSENT;
-    const int64_t end_us = end_of(status);
-    g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
-    if (!date(condition(status, "PodScheduled"), "lastTransitionTime", &start_us) &&
-        !date(status, "startTime", &start_us)) {
-        g->unbound = true;
-        return;
+    out->start_us = out->end_us = DLS_ABSENT;
+    if (date(condition(status, "PodScheduled"), "lastTransitionTime", &out->start_us) ||
+        date(status, "startTime", &out->start_us)) {
+        out->end_us = end_of(status);
+        out->failed = strcmp(dls_kube_text(status, "phase"), "Failed") == 0;
     }
-    g->start_us = start_us > g->start_us ? start_us : g->start_us;
-    g->end_us = end_us > g->end_us ? end_us : g->end_us;
-    g->running |= end_us == DLS_ABSENT;
-    g->failed |= strcmp(phase, "Failed") == 0;
 }
 
 /* A queue of KAI's is one of the cluster. */
@@ -191,31 +194,94 @@ static dls_status set_kai_queue(reading *r, gang *g, const char *queue, dls_erro
     return DLS_OK;
 }
 
+/* GPUs that are asked for by a name that is not ours: MIG, other vendors. */
+static void see_foreign(reading *r, json_object *asked)
+{
+    json_object *limits = dls_kube_get(asked, "limits");
+    if (!json_object_is_type(limits, json_type_object)) {
+        return;
+    }
+    const struct json_object_iterator end = json_object_iter_end(limits);
+    struct json_object_iterator at = json_object_iter_begin(limits);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *name = json_object_iter_peek_name(&at);
+        const bool is = strcmp(name, DLS_KUBE_GPU) != 0 && (strstr(name, "gpu") || strstr(name, "/mig-"));
+        if (is && r->foreign++ == 0) {
+            snprintf(r->first_foreign, sizeof r->first_foreign, "%s", name);
+        }
+    }
+}
+
+static void ask(reading *r, json_object *container, int64_t *gpus, int64_t *cpu_milli)
+{
+    json_object *asked = dls_kube_get(container, "resources"), *requests = dls_kube_get(asked, "requests");
+    const int64_t limit = dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "limits"), DLS_KUBE_GPU);
+    *gpus = (limit > 0 ? limit : dls_kube_quotas_milli(&r->quotas, requests, DLS_KUBE_GPU)) / 1000;
+    *cpu_milli = dls_kube_quotas_milli(&r->quotas, requests, "cpu");
+    see_foreign(r, asked);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What its containers ask for together, with those that run beside them from before (restartPolicy Always), or one that runs
+ * before them if that is more. */
+static void read_asked(reading *r, json_object *spec, dls_kube_pod *out)
+{
+    size_t n;
+    int64_t gpus, cpu_milli, gpus_before = 0, cpu_before = 0;
+    json_object *list = dls_kube_list_of(spec, "initContainers", &n);
+    for (size_t i = 0; i < n; i++) {
+        json_object *container = json_object_array_get_idx(list, i);
+        const bool stays = strcmp(dls_kube_text(container, "restartPolicy"), "Always") == 0;
+        ask(r, container, &gpus, &cpu_milli);
+        gpus_before = larger(gpus_before, out->gpus + gpus);
+        cpu_before = larger(cpu_before, out->cpu_milli + cpu_milli);
+        out->gpus += stays ? gpus : 0;
+        out->cpu_milli += stays ? cpu_milli : 0;
+    }
+    list = dls_kube_list_of(spec, "containers", &n);
+    for (size_t i = 0; i < n; i++) {
+        ask(r, json_object_array_get_idx(list, i), &gpus, &cpu_milli);
+        out->gpus += gpus;
+        out->cpu_milli += cpu_milli;
+    }
+    out->gpus = larger(out->gpus, gpus_before);
+    out->cpu_milli = larger(out->cpu_milli, cpu_before);
+}
+
+static dls_status put_pod(reading *r, json_object *meta, dls_kube_pod *pod, dls_error *err)
+{
+    char key[600];
+    const char *uid = dls_kube_text(meta, "uid");
+    snprintf(key, sizeof key, "%s%s/%s", uid, *uid ? "" : dls_kube_text(meta, "namespace"),
+             *uid ? "" : dls_kube_text(meta, "name"));
+    return dls_kube_pods_put(&r->of_gangs, key, pod, err);
+}
+
 static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
 {
     json_object *meta = dls_kube_get(pod, "metadata"), *spec = dls_kube_get(pod, "spec");
-    size_t n;
-    json_object *containers = dls_kube_list_of(spec, "containers", &n), *priority = dls_kube_get(spec, "priority");
-    int64_t gpus = 0, cpu_milli = 0, created_us;
+    json_object *priority = dls_kube_get(spec, "priority");
+    dls_kube_pod is = {.gpus = 0};
+    int64_t created_us;
     gang *g;
     r->pods++;
-    for (size_t i = 0; i < n; i++) {
-        json_object *asked = dls_kube_get(json_object_array_get_idx(containers, i), "resources");
-        const int64_t limit = dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "limits"), DLS_KUBE_GPU);
-        gpus += (limit > 0 ? limit : dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "requests"), DLS_KUBE_GPU)) / 1000;
-        cpu_milli += dls_kube_quotas_milli(&r->quotas, dls_kube_get(asked, "requests"), "cpu");
-    }
-    if (gpus == 0) {
+    read_asked(r, spec, &is);
+    if (is.gpus == 0) {
         json_object *notes = dls_kube_get(meta, "annotations");
         const bool part = dls_kube_get(notes, "gpu-fraction") || dls_kube_get(notes, "gpu-memory");
         *(part ? &r->parts : &r->without) += 1;
         return DLS_OK;
     }
-    if (!date(meta, "creationTimestamp", &created_us)) {
-        return dls_walk_fail(&r->w, err, "pod '%.100s' has no creationTimestamp",
-                             dls_kube_text(meta, "name"));
-    }
     DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), group_of(meta), &g, err));
+    is.gang = (int32_t)(g - r->gang);
+    is.undated = !date(meta, "creationTimestamp", &created_us);
+    if (!is.undated) {
+        g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
+    }
     const char *queue = dls_kube_text(dls_kube_get(meta, "labels"), "kueue.x-k8s.io/queue-name");
     const char *product = dls_kube_text(dls_kube_get(spec, "nodeSelector"), PRODUCT);
     if (*queue && g->queue < 0) {
@@ -225,14 +291,10 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
         DLS_TRY(name_of(r, "", product, &g->type, err));
     }
     DLS_TRY(set_kai_queue(r, g, dls_kube_text(dls_kube_get(meta, "labels"), KAI_QUEUE), err));
-    g->gpus += gpus;
-    g->cpu_milli += cpu_milli;
-    g->pods++;
-    g->has_pod = true;
     g->priority = priority && json_object_get_int64(priority) >= 0 ? json_object_get_int64(priority)
                                                                    : g->priority;
-    add_times(g, pod, created_us);
-    return DLS_OK;
+    read_times(&is, pod);
+    return put_pod(r, meta, &is, err);
 }
 
 /* Kueue holds a gang back before there are pods: it came when its Workload did. */
@@ -323,17 +385,27 @@ static dls_status read_items(reading *r, dls_error *err)
     }
 }
 
-static dls_status read_all(reading *r, dls_error *err)
+static dls_status read_list(reading *r, dls_error *err)
 {
     DLS_TRY(dls_walk_enter(&r->w, '{', err));
     for (bool more;;) {
         char key[DLS_WALK_TEXT];
         DLS_TRY(dls_walk_key(&r->w, key, &more, err));
         if (!more) {
-            return dls_walk_end(&r->w, err);
+            return DLS_OK;
         }
         DLS_TRY(strcmp(key, "items") == 0 ? read_items(r, err) : dls_walk_skip(&r->w, err));
     }
+}
+
+/* One list after the other, as they were dumped. */
+static dls_status read_all(reading *r, dls_error *err)
+{
+    do {
+        DLS_TRY(read_list(r, err));
+        r->w.p += strspn(r->w.p, " \t\r\n");
+    } while (*r->w.p == '{');
+    return dls_walk_end(&r->w, err);
 }
 
 /* ---- the trace ---------------------------------------------------------------------------------
@@ -349,10 +421,13 @@ static const char *queue_of(const reading *r, const gang *g)
 static dls_status add_gang(const reading *r, int32_t code, dls_trace_builder *b, dls_error *err)
 {
     const gang *g = &r->gang[code];
-    const char *skip = !g->has_pod  ? "a workload without pods"
-                       : g->unbound ? "a pod that was never bound"
-                       : g->running ? "no end (still running, or lost)"
-                                    : NULL;
+    const dls_kube_gathered *all = &r->gathered[code];
+    const char *skip = !all->some     ? "a workload without pods"
+                       : all->undated ? "a pod without creationTimestamp"
+                       : all->unbound ? "a pod that was never bound"
+                       : all->running ? "no end (still running, or lost)"
+                       : all->end_us < all->start_us ? "the end lies before the start"
+                                                     : NULL;
     dls_job_rec rec;
     if (skip) {
         dls_trace_builder_skipped(b, skip);
@@ -360,14 +435,14 @@ static dls_status add_gang(const reading *r, int32_t code, dls_trace_builder *b,
     }
     dls_job_rec_init(&rec);
     rec.id = dls_strdict_get(&r->keys, code);
-    rec.submit_us = g->submit_us < g->start_us ? g->submit_us : g->start_us;
-    rec.queue_us = g->start_us - rec.submit_us;
-    rec.duration_us = g->end_us > g->start_us ? g->end_us - g->start_us : 0;
-    rec.gpus_milli = 1000 * g->gpus;
-    rec.cpu_milli = g->cpu_milli > 0 ? g->cpu_milli : DLS_ABSENT;
+    rec.submit_us = g->submit_us < all->start_us ? g->submit_us : all->start_us;
+    rec.queue_us = all->start_us - rec.submit_us;
+    rec.duration_us = all->end_us - all->start_us;
+    rec.gpus_milli = 1000 * all->gpus;
+    rec.cpu_milli = all->cpu_milli > 0 ? all->cpu_milli : DLS_ABSENT;
     rec.nodes = DLS_ABSENT;
     rec.priority = g->priority;
-    rec.outcome = g->failed ? DLS_OUTCOME_FAILED : DLS_OUTCOME_COMPLETED;
+    rec.outcome = all->failed ? DLS_OUTCOME_FAILED : DLS_OUTCOME_COMPLETED;
     rec.vc = queue_of(r, g);
     rec.job_class = dls_strdict_get(&r->names, g->space);
     rec.gpu_types = g->type >= 0 ? dls_strdict_get(&r->names, g->type) : NULL;
@@ -434,6 +509,19 @@ static void report(const reading *r, const char *objects, const dls_trace *trace
         fprintf(to, "  left out: %zu pods and %d nodes without GPUs, %zu objects of other kinds\n",
                 r->without, (int)r->nodes.without, r->other);
     }
+    size_t apart = 0;
+    for (size_t i = 0; i < r->keys.n; i++) {
+        apart += r->gathered[i].gpus > 0 && r->gathered[i].gpus < r->gathered[i].all_gpus;
+    }
+    if (apart > 0) {
+        fprintf(to, "  %zu gangs had pods one after the other: as large as most of them at once\n", apart);
+    }
+    if (r->of_gangs.again + r->nodes_again > 0) {
+        fprintf(to, "  listed before: %zu pods, %zu nodes\n", r->of_gangs.again, r->nodes_again);
+    }
+    if (r->foreign > 0) {
+        fprintf(to, "  not read: %zu containers that ask for GPUs by another name (the first: %s)\n", r->foreign, r->first_foreign);
+    }
     if (r->parts > 0) {
         fprintf(to, "  left out: %zu pods with a part of a GPU (gpu-fraction, gpu-memory)\n", r->parts);
     }
@@ -454,6 +542,8 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
                         "no node with " DLS_KUBE_GPU ": is it the output of `kubectl get nodes,pods -A -o "
                         "json`?");
     }
+    DLS_TRY(dls_alloc_array(&r->gathered, r->keys.n + 1, sizeof *r->gathered, "gangs", err));
+    DLS_TRY(dls_kube_pods_gather(&r->of_gangs, r->keys.n, r->gathered, err));
     dls_status status = make_trace(r, &trace, err);
     if (status == DLS_OK) {
         report(r, objects, trace, to);
@@ -473,6 +563,8 @@ dls_status dls_site_import_kubernetes(const char *objects, const char *folder, F
     const dls_trace_source src = {.path = objects, .text = bytes, .len = len};
     dls_strdict_init(&r.keys);
     dls_strdict_init(&r.names);
+    dls_strdict_init(&r.node_names);
+    dls_kube_pods_init(&r.of_gangs);
     dls_kube_quotas_init(&r.quotas);
     dls_status status = dls_walk_init(&r.w, &src, err);
     if (status == DLS_OK) {
@@ -482,7 +574,10 @@ dls_status dls_site_import_kubernetes(const char *objects, const char *folder, F
     }
     dls_strdict_fini(&r.keys);
     dls_strdict_fini(&r.names);
+    dls_strdict_fini(&r.node_names);
+    dls_kube_pods_fini(&r.of_gangs);
     dls_free(r.gang);
+    dls_free(r.gathered);
     dls_kube_quotas_fini(&r.quotas);
     dls_free(r.cluster_of);
     dls_site_nodes_fini(&r.nodes);

@@ -160,21 +160,52 @@ static dls_status remove_nodes(dls_setup *setup, const char *text, dls_error *er
 /* ---- quotas ------------------------------------------------------------------------------------
  */
 
-/* "VC=GPUS" or "VC:TYPE=GPUS": one that is there changes, else it is added. */
-static dls_status set_quota(dls_setup *setup, const char *text, dls_error *err)
+/* "VC=GPUS" or "VC:TYPE=GPUS". */
+static bool parse_quota(const char *text, char name[64], char type[64], int64_t *gpus)
 {
     const char *equals = strrchr(text, '=');
-    char name[64], type[64] = "", have[64], have_type[64];
-    int64_t gpus;
-    if (!equals || equals == text || equals - text > 63 || !dls_units_i64(equals + 1, &gpus) ||
-        gpus < 0) {
-        return wrong("quota", text, "VC=GPUS or VC:TYPE=GPUS", err);
+    *type = '\0';
+    if (!equals || equals == text || equals - text > 63 || !dls_units_i64(equals + 1, gpus) || *gpus < 0) {
+        return false;
     }
-    snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    snprintf(name, 64, "%.*s", (int)(equals - text), text);
     char *colon = strrchr(name, ':');
     if (colon) {
         *colon = '\0';
-        snprintf(type, sizeof type, "%s", colon + 1);
+        snprintf(type, 64, "%s", colon + 1);
+    }
+    return true;
+}
+
+dls_status dls_whatif_check_quotas(dls_setup *before, const dls_whatif_asked *asked, const dls_trace *trace,
+                                   dls_error *err)
+{
+    char name[64], type[64], have[64];
+    int64_t gpus;
+    for (size_t i = 0; i < asked->n_quota; i++) {
+        bool is = !parse_quota(asked->quota[i], name, type, &gpus);
+        for (size_t k = 0; !is && k < dls_trace_n_vcs(trace); k++) {
+            is = strcmp(dls_trace_vc(trace, (int32_t)k), name) == 0;
+        }
+        for (size_t k = 0; !is && get(before, "virtual_clusters", k, "name", have, sizeof have); k++) {
+            is = strcmp(have, name) == 0;
+        }
+        if (!is) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "--quota: no job is of a partition \"%s\"%s%s%s", name,
+                            dls_trace_n_vcs(trace) > 0 ? ", but for example of \"" : "; none names one",
+                            dls_trace_n_vcs(trace) > 0 ? dls_trace_vc(trace, 0) : "", dls_trace_n_vcs(trace) > 0 ? "\"" : "");
+        }
+    }
+    return DLS_OK;
+}
+
+/* One that is there changes, else it is added. */
+static dls_status set_quota(dls_setup *setup, const char *text, dls_error *err)
+{
+    char name[64], type[64], have[64], have_type[64];
+    int64_t gpus;
+    if (!parse_quota(text, name, type, &gpus)) {
+        return wrong("quota", text, "VC=GPUS or VC:TYPE=GPUS", err);
     }
     size_t i = 0;
     while (get(setup, "virtual_clusters", i, "name", have, sizeof have) &&

@@ -25,6 +25,10 @@ dls_status dls_whatif_set_count(dls_setup *setup, size_t group, int64_t count,
 dls_status dls_whatif_change(dls_setup *setup, const dls_whatif_asked *asked, dls_whatif *w,
                              size_t *first_added, dls_error *err) DLS_MUST_CHECK;
 
+/* Errors: EUSAGE (a quota of a partition that neither a job nor the configuration names). */
+dls_status dls_whatif_check_quotas(dls_setup *before, const dls_whatif_asked *asked, const dls_trace *trace,
+                                   dls_error *err) DLS_MUST_CHECK;
+
 /* ---- whatif_speed.c ----------------------------------------------------------------------------
  */
 

@@ -327,7 +327,7 @@ dls_status dls_whatif_target_of(const char *text, dls_whatif_target *out, dls_er
     dls_error unused;
     *out = (dls_whatif_target){.quantile = -1};
     if (!less || dls_units_parse(less + 1 + strspn(less + 1, " ="), DLS_QUANTITY_TIME,
-                                 &out->limit_s, &unused) != DLS_OK) {
+                                 &out->limit_s, &unused) != DLS_OK || !(out->limit_s > 0)) {
         return wrong(text, err);
     }
     if (sscanf(text, "%7s wait %n", what, &used) < 1 || used == 0) {

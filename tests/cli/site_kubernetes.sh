@@ -112,6 +112,57 @@ says err.txt "2 numbers that are none, taken as 0 (the first: nvidia.com/gpu: 1e
 says odd/queues.csv "odd,,8,1e+09,0,1000000000000000"
 expect 0 fidelity odd
 
+# The same objects again, a history of several dumps one behind the other: each pod and node once, with the end that the later one
+# knows. Pods that were started anew or one after the other are as many as ran at once. What has no date or ends before it starts, other
+# names of GPUs and quantities that are none are counted.
+cat list.json list.json >twice.json
+expect 0 import kubernetes --objects=twice.json -o twice
+says err.txt "listed before: 6 pods, 4 nodes"
+cmp site/trace.csv twice/trace.csv || fail "the same list twice"
+cmp site/cluster.cfg twice/cluster.cfg || fail "the same nodes twice"
+python3 - <<'END'
+import copy, json
+items = json.load(open("list.json"))["items"]
+pods = {i["metadata"]["name"]: i for i in items if i["kind"] == "Pod"}
+def like(name, new, at=(), gpus=None, uid=None, **meta):
+    pod = copy.deepcopy(pods[name])
+    pod["metadata"].update(name=new, **meta)
+    if uid: pod["metadata"]["uid"] = uid
+    bound, end = at or (None, None)
+    stamp = lambda s: "2026-03-01T10:%02d:%02dZ" % (s // 60, s % 60)
+    if bound is not None: pod["status"]["conditions"][0]["lastTransitionTime"] = stamp(bound)
+    if end is not None: pod["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"] = stamp(end)
+    if gpus is not None: pod["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] = gpus
+    items.append(pod)
+    return pod
+job = {"labels": {"job-name": "tries"}, "creationTimestamp": "2026-03-01T10:02:00Z"}
+like("one", "tries-a", (130, 200), uid="u1", **job)
+like("one", "tries-b", (210, 300), uid="u2", **job)
+like("one", "tries-c", (210, 280), uid="u3", **job)
+like("one", "seen", (400, 500), uid="u4")["status"]["containerStatuses"] = [{"state": {"running": {}}}]
+like("one", "seen", (400, 500), uid="u4")
+like("one", "seen", (400, 500), uid="u4")["status"]["containerStatuses"] = [{"state": {"running": {}}}]
+like("one", "backwards", (500, 400))
+del like("one", "undated", (500, 600))["metadata"]["creationTimestamp"]
+like("one", "mig", (500, 600))["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/mig-1g.5gb": 1}}
+like("one", "odd", (500, 600), gpus="8x")
+like("one", "first", (500, 600))["spec"]["initContainers"] = [{"resources": {"limits": {"nvidia.com/gpu": "4"}}},
+    {"restartPolicy": "Always", "resources": {"limits": {"nvidia.com/gpu": 1}}}]
+json.dump({"items": items}, open("history.json", "w"))
+END
+expect 0 import kubernetes --objects=history.json -o history
+for text in "listed before: 2 pods" "1 gangs had pods one after the other" "1 containers that ask for GPUs by another name (the first: nvidia.com/mig-1g.5gb)" \
+    "1 numbers that are none, taken as 0 (the first: nvidia.com/gpu: 8x)" "a pod without creationTimestamp: 1" "the end lies before the start: 1"; do says err.txt "$text"; done
+python3 - <<'END' || fail "the trace of a history: $(cat history/trace.csv)"
+import csv
+rows = {r["job_id"]: r for r in csv.DictReader(l for l in open("history/trace.csv") if l[0] != "#")}
+tries = rows["nlp/tries"]
+assert tries["num_gpu"] == "4" and float(tries["duration"]) == 90 and float(tries["submit_time"]) + float(tries["queue"]) == 210, tries
+assert float(rows["nlp/seen"]["duration"]) == 100 and rows["nlp/seen"]["num_gpu"] == "2", rows["nlp/seen"]
+assert rows["nlp/first"]["num_gpu"] == "4" and not {"nlp/backwards", "nlp/undated", "nlp/odd", "nlp/mig"} & set(rows), rows
+END
+checks=$((checks + 3))
+
 # More is promised than there is.
 sed 's/"nominalQuota": 2$/"nominalQuota": 28/; s/"nominalQuota": 2}/"nominalQuota": 28}/' list.json >more.json
 expect 0 import kubernetes --objects=more.json -o more

@@ -155,6 +155,8 @@ assert abs(n - 6000) < 120 and 1.2 < a["load"] < 1.8 and a["groups"][0]["wait_me
 END
 expect 0 whatif site.cfg --load 0.5 --scheduler srtf --placement consolidated --json
 expect 0 whatif site.cfg --quota "$vc=8" --json
+expect 2 whatif site.cfg --quota "nobody=8"
+says err.txt 'no job is of a partition "nobody", but for example of'
 
 # Options that say nothing, or something wrong.
 for words in "--add h100" "--add h100:16" "--add h100:0x8" "--remove old:7" "--remove a100:1" "--quota x" "--quota x=many" \
@@ -162,7 +164,7 @@ for words in "--add h100" "--add h100:16" "--add h100:0x8" "--remove old:7" "--r
     # shellcheck disable=SC2086
     expect 2 whatif site.cfg $words
 done
-for target in "wait < 1h" "mean wait" "p95 wait of 8 < 1h" "p101 wait < 1h" "mean wait < soon" "mean wait of GPUs 8 < 1h"; do
+for target in "wait < 1h" "mean wait" "p95 wait of 8 < 1h" "p101 wait < 1h" "mean wait < soon" "mean wait < -1h" "mean wait < 0" "mean wait of GPUs 8 < 1h"; do
     expect 2 whatif site.cfg --target "$target"
     says err.txt "--target"
 done
@@ -179,6 +181,11 @@ expect 5 whatif site.cfg -o trace.csv/folder
 ln -s "$source/tests" tests
 run_page "$source/docs/whatif.md"
 says answer/report.html "No intervals"
+expect 0 whatif site.cfg --target 'p50 wait < 30 min' -o aimed
+for text in "Nodes that were tried: " ", holds"; do says aimed/report.html "$text"; done
+! grep -q "never started" aimed/report.html || fail "a column of nothing"
+expect 0 whatif site.cfg --remove 'V100: 5' -o few
+says few/report.html "never started"
 expect 0 whatif site.cfg --remove 'V100: 1' --both energy.account=true -o watts
 says watts/report.html "Energy of jobs"
 echo "$checks checks"

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Pods of gangs. tests/cli/site_kubernetes.sh guards it.
+ */
+#include "site/kube_pods.h"
+
+#include "base/alloc.h"
+#include "dlsim/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void dls_kube_pods_init(dls_kube_pods *p)
+{
+    *p = (dls_kube_pods){.cap = 0};
+    dls_strdict_init(&p->keys);
+}
+
+void dls_kube_pods_fini(dls_kube_pods *p)
+{
+    dls_strdict_fini(&p->keys);
+    dls_free(p->at);
+}
+
+dls_status dls_kube_pods_put(dls_kube_pods *p, const char *key, const dls_kube_pod *pod, dls_error *err)
+{
+    const size_t before = p->keys.n;
+    int32_t code;
+    DLS_TRY(dls_strdict_put(&p->keys, key, strlen(key), &code, err));
+    DLS_TRY(dls_grow(&p->at, &p->cap, p->keys.n, sizeof *p->at, err));
+    p->again += p->keys.n == before;
+    if (p->keys.n > before || pod->end_us >= 0 || p->at[code].end_us < 0) {
+        p->at[code] = *pod;
+    }
+    return DLS_OK;
+}
+
+/* A pod gets its GPUs, or gives them back. */
+typedef struct step {
+    int32_t gang;
+    int64_t at_us, gpus, cpu_milli;
+} step;
+
+static int by_time(const void *x, const void *y)
+{
+    const step *a = x, *b = y;
+    if (a->gang != b->gang) {
+        return a->gang < b->gang ? -1 : 1;
+    }
+    if (a->at_us != b->at_us) {
+        return a->at_us < b->at_us ? -1 : 1;
+    }
+    return (a->gpus > b->gpus) - (a->gpus < b->gpus);
+}
+
+static void sweep(const step *steps, size_t n, dls_kube_gathered *out)
+{
+    int64_t gpus = 0, cpu_milli = 0;
+    for (size_t i = 0; i < n; i++) {
+        dls_kube_gathered *g = &out[steps[i].gang];
+        if (i == 0 || steps[i].gang != steps[i - 1].gang) {
+            gpus = cpu_milli = 0;
+        }
+        gpus += steps[i].gpus;
+        cpu_milli += steps[i].cpu_milli;
+        if (gpus > g->gpus) {
+            g->gpus = gpus;
+            g->cpu_milli = cpu_milli;
+            g->start_us = steps[i].at_us;
+        }
+    }
+}
+
+dls_status dls_kube_pods_gather(const dls_kube_pods *p, size_t gangs, dls_kube_gathered *out, dls_error *err)
+{
+    step *steps = NULL;
+    size_t n = 0;
+    DLS_TRY(dls_alloc_array(&steps, 2 * p->keys.n + 1, sizeof *steps, "pods", err));
+    for (size_t i = 0; i < gangs; i++) {
+        out[i] = (dls_kube_gathered){.start_us = DLS_ABSENT, .end_us = DLS_ABSENT};
+    }
+    for (size_t i = 0; i < p->keys.n; i++) {
+        const dls_kube_pod *pod = &p->at[i];
+        dls_kube_gathered *g = &out[pod->gang];
+        g->some = true;
+        g->undated |= pod->undated;
+        g->unbound |= pod->start_us < 0;
+        g->running |= pod->start_us >= 0 && pod->end_us < 0;
+        g->failed |= pod->failed;
+        g->all_gpus += pod->gpus;
+        g->end_us = pod->end_us > g->end_us ? pod->end_us : g->end_us;
+        if (pod->start_us >= 0) {
+            steps[n++] = (step){pod->gang, pod->start_us, pod->gpus, pod->cpu_milli};
+        }
+        if (pod->start_us >= 0 && pod->end_us >= 0) { /* after it began, and before what begins then */
+            const int64_t end_us = pod->end_us > pod->start_us ? pod->end_us : pod->start_us + 1;
+            steps[n++] = (step){pod->gang, end_us, -pod->gpus, -pod->cpu_milli};
+        }
+    }
+    if (n > 1) {
+        qsort(steps, n, sizeof *steps, by_time);
+    }
+    sweep(steps, n, out);
+    dls_free(steps);
+    return DLS_OK;
+}
