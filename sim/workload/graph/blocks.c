@@ -5,23 +5,53 @@
  */
 #include "workload/graph/blocks.h"
 
-#define SAME DLS_PAD_SAME
+static dls_tensor square(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride, dls_conv c)
+{
+    c.kernel_h = c.kernel_w = kernel;
+    c.stride = stride;
+    c.pad = kernel > stride ? DLS_PAD_SAME : 0;
+    return dls_net_conv(net, x, c);
+}
+
+dls_tensor dls_block_conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
+                          int32_t groups)
+{
+    return square(net, x, kernel, stride, (dls_conv){.out = out, .groups = groups});
+}
+
+dls_tensor dls_block_conv_bias(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                               int32_t stride, int32_t groups)
+{
+    return square(net, x, kernel, stride, (dls_conv){.out = out, .groups = groups, .bias = true});
+}
+
+dls_tensor dls_block_depthwise(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride,
+                               bool bias)
+{
+    return square(net, x, kernel, stride, (dls_conv){.depthwise = true, .bias = bias});
+}
 
 dls_tensor dls_block_conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
                              int32_t stride)
 {
-    return dls_net_batch_norm(net, dls_net_conv(net, x,
-                                                (dls_conv){.out = out,
-                                                           .kernel_h = kernel,
-                                                           .kernel_w = kernel,
-                                                           .stride = stride,
-                                                           .pad = SAME}));
+    return dls_net_batch_norm(net, dls_block_conv(net, x, out, kernel, stride, 1));
 }
 
 dls_tensor dls_block_conv_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
                                   int32_t stride)
 {
-    return dls_net_relu(net, dls_block_conv_bn(net, x, out, kernel, stride));
+    return dls_block_grouped_bn_relu(net, x, out, kernel, stride, 1);
+}
+
+dls_tensor dls_block_grouped_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                                     int32_t stride, int32_t groups)
+{
+    return dls_block_bn_relu(net, dls_block_conv(net, x, out, kernel, stride, groups));
+}
+
+dls_tensor dls_block_bn_relu(dls_net *net, dls_tensor x)
+{
+    return dls_net_relu(net, dls_net_batch_norm(net, x));
 }
 
 dls_tensor dls_block_conv_bias_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
@@ -38,22 +68,66 @@ dls_tensor dls_block_conv_bias_relu(dls_net *net, dls_tensor x, int32_t out, int
 
 dls_tensor dls_block_depthwise_bn(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride)
 {
-    return dls_net_batch_norm(net, dls_net_conv(net, x,
-                                                (dls_conv){.kernel_h = kernel,
-                                                           .kernel_w = kernel,
-                                                           .stride = stride,
-                                                           .pad = SAME,
-                                                           .depthwise = true}));
+    return dls_net_batch_norm(net, dls_block_depthwise(net, x, kernel, stride, false));
+}
+
+dls_tensor dls_block_weigh(dls_net *net, dls_tensor x, dls_tensor s)
+{
+    const int64_t c = dls_net_dim(net, x, 3);
+    s = dls_net_unary(net, s, DLS_OP_SIGMOID);
+    s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
+    return dls_net_mul(net, x, s);
 }
 
 dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner)
 {
-    const int64_t c = dls_net_dim(net, x, 3);
     dls_tensor s = dls_net_global_mean(net, x);
-    s = dls_net_unary(net, dls_net_dense(net, s, inner, true), DLS_OP_SWISH);
-    s = dls_net_unary(net, dls_net_dense(net, s, c, true), DLS_OP_SIGMOID);
-    s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
-    return dls_net_mul(net, x, s);
+    if (inner > 0) {
+        s = dls_net_unary(net, dls_net_dense(net, s, inner, true), DLS_OP_SWISH);
+        s = dls_net_dense(net, s, dls_net_dim(net, x, 3), true);
+    }
+    return dls_block_weigh(net, x, s);
+}
+
+dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
+{
+    return dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
+}
+
+dls_tensor dls_block_tokens(dls_net *net, dls_tensor x)
+{
+    const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
+    return dls_net_reshape(net, x, 3,
+                           (int64_t[]){dls_net_dim(net, x, 0), n, dls_net_dim(net, x, 3)});
+}
+
+dls_tensor dls_block_pixels(dls_net *net, dls_tensor x, int64_t h, int64_t w)
+{
+    return dls_net_reshape(net, x, 4,
+                           (int64_t[]){dls_net_dim(net, x, 0), h, w, dls_net_dim(net, x, 2)});
+}
+
+dls_tensor dls_block_patches(dls_net *net, dls_tensor x, int32_t width, int32_t patch)
+{
+    return dls_block_tokens(net, dls_block_conv_bias(net, x, width, patch, patch, 1));
+}
+
+dls_tensor dls_block_add_scaled(dls_net *net, dls_tensor x, dls_tensor y)
+{
+    y = dls_net_mul(net, y, dls_net_numbers(net, dls_net_dim(net, y, -1)));
+    return dls_net_add(net, x, y);
+}
+
+dls_tensor dls_block_with_token(dls_net *net, dls_tensor x, dls_tensor token)
+{
+    const int64_t b = dls_net_batch(net), n = dls_net_dim(net, x, 1), w = dls_net_dim(net, x, 2);
+    const dls_tensor flat = dls_net_reshape(net, x, 2, (int64_t[]){b, n * w});
+    const int64_t more =
+        token < 0 || dls_net_dim(net, token, 2) == 1 ? 1 : dls_net_dim(net, token, 1);
+    token = more > 1 ? dls_net_flatten(net, token) : token;
+    x = token < 0 ? dls_net_concat(net, (dls_tensor[]){flat, dls_net_numbers(net, w)}, 2)
+                  : dls_net_concat(net, (dls_tensor[]){token, flat}, 2);
+    return dls_net_reshape(net, x, 3, (int64_t[]){b, n + more, w});
 }
 
 dls_tensor dls_block_mlp(dls_net *net, dls_tensor x, const int64_t *widths, int n)
@@ -178,7 +252,7 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
     }
     dls_tensor a = scores(net, part[0], part[1], b);
     a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
-    a = dls_net_shared(net, dls_net_dense(net, a, width, b.bias));
+    a = dls_net_shared(net, dls_net_dense(net, a, width, b.bias || b.last_bias));
     return drop(net, a, b.dropout);
 }
 

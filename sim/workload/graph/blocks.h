@@ -9,16 +9,36 @@
 
 /* ---- images [b][h][w][c]; padded so that only the stride makes them smaller ------------------ */
 
-/* Square kernel, batch norm, no bias. */
+/* Square kernels; a kernel that is no larger than its stride is not padded. */
+dls_tensor dls_block_conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
+                          int32_t groups);
+dls_tensor dls_block_conv_bias(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                               int32_t stride, int32_t groups);
+dls_tensor dls_block_depthwise(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride,
+                               bool bias);
+/* With batch norm, no bias. */
 dls_tensor dls_block_conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
                              int32_t stride);
 dls_tensor dls_block_conv_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
                                   int32_t stride);
+dls_tensor dls_block_grouped_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                                     int32_t stride, int32_t groups);
+dls_tensor dls_block_bn_relu(dls_net *net, dls_tensor x);
 dls_tensor dls_block_conv_bias_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
                                     int32_t stride, int32_t pad);
 dls_tensor dls_block_depthwise_bn(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride);
-/* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between. */
+/* x times the sigmoid of s [b][c], channel by channel. */
+dls_tensor dls_block_weigh(dls_net *net, dls_tensor x, dls_tensor s);
+/* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between, 0: by
+ * the means alone, over which one row of weights slides (ECA, Wang et al., 2020). */
 dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner);
+/* Means of 2 x 2 pixels. */
+dls_tensor dls_block_halved(dls_net *net, dls_tensor x);
+/* [b][h][w][c] to [b][h * w][c], and back. */
+dls_tensor dls_block_tokens(dls_net *net, dls_tensor x);
+dls_tensor dls_block_pixels(dls_net *net, dls_tensor x, int64_t h, int64_t w);
+/* Squares of so many pixels as tokens. */
+dls_tensor dls_block_patches(dls_net *net, dls_tensor x, int32_t width, int32_t patch);
 
 /* ---- vectors and sequences ------------------------------------------------------------------- */
 
@@ -34,6 +54,11 @@ dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 
 /* The last dimension brought to length 1. */
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x);
+
+/* x plus y, which is multiplied channel by channel with trained numbers. */
+dls_tensor dls_block_add_scaled(dls_net *net, dls_tensor x, dls_tensor y);
+/* Tokens in front, [b][width] or [b][several][width]; -1: a trained one. */
+dls_tensor dls_block_with_token(dls_net *net, dls_tensor x, dls_tensor token);
 
 /* softmax(q k^T) v; all [b][t][d] */
 dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor v);
@@ -56,6 +81,7 @@ typedef struct dls_block_heads {
     int64_t depth; /* of a head; 0: the width over the heads */
     dls_block_style style;
     bool bias;
+    bool last_bias; /* of the last product alone */
     bool dropout;
     bool rotary;
     bool cosine;    /* queries and keys are brought to length 1 */

@@ -103,7 +103,12 @@ dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n);
 void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part);
 /* One row of the middle dimension: [b][t][d] to [b][d]; n of its rows: [b][n][d]. */
 dls_tensor dls_net_first_token(dls_net *net, dls_tensor x);
+/* n of the channels [..][c] to [..][n] */
+dls_tensor dls_net_channels(dls_net *net, dls_tensor x, int64_t n);
 dls_tensor dls_net_tokens(dls_net *net, dls_tensor x, int64_t n);
+/* Windows out of x, which may overlap, as an array of these lengths; or the sum of what they hold
+ * back in its place. */
+dls_tensor dls_net_windows(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);
 /* The entries above the diagonal: [b][n][n] to [b][n (n - 1) / 2]. */
 dls_tensor dls_net_pairs(dls_net *net, dls_tensor x);
 dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,

@@ -84,14 +84,33 @@ void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
     dls_net_record(net, TAPE_SPLIT, &x, 1, part[0], n);
 }
 
-/* Entries of x, which a constant of so many numbers names. */
-static dls_tensor cut(dls_net *net, dls_tensor x, dls_shape shape, int64_t numbers)
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Entries of x, which a constant of so many numbers names; summed up where they are `fewer`. */
+static dls_tensor cut_or_sum(dls_net *net, dls_tensor x, dls_shape shape, int64_t numbers,
+                             bool fewer)
 {
     on(net, x);
+    const int64_t read = larger(bytes_of(net, &shape), fewer ? read_of(net, x) : 0);
     const int32_t begin = dls_net_const(net, numbers);
-    const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
-                              (int32_t[]){at(net, x)->node, begin}, 2);
+    const int32_t node =
+        emit(net, DLS_OP_STRIDED_SLICE, &shape, read, 0, (int32_t[]){at(net, x)->node, begin}, 2);
     return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
+}
+
+static dls_tensor cut(dls_net *net, dls_tensor x, dls_shape shape, int64_t numbers)
+{
+    return cut_or_sum(net, x, shape, numbers, false);
+}
+
+dls_tensor dls_net_windows(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims)
+{
+    dls_shape shape = {.n = n_dims};
+    memcpy(shape.dim, dims, (size_t)n_dims * sizeof *dims);
+    return cut_or_sum(net, x, shape, n_dims, true);
 }
 
 dls_tensor dls_net_first_token(dls_net *net, dls_tensor x)
@@ -104,6 +123,13 @@ dls_tensor dls_net_tokens(dls_net *net, dls_tensor x, int64_t n)
 {
     const dls_shape in = at(net, x)->shape;
     return cut(net, x, (dls_shape){.dim = {in.dim[0], n, in.dim[2]}, .n = 3}, n);
+}
+
+dls_tensor dls_net_channels(dls_net *net, dls_tensor x, int64_t n)
+{
+    dls_shape shape = at(net, x)->shape;
+    shape.dim[shape.n - 1] = n;
+    return cut(net, x, shape, shape.n);
 }
 
 dls_tensor dls_net_pairs(dls_net *net, dls_tensor x)

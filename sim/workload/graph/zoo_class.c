@@ -2,16 +2,20 @@
  *
  * Networks of patches whose class attends to them behind all other layers: CaiT (Touvron et al.,
  * 2021), whose heads see each other's scores, and XCiT (El-Nouby et al., 2021), whose channels
- * attend to each other in the place of patches; names as timm spells them.
+ * attend to each other in the place of patches; and VOLO (Yuan et al., 2021), where places first
+ * weigh those around them; names as timm spells them.
  *
- *      width=384 depth=12 heads=8 patch=16
+ *      width=384 depth=12 heads=8 patch=16     wide=4: inside of the feed-forward part
+ *      blocks=4,14 stem=64 few=6               of VOLO: blocks at half of the width, then at all of
+ *                                              it; channels of the stem; heads of the first blocks
  */
 #include "workload/graph/zoo_impl.h"
 
 #include "workload/graph/blocks.h"
 
 typedef struct classes {
-    int32_t width, depth, heads, patch;
+    int32_t width, depth, heads, patch, wide;
+    bool plain; /* nothing weighs branches; queries, keys and values have no bias */
 } classes;
 
 static classes read_spec(const char *spec)
@@ -19,49 +23,54 @@ static classes read_spec(const char *spec)
     return (classes){.width = (int32_t)dls_spec_number(spec, "width", 384),
                      .depth = (int32_t)dls_spec_number(spec, "depth", 12),
                      .heads = (int32_t)dls_spec_number(spec, "heads", 8),
-                     .patch = (int32_t)dls_spec_number(spec, "patch", 16)};
+                     .patch = (int32_t)dls_spec_number(spec, "patch", 16),
+                     .wide = (int32_t)dls_spec_number(spec, "wide", 4),
+                     .plain = dls_spec_has(spec, "plain")};
 }
 
-/* x plus y, weighed channel by channel. */
-static dls_tensor join(dls_net *net, dls_tensor x, dls_tensor y)
+static dls_tensor join(dls_net *net, dls_tensor x, dls_tensor y, const classes *c)
 {
-    y = dls_net_mul(net, y, dls_net_numbers(net, dls_net_dim(net, y, -1)));
-    return dls_net_add(net, x, y);
+    return c->plain ? dls_net_add(net, x, y) : dls_block_add_scaled(net, x, y);
 }
 
-static dls_tensor feed_forward(dls_net *net, dls_tensor x, int32_t width)
+static dls_tensor feed_forward(dls_net *net, dls_tensor x, const classes *c)
 {
-    return dls_block_feed_forward(net, x, 4 * width, DLS_OP_GELU, (dls_block_heads){.heads = 1});
+    const int64_t inner = c->wide * dls_net_dim(net, x, -1);
+    return dls_block_feed_forward(net, x, inner, DLS_OP_GELU, (dls_block_heads){.heads = 1});
 }
 
 /* Queries of the class token [b][width], keys and values of all tokens y. */
 static dls_tensor class_attention(dls_net *net, dls_tensor of, dls_tensor y, const classes *c)
 {
     const int64_t b = dls_net_batch(net), w = c->width;
-    dls_tensor q = dls_net_reshape(net, dls_net_dense(net, of, w, true), 3, (int64_t[]){b, 1, w});
+    const bool bias = !c->plain;
+    dls_tensor q = dls_net_reshape(net, dls_net_dense(net, of, w, bias), 3, (int64_t[]){b, 1, w});
     q = dls_net_scale(net, dls_net_split_heads(net, q, c->heads));
-    const dls_tensor k = dls_net_split_heads(net, dls_net_dense(net, y, w, true), c->heads);
-    const dls_tensor v = dls_net_split_heads(net, dls_net_dense(net, y, w, true), c->heads);
+    const dls_tensor k = dls_net_split_heads(net, dls_net_dense(net, y, w, bias), c->heads);
+    const dls_tensor v = dls_net_split_heads(net, dls_net_dense(net, y, w, bias), c->heads);
     const dls_tensor a = dls_net_merge_heads(net, dls_block_attend(net, q, k, v));
     return dls_net_dense(net, dls_net_reshape(net, a, 2, (int64_t[]){b, w}), w, true);
 }
 
-/* Two layers that only the class goes through, and the head. */
-static void classify(dls_net *net, dls_tensor x, const classes *c)
+/* Two layers that only the class goes through. */
+static dls_tensor class_layers(dls_net *net, dls_tensor x, const classes *c)
 {
-    const int64_t b = dls_net_batch(net), n = dls_net_dim(net, x, 1), w = c->width;
     dls_tensor token = dls_net_first_token(net, x);
-    token = dls_net_add(net, token, dls_net_numbers(net, w));
+    token = dls_net_add(net, token, dls_net_numbers(net, c->width));
     for (int i = 0; i < 2; i++) {
         /* Beside the patches, which stay as they are. */
-        const dls_tensor flat = dls_net_reshape(net, x, 2, (int64_t[]){b, n * w});
-        dls_tensor y = dls_net_concat(net, (dls_tensor[]){token, flat}, 2);
-        y = dls_net_layer_norm(net, dls_net_reshape(net, y, 3, (int64_t[]){b, n + 1, w}));
+        const dls_tensor y = dls_net_layer_norm(net, dls_block_with_token(net, x, token));
         const dls_tensor of = dls_net_first_token(net, y);
-        token = join(net, token, class_attention(net, of, y, c));
-        token = join(net, token, feed_forward(net, dls_net_layer_norm(net, token), c->width));
+        token = join(net, token, class_attention(net, of, y, c), c);
+        token = join(net, token, feed_forward(net, dls_net_layer_norm(net, token), c), c);
     }
-    dls_net_loss(net, dls_net_dense(net, dls_net_layer_norm(net, token), 1000, true));
+    return token;
+}
+
+static void classify(dls_net *net, dls_tensor x, const classes *c)
+{
+    const dls_tensor token = dls_net_layer_norm(net, class_layers(net, x, c));
+    dls_net_loss(net, dls_net_dense(net, token, 1000, true));
 }
 
 /* ---- CaiT ------------------------------------------------------------------------------------ */
@@ -92,18 +101,11 @@ static dls_tensor talking_attention(dls_net *net, dls_tensor y, const classes *c
 static void cait(dls_net *net, const char *spec)
 {
     const classes c = read_spec(spec);
-    dls_tensor x = dls_net_conv(net, dls_net_image(net, 224, 224, 3),
-                                (dls_conv){.out = c.width,
-                                           .kernel_h = c.patch,
-                                           .kernel_w = c.patch,
-                                           .stride = c.patch,
-                                           .bias = true});
-    const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
-    x = dls_net_reshape(net, x, 3, (int64_t[]){dls_net_batch(net), n, c.width});
-    x = dls_net_add_rows(net, x, dls_net_table(net, n, c.width));
+    dls_tensor x = dls_block_patches(net, dls_net_image(net, 224, 224, 3), c.width, c.patch);
+    x = dls_net_add_rows(net, x, dls_net_table(net, dls_net_dim(net, x, 1), c.width));
     for (int32_t i = 0; i < c.depth; i++) {
-        x = join(net, x, talking_attention(net, dls_net_layer_norm(net, x), &c));
-        x = join(net, x, feed_forward(net, dls_net_layer_norm(net, x), c.width));
+        x = dls_block_add_scaled(net, x, talking_attention(net, dls_net_layer_norm(net, x), &c));
+        x = dls_block_add_scaled(net, x, feed_forward(net, dls_net_layer_norm(net, x), &c));
     }
     classify(net, x, &c);
 }
@@ -130,26 +132,13 @@ static dls_tensor covariance_attention(dls_net *net, dls_tensor y, const classes
     return dls_net_dense(net, a, c->width, true);
 }
 
-static dls_tensor depthwise(dls_net *net, dls_tensor x)
-{
-    return dls_net_conv(net, x,
-                        (dls_conv){.kernel_h = 3,
-                                   .kernel_w = 3,
-                                   .stride = 1,
-                                   .pad = DLS_PAD_SAME,
-                                   .depthwise = true,
-                                   .bias = true});
-}
-
 /* Patches see their neighbours. */
-static dls_tensor neighbours(dls_net *net, dls_tensor y, int64_t edge, const classes *c)
+static dls_tensor neighbours(dls_net *net, dls_tensor y, int64_t edge)
 {
-    const int64_t b = dls_net_batch(net);
-    y = dls_net_pass(net, y, DLS_OP_TRANSPOSE, 2);
-    y = dls_net_reshape(net, y, 4, (int64_t[]){b, edge, edge, c->width});
-    y = dls_net_batch_norm(net, dls_net_unary(net, depthwise(net, y), DLS_OP_GELU));
-    y = dls_net_pass(net, depthwise(net, y), DLS_OP_TRANSPOSE, 2);
-    return dls_net_reshape(net, y, 3, (int64_t[]){b, edge * edge, c->width});
+    y = dls_block_pixels(net, dls_net_pass(net, y, DLS_OP_TRANSPOSE, 2), edge, edge);
+    y = dls_net_unary(net, dls_block_depthwise(net, y, 3, 1, true), DLS_OP_GELU);
+    y = dls_block_depthwise(net, dls_net_batch_norm(net, y), 3, 1, true);
+    return dls_block_tokens(net, dls_net_pass(net, y, DLS_OP_TRANSPOSE, 2));
 }
 
 static void xcit(dls_net *net, const char *spec)
@@ -160,21 +149,71 @@ static void xcit(dls_net *net, const char *spec)
         x = part < c.patch / 2 ? dls_net_unary(net, x, DLS_OP_GELU) : x;
         x = dls_block_conv_bn(net, x, c.width / part, 3, 2);
     }
-    const int64_t edge = dls_net_dim(net, x, 1), n = edge * edge;
-    x = dls_net_reshape(net, x, 3, (int64_t[]){dls_net_batch(net), n, c.width});
+    const int64_t edge = dls_net_dim(net, x, 1);
+    x = dls_block_tokens(net, x);
     x = dls_net_add(net, x,
                     dls_net_numbers(net, 65 * (int64_t)c.width)); /* a product of 64 waves */
     for (int32_t i = 0; i < c.depth; i++) {
-        x = join(net, x, covariance_attention(net, dls_net_layer_norm(net, x), &c));
-        x = join(net, x, neighbours(net, dls_net_layer_norm(net, x), edge, &c));
-        x = join(net, x, feed_forward(net, dls_net_layer_norm(net, x), c.width));
+        x = dls_block_add_scaled(net, x, covariance_attention(net, dls_net_layer_norm(net, x), &c));
+        x = dls_block_add_scaled(net, x, neighbours(net, dls_net_layer_norm(net, x), edge));
+        x = dls_block_add_scaled(net, x, feed_forward(net, dls_net_layer_norm(net, x), &c));
     }
     classify(net, x, &c);
+}
+
+/* ---- VOLO ------------------------------------------------------------------------------------ */
+
+/* Every second place weighs the nine around it, which are then added up where they overlap. */
+static dls_tensor outlook(dls_net *net, dls_tensor y, int32_t heads)
+{
+    const int64_t b = dls_net_batch(net), edge = dls_net_dim(net, y, 1);
+    const int64_t width = dls_net_dim(net, y, 3), n = (edge + 1) / 2 * ((edge + 1) / 2);
+    const int64_t around[] = {b * heads * n, 9, width / heads};
+    dls_tensor v = dls_net_windows(net, dls_net_dense(net, y, width, false), 3, around);
+    v = dls_net_pass(net, v, DLS_OP_TRANSPOSE, 2);
+    dls_tensor a = dls_net_dense(net, dls_block_halved(net, y), 81 * (int64_t)heads, true);
+    a = dls_net_scale(net, dls_net_reshape(net, a, 3, (int64_t[]){b * heads * n, 9, 9}));
+    v = dls_net_batch_matmul(net, dls_net_softmax(net, a), v, false);
+    v = dls_net_pass(net, v, DLS_OP_TRANSPOSE, 2);
+    v = dls_net_windows(net, v, 4, (int64_t[]){b, edge, edge, width});
+    return dls_net_dense(net, v, width, true);
+}
+
+static void volo(dls_net *net, const char *spec)
+{
+    const classes c = read_spec(spec);
+    const int32_t stem = (int32_t)dls_spec_number(spec, "stem", 64);
+    const dls_block_heads heads = {.heads = c.heads, .last_bias = true};
+    double blocks[2] = {0};
+    dls_spec_numbers(spec, "blocks", blocks, 2);
+    dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 224, 224, 3), stem, 7, 2);
+    x = dls_block_conv_bn_relu(net, dls_block_conv_bn_relu(net, x, stem, 3, 1), stem, 3, 1);
+    x = dls_block_conv_bias(net, x, c.width / 2, 4, 4, 1);
+    for (int i = 0; i < (int)blocks[0]; i++) {
+        const int32_t few = (int32_t)dls_spec_number(spec, "few", c.heads / 2.);
+        x = dls_net_add(net, x, outlook(net, dls_net_layer_norm(net, x), few));
+        x = dls_net_add(net, x, feed_forward(net, dls_net_layer_norm(net, x), &c));
+    }
+    x = dls_block_tokens(net, dls_block_conv_bias(net, x, c.width, 2, 2, 1));
+    const int64_t n = dls_net_dim(net, x, 1);
+    x = dls_net_add_rows(net, x, dls_net_table(net, n, c.width));
+    for (int i = 0; i < (int)blocks[1]; i++) {
+        const dls_tensor y = dls_net_layer_norm(net, x);
+        x = dls_net_add(net, x, dls_block_attention(net, y, y, heads));
+        x = dls_net_add(net, x, feed_forward(net, dls_net_layer_norm(net, x), &c));
+    }
+    /* All tokens are classified, too. */
+    x = dls_net_layer_norm(net, dls_block_with_token(net, x, class_layers(net, x, &c)));
+    const dls_tensor token = dls_net_dense(net, dls_net_first_token(net, x), 1000, true);
+    x = dls_net_dense(net, dls_net_tokens(net, x, n), 1000, true);
+    x = dls_net_global_mean(net, dls_block_pixels(net, x, 1, n));
+    dls_net_loss(net, dls_net_add(net, token, dls_net_scale(net, x)));
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
 
 #define CAIT(name, image, spec) DLS_ZOO_IMAGES("cait_" name, "cait", image, cait, spec)
+#define VOLO(name, spec) DLS_ZOO_IMAGES("volo_d" name, "volo", 224, volo, "plain " spec)
 #define XCIT(name, spec)                                                                           \
     DLS_ZOO_IMAGES("xcit_" name "_p16", "xcit", 224, xcit, spec),                                  \
         DLS_ZOO_IMAGES("xcit_" name "_p8", "xcit", 224, xcit, spec " patch=8")
@@ -187,6 +226,11 @@ static const dls_zoo_model rows[] = {
     CAIT("s36", 384, "width=384 depth=36 heads=8"),
     CAIT("m36", 384, "width=768 depth=36 heads=16"),
     CAIT("m48", 448, "width=768 depth=48 heads=16"),
+    VOLO("1", "wide=3 width=384 heads=12 blocks=4,14"),
+    VOLO("2", "wide=3 width=512 heads=16 blocks=6,18"),
+    VOLO("3", "wide=3 width=512 heads=16 blocks=8,28"),
+    VOLO("4", "wide=3 width=768 heads=16 few=12 blocks=8,28"),
+    VOLO("5", "wide=4 width=768 heads=16 few=12 stem=128 blocks=12,36"),
     XCIT("nano_12", "width=128 heads=4"),
     XCIT("tiny_12", "width=192 heads=4"),
     XCIT("tiny_24", "width=192 depth=24 heads=4"),

@@ -100,31 +100,18 @@ void dls_zoo_resnet_cifar(dls_net *net, int32_t depth)
 
 /* ---- DenseNet -------------------------------------------------------------------------------- */
 
-static dls_tensor bn_relu(dls_net *net, dls_tensor x)
-{
-    return dls_net_relu(net, dls_net_batch_norm(net, x));
-}
-
-static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
-{
-    return dls_net_conv(
-        net, x,
-        (dls_conv){
-            .out = out, .kernel_h = kernel, .kernel_w = kernel, .stride = stride, .pad = SAME});
-}
-
 /* Huang et al., 2017, growth 12, without bottlenecks and compression. */
 void dls_zoo_densenet_cifar(dls_net *net, int32_t depth)
 {
-    dls_tensor x = conv(net, dls_net_image(net, 32, 32, 3), 16, 3, 1);
+    dls_tensor x = dls_block_conv(net, dls_net_image(net, 32, 32, 3), 16, 3, 1, 1);
     for (int block = 0; block < 3; block++) {
         for (int32_t i = 0; i < (depth - 4) / 3; i++) {
-            const dls_tensor y = conv(net, bn_relu(net, x), 12, 3, 1);
+            const dls_tensor y = dls_block_conv(net, dls_block_bn_relu(net, x), 12, 3, 1, 1);
             x = dls_net_concat(net, (dls_tensor[]){x, y}, 2);
         }
-        x = bn_relu(net, x);
+        x = dls_block_bn_relu(net, x);
         if (block < 2) {
-            x = conv(net, x, (int32_t)dls_net_dim(net, x, 3), 1, 1);
+            x = dls_block_conv(net, x, (int32_t)dls_net_dim(net, x, 3), 1, 1, 1);
             x = dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, 0);
         }
     }

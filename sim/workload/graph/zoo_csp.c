@@ -8,6 +8,10 @@
  *      cross=2     half of out times so many channels goes past the blocks; of the first stage
  *                  alone with the word dark. Without it none does
  *      bottle=0.5  channels of the middle of a block (dark: but 1 in all stages but the first)
+ *      third       as version 3: half of out goes past the blocks, and one convolution joins both;
+ *                  blocks of bottle times half of out; edge: 3 x 3 comes first
+ *      average     stages pool, then 1 x 1
+ *      focus=80    a stem of 6 x 6; two=32,64 of two 3 x 3
  *      stem=32,32,64  three 3 x 3 convolutions and pooling, else one of 32
  *      se          squeeze and excite, a sixteenth
  *      layers=5 middle=128,160,192,224   of VoVNet, beside each other; blocks of each stage
@@ -47,7 +51,9 @@ static dls_tensor csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int 
     double cross = dls_spec_number(spec, "cross", 0);
     double bottle = dls_spec_number(spec, "bottle", 0.5);
     dls_tensor half[2];
-    if (dark || stage > 0) { /* CSPNet's ResNets grow behind it */
+    if (dls_spec_has(spec, "average")) {
+        x = conv(net, dls_block_halved(net, x), out, 1, 1);
+    } else if (dark || stage > 0) { /* CSPNet's ResNets grow behind it */
         x = conv(net, x, dark ? out : (int32_t)dls_net_dim(net, x, 3), 3, 2);
     }
     if (cross > 0) {
@@ -67,22 +73,47 @@ static dls_tensor csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int 
     return x;
 }
 
+static dls_tensor third_stage(dls_net *net, dls_tensor x, int32_t out, int n, const char *spec)
+{
+    const bool edge = dls_spec_has(spec, "edge");
+    const int32_t mid = (int32_t)(out / 2 * dls_spec_number(spec, "bottle", 1));
+    dls_tensor half[2];
+    x = conv(net, x, (int32_t)dls_net_dim(net, x, 3), 3, 2);
+    dls_net_split(net, conv(net, x, out, 1, 1), 2, half);
+    for (int i = 0; i < n; i++) {
+        x = conv(net, conv(net, half[0], mid, edge ? 3 : 1, 1), out / 2, edge ? 1 : 3, 1);
+        half[0] = dls_net_add(net, x, half[0]);
+    }
+    return conv(net, dls_net_concat(net, half, 2), out, 1, 1);
+}
+
+static dls_tensor csp_stem(dls_net *net, dls_tensor x, const char *spec)
+{
+    double stem[3];
+    const int32_t focus = (int32_t)dls_spec_number(spec, "focus", 0);
+    const int two = dls_spec_numbers(spec, "two", stem, 2);
+    const int n = two == 2 ? 2 : dls_spec_numbers(spec, "stem", stem, 3);
+    if (focus) {
+        return conv(net, x, focus, 6, 2);
+    }
+    for (int i = 0; i < n; i++) {
+        x = conv(net, x, (int32_t)stem[i], 3, i == 0 ? 2 : 1);
+    }
+    return n == 0   ? conv(net, x, 32, 3, 1)
+           : n == 3 ? dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME)
+                    : x;
+}
+
 static void cspnet(dls_net *net, const char *spec)
 {
-    double out[5] = {0}, blocks[5] = {0}, stem[3];
-    dls_tensor x = dls_net_image(net, 256, 256, 3);
+    double out[5] = {0}, blocks[5] = {0};
+    const bool third = dls_spec_has(spec, "third");
+    dls_tensor x = csp_stem(net, dls_net_image(net, 256, 256, 3), spec);
     const int stages = dls_spec_numbers(spec, "out", out, 5);
     dls_spec_numbers(spec, "blocks", blocks, 5);
-    if (dls_spec_numbers(spec, "stem", stem, 3) == 3) {
-        for (int i = 0; i < 3; i++) {
-            x = conv(net, x, (int32_t)stem[i], 3, i == 0 ? 2 : 1);
-        }
-        x = dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
-    } else {
-        x = conv(net, x, 32, 3, 1);
-    }
     for (int stage = 0; stage < stages; stage++) {
-        x = csp_stage(net, x, (int32_t)out[stage], (int)blocks[stage], stage, spec);
+        const int32_t c = (int32_t)out[stage], n = (int32_t)blocks[stage];
+        x = third ? third_stage(net, x, c, n, spec) : csp_stage(net, x, c, n, stage, spec);
     }
     dls_zoo_classify(net, x);
 }
@@ -94,19 +125,14 @@ static dls_tensor layer(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
     if (!apart) {
         return conv(net, x, out, 3, stride);
     }
-    const dls_conv c = {
-        .kernel_h = 3, .kernel_w = 3, .stride = stride, .pad = DLS_PAD_SAME, .depthwise = true};
-    return conv(net, dls_net_conv(net, x, c), out, 1, 1);
+    return conv(net, dls_block_depthwise(net, x, 3, stride, false), out, 1, 1);
 }
 
 static dls_tensor weigh(dls_net *net, dls_tensor x, const char *spec)
 {
-    const int64_t c = dls_net_dim(net, x, 3);
     dls_tensor s = dls_net_global_mean(net, x);
-    s = dls_spec_has(spec, "ese") ? dls_net_dense(net, s, c, true) : s;
-    s = dls_net_unary(net, s, DLS_OP_SIGMOID);
-    s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
-    return dls_net_mul(net, x, s);
+    s = dls_spec_has(spec, "ese") ? dls_net_dense(net, s, dls_net_dim(net, x, 3), true) : s;
+    return dls_block_weigh(net, x, s);
 }
 
 static dls_tensor one_shot(dls_net *net, dls_tensor x, int32_t mid, int32_t out, bool adds,
@@ -148,6 +174,8 @@ static void vovnet(dls_net *net, const char *spec)
 /* ---- members --------------------------------------------------------------------------------- */
 
 #define DARK "dark out=64,128,256,512,1024 blocks="
+#define CS3(stem, out) "third two=" stem " out=" out " blocks="
+#define FOCUS(stem, out) "third focus=" stem " out=" out " blocks="
 #define VOV " middle=128,160,192,224 "
 #define CSP(name, spec) DLS_ZOO_IMAGES(name, "cspnet", 256, cspnet, spec)
 #define OSA(name, spec) DLS_ZOO_IMAGES(name, "vovnet", 224, vovnet, spec)
@@ -157,6 +185,14 @@ static const dls_zoo_model rows[] = {
     CSP("darknet21", DARK "1,1,1,2,2"),
     CSP("sedarknet21", DARK "1,1,1,2,2 se"),
     CSP("darknet53", DARK "1,2,8,8,4"),
+    CSP("darknetaa53", DARK "1,2,8,8,4 average"),
+    CSP("cs3darknet_m", CS3("24,48", "96,192,384,768") "2,4,6,2"),
+    CSP("cs3darknet_l", CS3("32,64", "128,256,512,1024") "3,6,9,3"),
+    CSP("cs3darknet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3"),
+    CSP("cs3darknet_focus_m", FOCUS("48", "96,192,384,768") "2,4,6,2"),
+    CSP("cs3darknet_focus_l", FOCUS("64", "128,256,512,1024") "3,6,9,3"),
+    CSP("cs3darknet_focus_x", FOCUS("80", "160,320,640,1280") "3,7,11,3"),
+    CSP("cs3edgenet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 edge bottle=1.5"),
     CSP("cspdarknet53", DARK "1,2,8,8,4 cross=2"),
     CSP("cspresnet50d", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 stem=32,32,64"),
     OSA("ese_vovnet19b_dw", "apart last=64 layers=3 blocks=1,1,1,1 ese" VOV),

@@ -19,7 +19,8 @@ typedef struct dls_zoo_table {
 
 extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dls_zoo_patches,
     dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_shuffles,
-    dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi;
+    dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi, dls_zoo_stages, dls_zoo_separable,
+    dls_zoo_pyramids, dls_zoo_paths;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
@@ -42,6 +43,7 @@ int32_t dls_zoo_round(double channels, int32_t of);
 void dls_zoo_vgg(dls_net *net, const char *spec);
 void dls_zoo_densenet(dls_net *net, const char *spec);
 void dls_zoo_residual(dls_net *net, const char *spec);
+dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec); /* all but the classifier */
 /* The convolution of a residual block as more than one, out channels, with norm and activation;
  * first: of its stage; -1: the spec says nothing of that kind (zoo_split.c). */
 dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t stride,

@@ -7,7 +7,9 @@
  *
  * A word @TYPE,n,kernel,stride,expansion,channels,excite is n equal blocks: d depthwise and then
  * 1 x 1, i expanded before, e expanded by the kernel itself, c one convolution. excite: what the
- * block reads over the channels between; below 0 what is expanded, in multiples of 8.
+ * block reads over the channels between; below 0 what is expanded, in multiples of 8. Kernels of
+ * several sizes, each over a part of the channels, are one number, 1 is 11: 357 (MixNet, Tan and
+ * Le, 2019). Two more numbers: into how many groups the products before and behind are cut.
  *
  *      width=1.2 depth=1.4   channels and blocks times as many; ends: not the first and last block
  *      nearest               blocks are rounded, else up
@@ -18,6 +20,7 @@
  *      alone                 a d block has no shortcut
  *      edge                  the first block expands what it gives, not what it gets
  *      relu relu6            in the place of swish
+ *      layer group=8         norms of groups of channels; what is depthwise sees so many
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -30,18 +33,71 @@
 typedef struct mobile {
     double width, depth;
     dls_op_kind kind; /* of activations */
-    bool ends, nearest, below, alone, edge;
+    bool ends, nearest, below, alone, edge, layer;
+    int32_t group;
 } mobile;
 
 typedef struct stage {
     char type;
-    int32_t n, kernel, stride, out;
+    int32_t n, kernel, stride, out, before, behind;
     double expansion, excite;
 } stage;
 
 static dls_tensor act(dls_net *net, dls_tensor x, const mobile *m)
 {
     return dls_net_unary(net, x, m->kind);
+}
+
+#define KERNELS 5
+
+/* n parts of the channels; the first has what does not divide. */
+static void parts_of(dls_net *net, dls_tensor x, int32_t n, dls_tensor *part)
+{
+    const int64_t c = dls_net_dim(net, x, 3), each = c / n;
+    if (c % n == 0 && n > 1) {
+        dls_net_split(net, x, n, part);
+        return;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        part[i] = n > 1 ? dls_net_channels(net, x, i ? each : c - each * (n - 1)) : x;
+    }
+}
+
+static dls_tensor norm(dls_net *net, dls_tensor x, const mobile *m)
+{
+    return m->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x);
+}
+
+/* 1 x 1, each of n parts by itself. */
+static dls_tensor product(dls_net *net, dls_tensor x, int32_t out, int32_t n, const mobile *m)
+{
+    dls_tensor part[KERNELS];
+    n = n > 1 ? n : 1;
+    parts_of(net, x, n, part);
+    for (int32_t i = 0; i < n; i++) {
+        part[i] = dls_block_conv(net, part[i], out / n, 1, 1, 1);
+    }
+    return norm(net, n > 1 ? dls_net_concat(net, part, n) : part[0], m);
+}
+
+/* One filter for each channel, of as many sizes as the number `kernel` has digits. */
+static dls_tensor depthwise(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride,
+                            const mobile *m)
+{
+    const int32_t c = (int32_t)dls_net_dim(net, x, 3);
+    int32_t size[KERNELS], n = 0;
+    dls_tensor part[KERNELS];
+    if (m->group) {
+        return norm(net, dls_block_conv(net, x, c, kernel, stride, c / m->group), m);
+    }
+    for (; kernel > 0 && n < KERNELS; kernel /= 10) {
+        size[n++] = kernel % 10 == 1 ? 11 : kernel % 10;
+    }
+    parts_of(net, x, n, part);
+    for (int32_t i = 0; i < n; i++) {
+        part[i] = dls_block_depthwise(net, part[i], size[n - 1 - i], stride, false);
+    }
+    return norm(net, n > 1 ? dls_net_concat(net, part, n) : part[0], m);
 }
 
 static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s)
@@ -62,26 +118,26 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
     const bool kept = stride == 1 && in == s->out && !(s->type == 'd' && m->alone);
     const dls_tensor shortcut = x;
     if (s->type == 'c') {
-        x = act(net, dls_block_conv_bn(net, x, s->out, s->kernel, stride), m);
+        x = act(net, norm(net, dls_block_conv(net, x, s->out, s->kernel, stride, 1), m), m);
         return kept && s->kernel > 1 ? dls_net_add(net, x, shortcut) : x;
     }
     if (s->type == 'e') {
-        x = act(net, dls_block_conv_bn(net, x, mid, s->kernel, stride), m);
+        x = act(net, norm(net, dls_block_conv(net, x, mid, s->kernel, stride, 1), m), m);
     } else {
         if (s->type == 'i') {
-            x = act(net, dls_block_conv_bn(net, x, mid, 1, 1), m);
+            x = act(net, product(net, x, mid, s->before, m), m);
         }
-        x = act(net, dls_block_depthwise_bn(net, x, s->kernel, stride), m);
+        x = act(net, depthwise(net, x, s->kernel, stride, m), m);
     }
-    x = dls_block_conv_bn(net, excite(net, x, in, s), s->out, 1, 1);
+    x = product(net, excite(net, x, in, s), s->out, s->behind, m);
     return kept ? dls_net_add(net, x, shortcut) : x;
 }
 
 /* The stage that stands at `at`, past its '@'. */
 static stage stage_at(const char *at, bool inner, const mobile *m)
 {
-    double v[6] = {0};
-    dls_spec_list(at + 1, v, 6);
+    double v[8] = {0};
+    dls_spec_list(at + 1, v, 8);
     const double n = inner || !m->ends ? m->depth * v[0] : v[0];
     return (stage){.type = *at,
                    .n = (int32_t)(m->nearest ? fmax(1, rint(n)) : ceil(n - 1e-9)),
@@ -91,7 +147,9 @@ static stage stage_at(const char *at, bool inner, const mobile *m)
                    .out = *at == 'c' && v[1] < 2 && m->width < 0.75 ? (int32_t)v[4]
                           : m->below ? (int32_t)(v[4] * m->width + 4) / 8 * 8
                                      : dls_zoo_round(v[4] * m->width, 8),
-                   .excite = v[5]};
+                   .excite = v[5],
+                   .before = (int32_t)v[6],
+                   .behind = (int32_t)v[7]};
 }
 
 static dls_tensor head(dls_net *net, dls_tensor x, const char *spec, const mobile *m)
@@ -101,7 +159,7 @@ static dls_tensor head(dls_net *net, dls_tensor x, const char *spec, const mobil
     const int32_t out =
         fixed ? fixed : dls_zoo_round(fmax(grown, dls_spec_has(spec, "least") ? 1280 : 0), 8);
     if (!dls_spec_has(spec, "late")) {
-        return dls_net_global_mean(net, act(net, dls_block_conv_bn(net, x, out, 1, 1), m));
+        return dls_net_global_mean(net, act(net, product(net, x, out, 1, m), m));
     }
     return act(net, dls_net_dense(net, dls_net_global_mean(net, x), out, true), m);
 }
@@ -117,15 +175,13 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
                       .nearest = dls_spec_has(spec, "nearest"),
                       .below = dls_spec_has(spec, "below"),
                       .alone = dls_spec_has(spec, "alone"),
-                      .edge = dls_spec_has(spec, "edge")};
+                      .edge = dls_spec_has(spec, "edge"),
+                      .layer = dls_spec_has(spec, "layer"),
+                      .group = (int32_t)dls_spec_number(spec, "group", 0)};
     const int32_t fixed = (int32_t)dls_spec_number(spec, "stem", 0);
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = act(net,
-            dls_block_conv_bn(
-                net, x,
-                fixed ? fixed : dls_zoo_round(dls_spec_number(spec, "grows", 32) * m.width, 8), 3,
-                2),
-            &m);
+    const int32_t grown = dls_zoo_round(dls_spec_number(spec, "grows", 32) * m.width, 8);
+    x = act(net, norm(net, dls_block_conv(net, x, fixed ? fixed : grown, 3, 2, 1), &m), &m);
     const char *first = strchr(spec, '@'), *last = strrchr(spec, '@');
     for (const char *at = first; at; at = strchr(at + 1, '@')) {
         const stage s = stage_at(at + 1, at != first && at != last, &m);
@@ -171,6 +227,16 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
 #define MNAS_SMALL                                                                                 \
     " relu stem=8 head=1280 @d,1,3,1,1,8 @i,1,3,2,3,16 @i,2,3,2,6,16 @i,4,5,2,6,32,4 "             \
     "@i,3,3,1,6,32,4 @i,3,5,2,6,88,4 @i,1,3,1,6,144"
+#define MIX_S                                                                                      \
+    "grows=16 head=1536 @d,1,3,1,1,16 @i,1,3,2,6,24,0,2,2 @i,1,3,1,3,24,0,2,2 "                    \
+    "@i,1,357,2,6,40,2 @i,3,35,1,6,40,2,2,2 @i,1,357,2,6,80,4,1,2 @i,2,35,1,6,80,4,1,2 "           \
+    "@i,1,357,1,6,120,2,2,2 @i,2,3579,1,3,120,2,2,2 @i,1,35791,2,6,200,2 "                         \
+    "@i,2,3579,1,6,200,2,1,2"
+#define MIX_M(few, many)                                                                           \
+    " grows=24 head=1536 @d,1,3,1,1,24 @i,1,357,2,6,32,0,2,2 @i," few ",3,1,3,32,0,2,2 "           \
+    "@i,1,3579,2,6,40,2 @i," many ",35,1,6,40,2,2,2 @i,1,357,2,6,80,4 "                            \
+    "@i," many ",3579,1,6,80,4,2,2 @i,1,3,1,6,120,2 @i," many ",3579,1,3,120,2,2,2 "               \
+    "@i,1,3579,2,6,200,2 @i," many ",3579,1,6,200,2,1,2"
 #define FBNET_C                                                                                    \
     "relu stem=16 head=1984 @i,1,3,1,1,16 @i,1,3,2,6,24 @i,2,3,1,1,24 @i,1,5,2,6,32 "              \
     "@i,1,5,1,3,32 "                                                                               \
@@ -235,6 +301,8 @@ static const dls_zoo_model rows[] = {
     EN("v2_xl", 384,
        "stem=32 head=1280 @c,4,3,1,1,32 @e,8,3,2,4,64 @e,8,3,2,4,96 @i,16,3,2,4,192,4 "
        "@i,24,3,1,6,256,4 @i,32,3,2,6,512,4 @i,8,3,1,6,640,4"),
+    EN("_b0_gn", 224, "width=1 depth=1 layer" DLS_ZOO_EFFICIENTNET),
+    EN("_b0_g8_gn", 224, "width=1 depth=1 layer group=8" DLS_ZOO_EFFICIENTNET),
     ROW("tinynet_a", "efficientnet", 192, "width=1 depth=1.2" TINY),
     ROW("tinynet_b", "efficientnet", 188, "width=0.75 depth=1.1" TINY),
     ROW("tinynet_c", "efficientnet", 184, "width=0.54 depth=0.85" TINY),
@@ -263,6 +331,11 @@ static const dls_zoo_model rows[] = {
     MN("mnasnet_100", "width=1" MNAS_B),
     MN("mnasnet_140", "width=1.4" MNAS_B),
     MN("mnasnet_small", MNAS_SMALL),
+    MN("mixnet_s", MIX_S),
+    MN("mixnet_m", "width=1" MIX_M("1", "3")),
+    MN("mixnet_l", "width=1.3" MIX_M("1", "3")),
+    MN("mixnet_xl", "width=1.6" MIX_M("1", "4")),
+    MN("mixnet_xxl", "width=2.4" MIX_M("2", "4")),
     MN("fbnetc_100", FBNET_C),
     MN("spnasnet_100", SPNAS),
     MN("fbnetv3_b", FBNET_B),

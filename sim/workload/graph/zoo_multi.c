@@ -34,14 +34,8 @@ static dls_tensor basic(dls_net *net, dls_tensor x, dls_tensor shortcut, int32_t
 static dls_tensor bottleneck(dls_net *net, dls_tensor x, dls_tensor shortcut, int32_t mid,
                              int32_t out, int32_t stride, int32_t groups)
 {
-    const dls_conv c = {.out = mid,
-                        .kernel_h = 3,
-                        .kernel_w = 3,
-                        .stride = stride,
-                        .pad = DLS_PAD_SAME,
-                        .groups = groups};
     dls_tensor y = conv(net, x, mid, 1, 1);
-    y = dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, y, c)));
+    y = dls_block_grouped_bn_relu(net, y, mid, 3, stride, groups);
     y = dls_block_conv_bn(net, y, out, 1, 1);
     return dls_net_relu(net, dls_net_add(net, y, shortcut));
 }
@@ -127,17 +121,10 @@ static void hrnet(dls_net *net, const char *spec)
     }
     dls_tensor y = planes(net, x[0], head[0], 1);
     for (int i = 1; i < BRANCHES; i++) { /* with biases */
-        const dls_conv c = {.out = 4 * head[i],
-                            .kernel_h = 3,
-                            .kernel_w = 3,
-                            .stride = 2,
-                            .pad = DLS_PAD_SAME,
-                            .bias = true};
-        y = dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, y, c)));
+        y = dls_block_bn_relu(net, dls_block_conv_bias(net, y, 4 * head[i], 3, 2, 1));
         y = dls_net_add(net, planes(net, x[i], head[i], 1), y);
     }
-    const dls_conv last = {.out = 2048, .kernel_h = 1, .kernel_w = 1, .stride = 1, .bias = true};
-    dls_zoo_classify(net, dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, y, last))));
+    dls_zoo_classify(net, dls_block_bn_relu(net, dls_block_conv_bias(net, y, 2048, 1, 1, 1)));
 }
 
 /* ---- DLA ------------------------------------------------------------------------------------- */

@@ -28,19 +28,6 @@ typedef struct normfree {
     dls_op_kind kind;
 } normfree;
 
-static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
-                       int32_t groups)
-{
-    const dls_conv c = {.out = out,
-                        .kernel_h = kernel,
-                        .kernel_w = kernel,
-                        .stride = stride,
-                        .pad = DLS_PAD_SAME,
-                        .groups = groups,
-                        .bias = true};
-    return dls_net_conv(net, x, c);
-}
-
 static dls_tensor act(dls_net *net, dls_tensor x, const normfree *n)
 {
     x = dls_net_unary(net, x, n->kind);
@@ -50,13 +37,8 @@ static dls_tensor act(dls_net *net, dls_tensor x, const normfree *n)
 static dls_tensor attend(dls_net *net, dls_tensor x, const normfree *n)
 {
     const int64_t c = dls_net_dim(net, x, 3);
-    if (n->eca) { /* one row of weights slides over the channels' means */
-        dls_tensor s = dls_net_unary(net, dls_net_global_mean(net, x), DLS_OP_SIGMOID);
-        s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
-        return dls_net_scale(net, dls_net_mul(net, x, s));
-    }
     const int32_t inner = n->excite > 0 ? dls_zoo_round((double)c / n->excite, 8) : 0;
-    return inner ? dls_net_scale(net, dls_block_squeeze_excite(net, x, inner)) : x;
+    return n->eca || inner ? dls_net_scale(net, dls_block_squeeze_excite(net, x, inner)) : x;
 }
 
 static dls_tensor block(dls_net *net, dls_tensor x, int32_t out, int32_t stride, double bottle,
@@ -68,14 +50,14 @@ static dls_tensor block(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
                   mid = n->group ? groups * n->group : wide;
     dls_tensor y = dls_net_scale(net, act(net, x, n)), shortcut = x;
     if (stride > 1 || in != out) {
-        shortcut = stride > 1 ? dls_net_pool(net, y, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : y;
-        shortcut = conv(net, shortcut, out, 1, 1, 1);
+        shortcut = stride > 1 ? dls_block_halved(net, y) : y;
+        shortcut = dls_block_conv_bias(net, shortcut, out, 1, 1, 1);
     }
-    y = act(net, conv(net, y, mid, 1, 1, 1), n);
-    y = conv(net, y, mid, 3, stride, groups);
-    y = n->extra ? conv(net, act(net, y, n), mid, 3, 1, groups) : y;
+    y = act(net, dls_block_conv_bias(net, y, mid, 1, 1, 1), n);
+    y = dls_block_conv_bias(net, y, mid, 3, stride, groups);
+    y = n->extra ? dls_block_conv_bias(net, act(net, y, n), mid, 3, 1, groups) : y;
     y = act(net, n->reg ? attend(net, y, n) : y, n);
-    y = conv(net, y, out, 1, 1, 1);
+    y = dls_block_conv_bias(net, y, out, 1, 1, 1);
     y = n->reg ? y : attend(net, y, n);
     y = n->gamma ? dls_net_scale(net, y) : y;
     return dls_net_add(net, dls_net_scale(net, y), shortcut);
@@ -86,13 +68,15 @@ static dls_tensor stem(dls_net *net, const char *spec, const normfree *n, int32_
     double widths[4];
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     if (n->reg) {
-        return conv(net, x, first, 3, 2, 1);
+        return dls_block_conv_bias(net, x, first, 3, 2, 1);
     }
     if (dls_spec_numbers(spec, "stem", widths, 4) != 4) {
-        return dls_net_pool(net, conv(net, x, 64, 7, 2, 1), DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
+        return dls_net_pool(net, dls_block_conv_bias(net, x, 64, 7, 2, 1), DLS_OP_MAX_POOL, 3, 2,
+                            DLS_PAD_SAME);
     }
     for (int i = 0; i < 4; i++) {
-        x = conv(net, i ? act(net, x, n) : x, (int32_t)widths[i], 3, i % 3 ? 1 : 2, 1);
+        x = dls_block_conv_bias(net, i ? act(net, x, n) : x, (int32_t)widths[i], 3, i % 3 ? 1 : 2,
+                                1);
     }
     return x;
 }
@@ -123,7 +107,7 @@ static void design(dls_net *net, const char *spec)
                       n.reg && stage == 0 && i == 0 ? 1 : n.bottle, &n);
         }
     }
-    x = head ? conv(net, x, dls_zoo_round(n.width * head, 8), 1, 1, 1) : x;
+    x = head ? dls_block_conv_bias(net, x, dls_zoo_round(n.width * head, 8), 1, 1, 1) : x;
     dls_zoo_classify(net, act(net, x, &n));
 }
 

@@ -12,6 +12,7 @@
  *      mean          all patches are averaged, and there is no token for the class
  *      two           two tokens, and two products to the classes
  *      parallel      two branches of each kind beside each other
+ *      | blocks=...  a ResNet (zoo_resnet.c) makes what is cut into patches
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -41,34 +42,9 @@ static patches read_spec(const char *spec)
                      .branches = dls_spec_has(spec, "parallel") ? 2 : 1};
 }
 
-/* [b][tokens][width] */
-static dls_tensor patches_of(dls_net *net, const patches *p)
-{
-    dls_tensor x = dls_net_conv(net, dls_net_image(net, 224, 224, 3),
-                                (dls_conv){.out = p->width,
-                                           .kernel_h = p->patch,
-                                           .kernel_w = p->patch,
-                                           .stride = p->patch,
-                                           .bias = true});
-    const int64_t tokens = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
-    return dls_net_reshape(net, x, 3, (const int64_t[]){dls_net_batch(net), tokens, p->width});
-}
-
-/* A trained token more. */
-static dls_tensor with_token(dls_net *net, dls_tensor x)
-{
-    const int64_t b = dls_net_batch(net), n = dls_net_dim(net, x, 1), w = dls_net_dim(net, x, 2);
-    const dls_tensor flat = dls_net_reshape(net, x, 2, (const int64_t[]){b, n * w});
-    x = dls_net_concat(net, (dls_tensor[]){flat, dls_net_numbers(net, w)}, 2);
-    return dls_net_reshape(net, x, 3, (const int64_t[]){b, n + 1, w});
-}
-
 static dls_tensor join(dls_net *net, dls_tensor x, dls_tensor y, bool scaled)
 {
-    if (scaled) {
-        y = dls_net_mul(net, y, dls_net_numbers(net, dls_net_dim(net, y, -1)));
-    }
-    return dls_net_add(net, x, y);
+    return scaled ? dls_block_add_scaled(net, x, y) : dls_net_add(net, x, y);
 }
 
 /* Pairs of places that differ, of every head, and three with the class token. */
@@ -84,13 +60,15 @@ static int64_t places_of(const patches *p, int64_t tokens)
 static void vit(dls_net *net, const char *spec)
 {
     const patches p = read_spec(spec);
-    dls_tensor x = patches_of(net, &p);
+    const char *trunk = strchr(spec, '|');
+    dls_tensor x = trunk ? dls_zoo_residual_trunk(net, trunk + 1) : dls_net_image(net, 224, 224, 3);
+    x = dls_block_patches(net, x, p.width, p.patch);
     for (int i = 0; i < !p.mean + p.two; i++) {
-        x = with_token(net, x);
+        x = dls_block_with_token(net, x, -1);
     }
     const int64_t tokens = dls_net_dim(net, x, 1);
     const dls_block_heads b = {
-        .heads = p.heads, .bias = !p.unbiased, .places = places_of(&p, tokens)};
+        .heads = p.heads, .bias = !p.unbiased, .last_bias = true, .places = places_of(&p, tokens)};
     if (!p.relative) {
         x = dls_net_add_rows(net, x, dls_net_table(net, tokens, p.width));
     }
@@ -148,8 +126,8 @@ static dls_tensor resmlp_block(dls_net *net, dls_tensor x, const patches *p)
 {
     dls_tensor y = dls_net_transpose(net, affine(net, x));
     y = dls_net_transpose(net, dls_net_dense(net, y, dls_net_dim(net, y, -1), true));
-    x = join(net, x, y, true);
-    return join(net, x, two_products(net, affine(net, x), 4 * p->width, false), true);
+    x = dls_block_add_scaled(net, x, y);
+    return dls_block_add_scaled(net, x, two_products(net, affine(net, x), 4 * p->width, false));
 }
 
 static dls_tensor gmlp_block(dls_net *net, dls_tensor x, const patches *p)
@@ -166,16 +144,14 @@ static void mixer(dls_net *net, const char *spec)
 {
     const patches p = read_spec(spec);
     const bool res = dls_spec_has(spec, "affine"), gmlp = dls_spec_has(spec, "gmlp");
-    dls_tensor x = patches_of(net, &p);
+    dls_tensor x = dls_block_patches(net, dls_net_image(net, 224, 224, 3), p.width, p.patch);
     for (int32_t i = 0; i < p.depth; i++) {
         x = res    ? resmlp_block(net, x, &p)
             : gmlp ? gmlp_block(net, x, &p)
                    : mixer_block(net, x, &p, dls_spec_has(spec, "gated"));
     }
     x = res ? affine(net, x) : dls_net_layer_norm(net, x);
-    x = dls_net_reshape(net, x, 4,
-                        (int64_t[]){dls_net_batch(net), 1, dls_net_dim(net, x, 1), p.width});
-    dls_zoo_classify(net, x);
+    dls_zoo_classify(net, dls_block_pixels(net, x, 1, dls_net_dim(net, x, 1)));
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -206,7 +182,7 @@ static const dls_zoo_model rows[] = {
     VIT("vit_base_patch16_miil", 224, BASE " unbiased"),
     VIT("vit_base_patch16_plus", 240, "width=896 heads=14 scaled"),
     VIT("vit_base_patch32_plus", 256, "width=896 heads=14 patch=32 scaled"),
-    VIT("vit_base_patch16_rpn", 224, BASE " unbiased scaled mean"),
+    VIT("vit_base_patch16_rpn", 224, BASE " unbiased mean"),
     VIT("vit_small_patch16_36x1", 224, SMALL " depth=36 scaled"),
     VIT("vit_small_patch16_18x2", 224, SMALL " depth=18 scaled parallel"),
     VIT("vit_base_patch16_18x2", 224, BASE " depth=18 scaled parallel"),
@@ -228,6 +204,13 @@ static const dls_zoo_model rows[] = {
     VIT("deit3_base_patch16", 224, BASE " scaled"),
     VIT("deit3_large_patch16", 224, LARGE " scaled"),
     VIT("deit3_huge_patch14", 224, HUGE " scaled"),
+    VIT("vit_tiny_r_s16_p8", 224, TINY " patch=8 | layer"),
+    VIT("vit_small_r26_s32", 224, SMALL " patch=1 | layer blocks=2,2,2,2"),
+    VIT("vit_base_r26_s32", 224, BASE " patch=1 | layer blocks=2,2,2,2"),
+    VIT("vit_base_r50_s16", 224, BASE " patch=1 | layer blocks=3,4,9"),
+    VIT("vit_large_r50_s32", 224, LARGE " patch=1 | layer blocks=3,4,6,3"),
+    VIT("vit_base_resnet26d", 224, BASE " patch=1 | blocks=2,2,2,2 stem=32,32,64 average"),
+    VIT("vit_base_resnet50d", 224, BASE " patch=1 | blocks=3,4,6,3 stem=32,32,64 average"),
     VIT("beit_base_patch16", 224, BASE " relative scaled"),
     VIT("beit_large_patch16", 224, LARGE " relative scaled"),
     MLP("mixer_s32", 224, "width=512 depth=8 patch=32"),

@@ -37,11 +37,7 @@ void dls_zoo_vgg(dls_net *net, const char *spec)
 /* Norm, activation, convolution without a bias. */
 static dls_tensor layer(dls_net *net, dls_tensor x, int32_t out, int32_t kernel)
 {
-    x = dls_net_relu(net, dls_net_batch_norm(net, x));
-    return dls_net_conv(
-        net, x,
-        (dls_conv){
-            .out = out, .kernel_h = kernel, .kernel_w = kernel, .stride = 1, .pad = DLS_PAD_SAME});
+    return dls_block_conv(net, dls_block_bn_relu(net, x), out, kernel, 1, 1);
 }
 
 /* Bottlenecks, compression by 2. */
@@ -63,7 +59,7 @@ void dls_zoo_densenet(dls_net *net, const char *spec)
             x = dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, 0);
         }
     }
-    dls_zoo_classify(net, dls_net_relu(net, dls_net_batch_norm(net, x)));
+    dls_zoo_classify(net, dls_block_bn_relu(net, x));
 }
 
 /* ---- RepVGG ---------------------------------------------------------------------------------- */
@@ -71,13 +67,7 @@ void dls_zoo_densenet(dls_net *net, const char *spec)
 static dls_tensor branch(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
                          int32_t groups)
 {
-    const dls_conv c = {.out = out,
-                        .kernel_h = kernel,
-                        .kernel_w = kernel,
-                        .stride = stride,
-                        .pad = DLS_PAD_SAME,
-                        .groups = groups};
-    return dls_net_batch_norm(net, dls_net_conv(net, x, c));
+    return dls_net_batch_norm(net, dls_block_conv(net, x, out, kernel, stride, groups));
 }
 
 static dls_tensor beside(dls_net *net, dls_tensor x, int32_t out, int32_t stride, int32_t groups)

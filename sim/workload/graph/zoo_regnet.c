@@ -2,7 +2,8 @@
  *
  * RegNet (Radosavovic et al., 2020): block i is as wide as first * growth^k, k the nearest whole
  * number to log(1 + i * slope / first) / log(growth), and widths that are equal make a stage. X has
- * grouped convolutions, Y squeeze and excite, too (excite); Z inverts the bottleneck (wide=4).
+ * grouped convolutions, Y squeeze and excite, too (excite); Z inverts the bottleneck (wide=4); of V
+ * norm and activation stand before each convolution (before). layer: norms of groups of channels.
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -13,7 +14,7 @@
 typedef struct regnet {
     double first, slope, growth;
     int32_t depth, group, wide;
-    bool excite;
+    bool excite, layer;
 } regnet;
 
 /* In multiples of 8 and then of whole groups of the bottleneck. */
@@ -25,25 +26,42 @@ static int32_t width_of(const regnet *r, int32_t i, int32_t *group)
     return (int32_t)(rint(r->wide * width / *group) * *group / r->wide);
 }
 
+static dls_tensor norm(dls_net *net, dls_tensor x, const regnet *r)
+{
+    return r->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x);
+}
+
+static dls_tensor attend(dls_net *net, dls_tensor x, int32_t in, const regnet *r)
+{
+    return r->excite ? dls_block_squeeze_excite(net, x, (int32_t)lrint(in / 4.)) : x;
+}
+
 static dls_tensor block(dls_net *net, dls_tensor x, int32_t out, int32_t stride, int32_t group,
                         const regnet *r)
 {
     const int32_t in = (int32_t)dls_net_dim(net, x, 3), inner = out * r->wide;
-    const bool same = stride == 1 && in == out;
-    const bool inverted = r->wide > 1;
-    const dls_tensor shortcut = same || inverted ? x : dls_block_conv_bn(net, x, out, 1, stride);
-    const dls_conv grouped = {.out = inner,
-                              .kernel_h = 3,
-                              .kernel_w = 3,
-                              .stride = stride,
-                              .pad = DLS_PAD_SAME,
-                              .groups = inner / group};
-    x = dls_block_conv_bn_relu(net, x, inner, 1, 1);
-    x = dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, x, grouped)));
-    x = r->excite ? dls_block_squeeze_excite(net, x, (int32_t)lrint(in / 4.)) : x;
-    x = dls_block_conv_bn(net, x, out, 1, 1);
+    const bool same = stride == 1 && in == out, inverted = r->wide > 1;
+    const dls_tensor shortcut =
+        same || inverted ? x : norm(net, dls_block_conv(net, x, out, 1, stride, 1), r);
+    x = dls_net_relu(net, norm(net, dls_block_conv(net, x, inner, 1, 1, 1), r));
+    x = dls_block_conv(net, x, inner, 3, stride, inner / group);
+    x = attend(net, dls_net_relu(net, norm(net, x, r)), in, r);
+    x = norm(net, dls_block_conv(net, x, out, 1, 1, 1), r);
     x = inverted && !same ? x : dls_net_add(net, x, shortcut);
     return inverted ? x : dls_net_relu(net, x);
+}
+
+static dls_tensor block_before(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
+                               int32_t group, const regnet *r)
+{
+    const int32_t in = (int32_t)dls_net_dim(net, x, 3);
+    const bool same = stride == 1 && in == out;
+    const dls_tensor y = dls_block_bn_relu(net, x);
+    const dls_tensor shortcut = same ? y : dls_block_conv(net, y, out, 1, stride, 1);
+    x = dls_block_bn_relu(net, dls_block_conv(net, y, out, 1, 1, 1));
+    x = dls_block_bn_relu(net, dls_block_conv(net, x, out, 3, stride, out / group));
+    x = dls_block_conv(net, attend(net, x, in, r), out, 1, 1, 1);
+    return dls_net_add(net, x, shortcut);
 }
 
 static void regnet_design(dls_net *net, const char *spec)
@@ -54,14 +72,18 @@ static void regnet_design(dls_net *net, const char *spec)
                       .depth = (int32_t)dls_spec_number(spec, "depth", 0),
                       .group = (int32_t)dls_spec_number(spec, "group", 0),
                       .wide = (int32_t)dls_spec_number(spec, "wide", 1),
-                      .excite = dls_spec_has(spec, "excite")};
+                      .excite = dls_spec_has(spec, "excite"),
+                      .layer = dls_spec_has(spec, "layer")};
+    const bool preact = dls_spec_has(spec, "before");
     const int32_t head = (int32_t)dls_spec_number(spec, "head", 0);
-    dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 224, 224, 3), 32, 3, 2);
+    dls_tensor x = dls_block_conv(net, dls_net_image(net, 224, 224, 3), 32, 3, 2, 1);
+    x = preact ? x : dls_net_relu(net, norm(net, x, &r));
     for (int32_t i = 0, before = 0, group; i < r.depth; i++) {
         const int32_t out = width_of(&r, i, &group);
-        x = block(net, x, out, out == before ? 1 : 2, group, &r);
+        x = (preact ? block_before : block)(net, x, out, out == before ? 1 : 2, group, &r);
         before = out;
     }
+    x = preact ? dls_net_relu(net, x) : x;
     dls_zoo_classify(net, head ? dls_block_conv_bn_relu(net, x, head, 1, 1) : x);
 }
 
@@ -99,6 +121,8 @@ static const dls_zoo_model rows[] = {
     Y("120", 168, 73.36, 2.37, 112, 19),
     Y("160", 200, 106.23, 2.48, 112, 18),
     Y("320", 232, 115.89, 2.53, 232, 20),
+    ROW("y_040s_gn", 224, 96, 31.41, 2.24, 64, 22, " excite layer"),
+    ROW("v_040", 224, 96, 31.41, 2.24, 64, 22, " excite before"),
     ROW("z_005", 224, 16, 10.7, 2.51, 4, 21, " excite wide=4 head=1024"),
     ROW("z_040", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4"),
     ROW("z_040h", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4 head=1536"),

@@ -13,7 +13,7 @@
  *      early               the stride is that of the first 1 x 1 convolution
  *      before              norm and activation stand before each convolution (version 2)
  *      scale= radix= ...   the 3 x 3 convolution is more than one (zoo_split.c)
- *      layer grow=2        layer norm in the place of batch norm, in groups; all as wide
+ *      layer grow=2        norms of groups of channels in the place of batch norm; all as wide
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
 #include "workload/graph/zoo_impl.h"
@@ -27,27 +27,22 @@ typedef struct residual {
     const char *spec;
 } residual;
 
-static dls_tensor conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t stride, int32_t groups)
+static dls_tensor norm(dls_net *net, dls_tensor x, const residual *r)
 {
-    const dls_conv c = {.out = out,
-                        .kernel_h = 3,
-                        .kernel_w = 3,
-                        .stride = stride,
-                        .pad = DLS_PAD_SAME,
-                        .groups = groups};
-    return dls_net_batch_norm(net, dls_net_conv(net, x, c));
+    return r->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x);
+}
+
+static dls_tensor conv_norm(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
+                            int32_t groups, const residual *r)
+{
+    return norm(net, dls_block_conv(net, x, out, kernel, stride, groups), r);
 }
 
 static dls_tensor attend(dls_net *net, dls_tensor x, const residual *r)
 {
     const int32_t c = (int32_t)dls_net_dim(net, x, 3);
-    if (r->eca) { /* one row of weights slides over the channels' means */
-        dls_tensor s = dls_net_unary(net, dls_net_global_mean(net, x), DLS_OP_SIGMOID);
-        s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
-        return dls_net_mul(net, x, s);
-    }
     const int32_t inner = r->excite ? c / r->excite : 0;
-    return inner ? dls_block_squeeze_excite(net, x, (inner + 4) / 8 * 8) : x;
+    return r->eca || inner ? dls_block_squeeze_excite(net, x, (inner + 4) / 8 * 8) : x;
 }
 
 /* Where the size changes. */
@@ -55,10 +50,10 @@ static dls_tensor shortcut_of(dls_net *net, dls_tensor x, int32_t out, int32_t s
                               const residual *r)
 {
     if (r->average && stride > 1) {
-        x = dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
+        x = dls_block_halved(net, x);
         stride = 1;
     }
-    return dls_block_conv_bn(net, x, out, r->wide3 && stride > 1 ? 3 : 1, stride);
+    return conv_norm(net, x, out, r->wide3 && stride > 1 ? 3 : 1, stride, 1, r);
 }
 
 /* first: of its stage. */
@@ -70,8 +65,9 @@ static dls_tensor strided(dls_net *net, dls_tensor x, int32_t out, int32_t strid
     if (split >= 0) {
         return split;
     }
-    x = dls_net_relu(net, conv_bn(net, x, out, apart ? 1 : stride, r->basic ? 1 : r->groups));
-    return apart ? dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : x;
+    x = dls_net_relu(net,
+                     conv_norm(net, x, out, 3, apart ? 1 : stride, r->basic ? 1 : r->groups, r));
+    return apart ? dls_block_halved(net, x) : x;
 }
 
 static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stride,
@@ -82,25 +78,18 @@ static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stri
     const bool same = stride == 1 && dls_net_dim(net, x, 3) == out;
     const dls_tensor shortcut = same ? x : shortcut_of(net, x, out, stride, r);
     if (r->basic) {
-        x = conv_bn(net, strided(net, x, planes, stride, !same, r), planes, 1, 1);
+        x = conv_norm(net, strided(net, x, planes, stride, !same, r), planes, 3, 1, 1, r);
     } else {
-        x = dls_block_conv_bn_relu(net, x, r->half ? inner / 2 : inner, 1, r->early ? stride : 1);
-        x = dls_block_conv_bn(net, strided(net, x, inner, r->early ? 1 : stride, !same, r), out, 1,
-                              1);
+        x = conv_norm(net, x, r->half ? inner / 2 : inner, 1, r->early ? stride : 1, 1, r);
+        x = strided(net, dls_net_relu(net, x), inner, r->early ? 1 : stride, !same, r);
+        x = conv_norm(net, x, out, 1, 1, 1, r);
     }
     return dls_net_relu(net, dls_net_add(net, attend(net, x, r), shortcut));
 }
 
-static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
-{
-    const dls_conv c = {
-        .out = out, .kernel_h = kernel, .kernel_w = kernel, .stride = stride, .pad = DLS_PAD_SAME};
-    return dls_net_conv(net, x, c);
-}
-
 static dls_tensor norm_relu(dls_net *net, dls_tensor x, const residual *r)
 {
-    return dls_net_relu(net, r->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x));
+    return dls_net_relu(net, norm(net, x, r));
 }
 
 /* He et al., 2016b: nothing but additions on the way from block to block. */
@@ -111,12 +100,12 @@ static dls_tensor block_before(dls_net *net, dls_tensor x, int32_t planes, int32
     dls_tensor shortcut = x;
     if (dls_net_dim(net, x, 3) != 4 * planes) {
         const bool pool = r->average && stride > 1;
-        shortcut = pool ? dls_net_pool(net, y, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME) : y;
-        shortcut = conv(net, shortcut, 4 * planes, 1, pool ? 1 : stride);
+        shortcut = pool ? dls_block_halved(net, y) : y;
+        shortcut = dls_block_conv(net, shortcut, 4 * planes, 1, pool ? 1 : stride, 1);
     }
-    x = norm_relu(net, conv(net, y, planes, 1, 1), r);
-    x = norm_relu(net, conv(net, x, planes, 3, stride), r);
-    return dls_net_add(net, conv(net, x, 4 * planes, 1, 1), shortcut);
+    x = norm_relu(net, dls_block_conv(net, y, planes, 1, 1, 1), r);
+    x = norm_relu(net, dls_block_conv(net, x, planes, 3, stride, 1), r);
+    return dls_net_add(net, dls_block_conv(net, x, 4 * planes, 1, 1, 1), shortcut);
 }
 
 static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
@@ -124,11 +113,11 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
     double widths[3];
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     if (r->layer && r->before) { /* no norm before the first block's own */
-        return dls_net_pool(net, conv(net, x, (int32_t)r->grow * 64, 7, 2), DLS_OP_MAX_POOL, 3, 2,
-                            DLS_PAD_SAME);
+        return dls_net_pool(net, dls_block_conv(net, x, (int32_t)r->grow * 64, 7, 2, 1),
+                            DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
     }
     if (dls_spec_numbers(spec, "stem", widths, 3) != 3) {
-        x = dls_block_conv_bn_relu(net, x, 64, 7, 2);
+        x = dls_net_relu(net, conv_norm(net, x, 64, 7, 2, 1, r));
     } else {
         for (int i = 0; i < 3; i++) {
             x = dls_block_conv_bn_relu(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1);
@@ -139,7 +128,7 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
                : dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
 }
 
-void dls_zoo_residual(dls_net *net, const char *spec)
+dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
 {
     double blocks[4] = {0};
     const residual r = {.groups = (int32_t)dls_spec_number(spec, "groups", 1),
@@ -164,7 +153,12 @@ void dls_zoo_residual(dls_net *net, const char *spec)
                                                   i == 0 && stage > 0 ? 2 : 1, &r);
         }
     }
-    dls_zoo_classify(net, r.before ? norm_relu(net, x, &r) : x);
+    return r.before ? norm_relu(net, x, &r) : x;
+}
+
+void dls_zoo_residual(dls_net *net, const char *spec)
+{
+    dls_zoo_classify(net, dls_zoo_residual_trunk(net, spec));
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -197,6 +191,7 @@ static const dls_zoo_model rows[] = {
     ROW("resnet50c", 224, B50 C),
     ROW("resnet50d", 224, B50 D),
     ROW("resnet50s", 224, B50 S),
+    ROW("resnet50_gn", 224, B50 " layer"),
     ROW("resnet50t", 224, B50 T),
     ROW("resnet101c", 224, B101 C),
     ROW("resnet101d", 256, B101 D),

@@ -10,8 +10,7 @@
 
 static dls_tensor conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t groups)
 {
-    const dls_conv c = {.out = out, .kernel_h = 1, .kernel_w = 1, .stride = 1, .groups = groups};
-    return dls_net_batch_norm(net, dls_net_conv(net, x, c));
+    return dls_net_batch_norm(net, dls_block_conv(net, x, out, 1, 1, groups));
 }
 
 static dls_tensor joined(dls_net *net, dls_tensor x, dls_tensor y)

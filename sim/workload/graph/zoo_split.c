@@ -15,18 +15,6 @@
 
 #define PARTS 8
 
-static dls_tensor conv_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
-                               int32_t groups)
-{
-    const dls_conv c = {.out = out,
-                        .kernel_h = 3,
-                        .kernel_w = 3,
-                        .stride = stride,
-                        .pad = DLS_PAD_SAME,
-                        .groups = groups};
-    return dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, x, c)));
-}
-
 /* A first block of a stage pools the last part, and no part sees another. */
 static dls_tensor in_turn(dls_net *net, dls_tensor x, int32_t stride, int32_t groups, int n,
                           bool first)
@@ -36,7 +24,7 @@ static dls_tensor in_turn(dls_net *net, dls_tensor x, int32_t stride, int32_t gr
     dls_net_split(net, x, n, part);
     for (int i = 0; i + 1 < n; i++) {
         y = i == 0 || first ? part[i] : dls_net_add(net, y, part[i]);
-        y = part[i] = conv_bn_relu(net, y, width, stride, groups);
+        y = part[i] = dls_block_grouped_bn_relu(net, y, width, 3, stride, groups);
     }
     if (first) {
         part[n - 1] = dls_net_pool(net, part[n - 1], DLS_OP_AVG_POOL, 3, stride, DLS_PAD_SAME);
@@ -53,11 +41,10 @@ static dls_tensor weighed(dls_net *net, const dls_tensor *part, int n, int32_t i
         s = dls_net_add(net, s, part[i]);
     }
     s = dls_net_reshape(net, dls_net_global_mean(net, s), 4, (int64_t[]){b, 1, 1, c});
-    const dls_conv to = {.out = inner, .kernel_h = 1, .kernel_w = 1, .stride = 1, .bias = biased};
-    const dls_conv back = {
-        .out = (int32_t)(n * c), .kernel_h = 1, .kernel_w = 1, .stride = 1, .bias = biased};
-    s = dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, s, to)));
-    s = dls_net_softmax(net, dls_net_conv(net, s, back));
+    dls_tensor (*conv)(dls_net *, dls_tensor, int32_t, int32_t, int32_t, int32_t) =
+        biased ? dls_block_conv_bias : dls_block_conv;
+    s = dls_block_bn_relu(net, conv(net, s, inner, 1, 1, 1));
+    s = dls_net_softmax(net, conv(net, s, (int32_t)(n * c), 1, 1, 1));
     dls_net_split(net, s, n, weight);
     y = dls_net_mul(net, part[0], weight[0]);
     for (int i = 1; i < n; i++) {
@@ -80,7 +67,7 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
         return in_turn(net, x, stride, groups, scale, first);
     }
     if (radix) {
-        x = conv_bn_relu(net, x, radix * out, 1, radix * groups);
+        x = dls_block_grouped_bn_relu(net, x, radix * out, 3, 1, radix * groups);
         dls_net_split(net, x, radix, part);
         x = weighed(net, part, radix, inner > least ? inner : least, true);
         return stride > 1 ? dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, stride, DLS_PAD_SAME) : x;
@@ -91,7 +78,7 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
             dls_net_split(net, x, kernels, part);
         }
         for (int i = 0; i < kernels; i++) {
-            part[i] = conv_bn_relu(net, part[i], out, stride, groups);
+            part[i] = dls_block_grouped_bn_relu(net, part[i], out, 3, stride, groups);
         }
         return weighed(net, part, kernels, inner > least ? inner : least, false);
     }

@@ -214,8 +214,8 @@ static dls_tensor switch_stack(dls_net *net, dls_table words, const dls_tensor *
     const int32_t t = dls_net_sequence(net);
     const dls_table buckets = dls_net_table(net, SWITCH_BUCKETS, SWITCH_HEADS);
     dls_tensor offset = dls_net_lookup(net, buckets, dls_net_indices(net, t * t));
-    offset = dls_net_reshape(net, dls_net_transpose(net, offset), 4,
-                             (int64_t[]){b, SWITCH_HEADS, t, t});
+    offset =
+        dls_net_reshape(net, dls_net_transpose(net, offset), 4, (int64_t[]){b, SWITCH_HEADS, t, t});
     const dls_block_heads cross = {
         .heads = SWITCH_HEADS, .depth = 128, .style = DLS_BLOCK_T5, .dropout = true};
     dls_block_heads own = cross;

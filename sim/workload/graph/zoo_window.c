@@ -63,8 +63,7 @@ static dls_tensor merged(dls_net *net, dls_tensor x, int64_t edge)
 static void swin(dls_net *net, const char *spec)
 {
     double blocks[4] = {0}, window[4] = {7, 7, 7, 7};
-    const int64_t b = dls_net_batch(net);
-    int64_t width = (int64_t)dls_spec_number(spec, "width", 96);
+    const int32_t width = (int32_t)dls_spec_number(spec, "width", 96);
     int64_t heads = (int64_t)dls_spec_number(spec, "heads", 3);
     const windows w = {.second = dls_spec_has(spec, "second"),
                        .inner = (int64_t)dls_spec_number(spec, "inner", 512)};
@@ -72,12 +71,10 @@ static void swin(dls_net *net, const char *spec)
     if (dls_spec_numbers(spec, "window", window, 4) == 1) {
         window[1] = window[2] = window[3] = window[0];
     }
-    dls_tensor x = dls_net_conv(
-        net, dls_net_image(net, 224, 224, 3),
-        (dls_conv){.out = (int32_t)width, .kernel_h = 4, .kernel_w = 4, .stride = 4, .bias = true});
+    dls_tensor x = dls_block_conv_bias(net, dls_net_image(net, 224, 224, 3), width, 4, 4, 1);
     const int64_t first = dls_net_dim(net, x, 1);
     int64_t edge = first;
-    x = dls_net_layer_norm(net, dls_net_reshape(net, x, 3, (int64_t[]){b, edge * edge, width}));
+    x = dls_net_layer_norm(net, dls_block_tokens(net, x));
     for (int stage = 0; stage < 4; stage++) {
         const int64_t side = window[stage] > 0 ? (int64_t)window[stage] : first / 8;
         for (int i = 0; i < (int)blocks[stage]; i++) {
@@ -89,37 +86,18 @@ static void swin(dls_net *net, const char *spec)
             heads *= 2;
         }
     }
-    x = dls_net_layer_norm(net, x);
-    dls_zoo_classify(
-        net, dls_net_reshape(net, x, 4, (int64_t[]){b, edge, edge, dls_net_dim(net, x, 2)}));
+    dls_zoo_classify(net, dls_block_pixels(net, dls_net_layer_norm(net, x), edge, edge));
 }
 
 /* ---- ConvNeXt -------------------------------------------------------------------------------- */
 
-static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
-{
-    return dls_net_conv(net, x,
-                        (dls_conv){.out = out,
-                                   .kernel_h = kernel,
-                                   .kernel_w = kernel,
-                                   .stride = stride,
-                                   .pad = kernel > stride ? DLS_PAD_SAME : 0,
-                                   .bias = true});
-}
-
 static dls_tensor next_block(dls_net *net, dls_tensor x)
 {
     const int64_t width = dls_net_dim(net, x, 3);
-    dls_tensor y = dls_net_conv(net, x,
-                                (dls_conv){.kernel_h = 7,
-                                           .kernel_w = 7,
-                                           .stride = 1,
-                                           .pad = DLS_PAD_SAME,
-                                           .depthwise = true,
-                                           .bias = true});
+    dls_tensor y = dls_block_depthwise(net, x, 7, 1, true);
     y = dls_block_feed_forward(net, dls_net_layer_norm(net, y), 4 * width, DLS_OP_GELU,
                                (dls_block_heads){.heads = 1});
-    return dls_net_add(net, x, dls_net_mul(net, y, dls_net_numbers(net, width)));
+    return dls_block_add_scaled(net, x, y);
 }
 
 static void convnext(dls_net *net, const char *spec)
@@ -130,14 +108,14 @@ static void convnext(dls_net *net, const char *spec)
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     if (dls_spec_has(spec, "overlap")) {
         const int32_t first = dls_spec_has(spec, "tiered") ? (width / 2 + 4) / 8 * 8 : width;
-        x = conv(net, conv(net, x, first, 3, 2), width, 3, 2);
+        x = dls_block_conv_bias(net, dls_block_conv_bias(net, x, first, 3, 2, 1), width, 3, 2, 1);
     } else {
-        x = conv(net, x, width, 4, 4);
+        x = dls_block_conv_bias(net, x, width, 4, 4, 1);
     }
     x = dls_net_layer_norm(net, x);
     for (int stage = 0; stage < 4; stage++) {
         if (stage > 0) {
-            x = conv(net, dls_net_layer_norm(net, x), width << stage, 2, 2);
+            x = dls_block_conv_bias(net, dls_net_layer_norm(net, x), width << stage, 2, 2, 1);
         }
         for (int i = 0; i < (int)blocks[stage]; i++) {
             x = next_block(net, x);

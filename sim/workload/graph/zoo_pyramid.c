@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Transformers whose tokens become fewer and wider from stage to stage: PoolFormer (Yu et al.,
+ * 2022), in which a mean over neighbours stands for attention, Twins (Chu et al., 2021), whose keys
+ * and values are of fewer places, PiT (Heo et al., 2021), whose class goes along; names as timm
+ * spells them.
+ *
+ *      blocks=2,2,6,2 width=64,128,320,512     of each stage
+ *      heads=2,4,8 patch=16                    of PiT, whose patches overlap by half; two tokens
+ */
+#include "workload/graph/zoo_impl.h"
+
+#include "workload/graph/blocks.h"
+
+typedef struct stages {
+    double blocks[4], width[4], heads[4];
+    int n;
+} stages;
+
+static stages read_spec(const char *spec)
+{
+    stages s = {.n = 0};
+    s.n = dls_spec_numbers(spec, "blocks", s.blocks, 4);
+    dls_spec_numbers(spec, "width", s.width, 4);
+    dls_spec_numbers(spec, "heads", s.heads, 4);
+    return s;
+}
+
+/* ---- PoolFormer ------------------------------------------------------------------------------ */
+
+static dls_tensor pool_block(dls_net *net, dls_tensor x)
+{
+    const int32_t width = (int32_t)dls_net_dim(net, x, 3);
+    dls_tensor y = dls_net_layer_norm(net, x);
+    y = dls_net_add(net, dls_net_pool(net, y, DLS_OP_AVG_POOL, 3, 1, DLS_PAD_SAME), y);
+    x = dls_block_add_scaled(net, x, y);
+    y = dls_block_conv_bias(net, dls_net_layer_norm(net, x), 4 * width, 1, 1, 1);
+    y = dls_block_conv_bias(net, dls_net_unary(net, y, DLS_OP_GELU), width, 1, 1, 1);
+    return dls_block_add_scaled(net, x, y);
+}
+
+static void poolformer(dls_net *net, const char *spec)
+{
+    const stages s = read_spec(spec);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    for (int stage = 0; stage < s.n; stage++) {
+        const int32_t width = (int32_t)s.width[stage];
+        x = stage ? dls_block_conv_bias(net, x, width, 3, 2, 1)
+                  : dls_block_conv_bias(net, x, width, 7, 4, 1);
+        for (int i = 0; i < (int)s.blocks[stage]; i++) {
+            x = pool_block(net, x);
+        }
+    }
+    dls_zoo_classify(net, dls_net_layer_norm(net, x));
+}
+
+/* ---- Twins ----------------------------------------------------------------------------------- */
+
+/* x [b][edge * edge][width]; few: pixels of an edge that make one key. */
+static dls_tensor twins_block(dls_net *net, dls_tensor x, int64_t edge, int32_t few, int64_t wide,
+                              int64_t heads)
+{
+    const int32_t width = (int32_t)dls_net_dim(net, x, 2);
+    const dls_block_heads b = {.heads = heads, .bias = true};
+    const dls_tensor y = dls_net_layer_norm(net, x);
+    dls_tensor keys = y;
+    if (few > 1) {
+        keys = dls_block_conv_bias(net, dls_block_pixels(net, y, edge, edge), width, few, few, 1);
+        keys = dls_net_layer_norm(net, dls_block_tokens(net, keys));
+    }
+    x = dls_net_add(net, x, dls_block_attention(net, y, keys, b));
+    const dls_tensor z = dls_net_layer_norm(net, x);
+    return dls_net_add(net, x, dls_block_feed_forward(net, z, wide * width, DLS_OP_GELU, b));
+}
+
+static void twins(dls_net *net, const char *spec)
+{
+    static const int32_t few[] = {8, 4, 2, 1}, wide[] = {8, 8, 4, 4};
+    const stages s = read_spec(spec);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    for (int stage = 0; stage < s.n; stage++) {
+        x = dls_block_conv_bias(net, x, (int32_t)s.width[stage], stage ? 2 : 4, stage ? 2 : 4, 1);
+        const int64_t edge = dls_net_dim(net, x, 1);
+        x = dls_net_layer_norm(net, dls_block_tokens(net, x));
+        for (int i = 0; i < (int)s.blocks[stage]; i++) {
+            x = twins_block(net, x, edge, few[stage], wide[stage], (int64_t)s.heads[stage]);
+            if (i == 0) { /* neighbours say where a token is */
+                x = dls_block_pixels(net, x, edge, edge);
+                x = dls_net_add(net, dls_block_depthwise(net, x, 3, 1, true), x);
+                x = dls_block_tokens(net, x);
+            }
+        }
+        x = stage + 1 < s.n ? dls_block_pixels(net, x, edge, edge) : x;
+    }
+    x = dls_net_layer_norm(net, x);
+    dls_zoo_classify(net, dls_block_pixels(net, x, 1, dls_net_dim(net, x, 1)));
+}
+
+/* ---- PiT ------------------------------------------------------------------------------------- */
+
+static void pit(dls_net *net, const char *spec)
+{
+    const stages s = read_spec(spec);
+    const int32_t patch = (int32_t)dls_spec_number(spec, "patch", 16);
+    const int classes = dls_spec_has(spec, "two") ? 2 : 1;
+    const dls_conv cut = {.out = (int32_t)s.width[0],
+                          .kernel_h = patch,
+                          .kernel_w = patch,
+                          .stride = patch / 2,
+                          .bias = true};
+    dls_tensor x = dls_net_conv(net, dls_net_image(net, 224, 224, 3), cut), token = -1;
+    int64_t edge = dls_net_dim(net, x, 1);
+    x = dls_block_tokens(net, x);
+    x = dls_net_add_rows(net, x, dls_net_table(net, edge * edge, (int64_t)s.width[0]));
+    for (int i = 0; i < classes; i++) {
+        x = dls_block_with_token(net, x, -1);
+    }
+    for (int stage = 0; stage < s.n; stage++) {
+        const dls_block_heads b = {.heads = (int64_t)s.heads[stage], .bias = true};
+        for (int i = 0; i < (int)s.blocks[stage]; i++) {
+            const dls_tensor y = dls_net_layer_norm(net, x);
+            x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
+            const dls_tensor z = dls_net_layer_norm(net, x);
+            x = dls_net_add(
+                net, x,
+                dls_block_feed_forward(net, z, 4 * (int64_t)s.width[stage], DLS_OP_GELU, b));
+        }
+        token = dls_net_tokens(net, x, classes);
+        if (stage + 1 < s.n) { /* each channel becomes two */
+            const int32_t in = (int32_t)s.width[stage], out = (int32_t)s.width[stage + 1];
+            x = dls_block_pixels(net, dls_net_tokens(net, x, edge * edge), edge, edge);
+            x = dls_block_conv_bias(net, x, out, 3, 2, in);
+            edge = dls_net_dim(net, x, 1);
+            x = dls_block_with_token(net, dls_block_tokens(net, x),
+                                     dls_net_dense(net, token, out, true));
+        }
+    }
+    x = dls_net_layer_norm(net, token);
+    for (int i = 0; i < classes; i++) {
+        dls_net_loss(net, dls_net_dense(net, dls_net_first_token(net, x), 1000, true));
+    }
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define POOL(name, spec) DLS_ZOO_IMAGES("poolformer_" name, "poolformer", 224, poolformer, spec)
+#define TWINS(name, blocks)                                                                        \
+    DLS_ZOO_IMAGES("twins_pcpvt_" name, "twins", 224, twins,                                       \
+                   "width=64,128,320,512 heads=1,2,5,8 blocks=" blocks)
+#define PIT(name, spec) DLS_ZOO_IMAGES("pit_" name, "pit", 224, pit, spec)
+#define SMALL " width=64,128,320,512"
+#define LARGE " width=96,192,384,768"
+#define TI "blocks=2,6,4 heads=2,4,8 width=64,128,256"
+#define XS "blocks=2,6,4 heads=2,4,8 width=96,192,384"
+#define S "blocks=2,6,4 heads=3,6,12 width=144,288,576"
+#define B "patch=14 blocks=3,6,4 heads=4,8,16 width=256,512,1024"
+
+static const dls_zoo_model rows[] = {
+    POOL("s12", "blocks=2,2,6,2" SMALL),
+    POOL("s24", "blocks=4,4,12,4" SMALL),
+    POOL("s36", "blocks=6,6,18,6" SMALL),
+    POOL("m36", "blocks=6,6,18,6" LARGE),
+    POOL("m48", "blocks=8,8,24,8" LARGE),
+    TWINS("small", "3,4,6,3"),
+    TWINS("base", "3,4,18,3"),
+    TWINS("large", "3,8,27,3"),
+    PIT("ti", TI),
+    PIT("xs", XS),
+    PIT("s", S),
+    PIT("b", B),
+    PIT("ti_distilled", TI " two"),
+    PIT("xs_distilled", XS " two"),
+    PIT("s_distilled", S " two"),
+    PIT("b_distilled", B " two"),
+};
+
+const dls_zoo_table dls_zoo_pyramids = {rows, sizeof rows / sizeof rows[0]};
