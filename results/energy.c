@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/strdict.h"
 #include "dlsim/trace.h"
@@ -43,9 +44,7 @@ typedef struct curve {
 
 static void curve_fini(curve *c)
 {
-    dls_free(c->t_us);
-    dls_free(c->value);
-    dls_free(c->sum);
+    DLS_FREE_ALL(c->t_us, c->value, c->sum);
 }
 
 /* Integral from the table's first time, or from 0, to t_us. */
@@ -321,10 +320,7 @@ static void accounting_fini(accounting *a)
 {
     curve_fini(&a->price);
     curve_fini(&a->carbon);
-    dls_free(a->type_of);
-    dls_free(a->used);
-    dls_free(a->step_w);
-    dls_free(a->part_j);
+    DLS_FREE_ALL(a->type_of, a->used, a->step_w, a->part_j);
 }
 
 dls_status dls_energy_account(const dls_energy_params *p, const dls_cluster_spec *cluster,

@@ -6,6 +6,7 @@
 #include "results/merge.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 
 #include <limits.h>
@@ -97,11 +98,7 @@ dls_status dls_results_merge(const char *path, const dls_merge *merge, dls_error
 
 void dls_points_fini(dls_points *p)
 {
-    dls_free(p->run);
-    dls_free(p->label);
-    dls_free(p->design);
-    dls_free(p->replica);
-    dls_free(p->baseline);
+    DLS_FREE_ALL(p->run, p->label, p->design, p->replica, p->baseline);
     *p = (dls_points){0};
 }
 
@@ -140,8 +137,7 @@ dls_status dls_points_read(const dls_results *file, dls_points *out, dls_error *
     *out = (dls_points){0};
     const dls_status status = read_points(file, out, err);
     if (status != DLS_OK) {
-        dls_h5_where(err, file->path);
         dls_points_fini(out);
     }
-    return status;
+    return dls_h5_where(status, err, file->path);
 }

@@ -57,17 +57,11 @@ static dls_status open_file(dls_results *f, const char *path, dls_error *err)
 
 dls_status dls_results_open(const char *path, dls_results **out, dls_error *err)
 {
-    dls_results *f;
+    DLS_HOLD(dls_results_close) dls_results *f = NULL;
     DLS_TRY(dls_alloc_array(&f, 1, sizeof *f, "results file", err));
     f->file = f->runs = H5I_INVALID_HID;
-    dls_strdict_init(&f->ids);
-    const dls_status status = open_file(f, path, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-        dls_results_close(f);
-        return status;
-    }
-    *out = f;
+    DLS_TRY(dls_h5_where(open_file(f, path, err), err, path));
+    *out = dls_take(&f);
     return DLS_OK;
 }
 
@@ -109,13 +103,11 @@ static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, voi
 
 static dls_status read_summary(dls_run *run, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     dls_summary *s = &run->summary;
     DLS_TRY(dls_h5_get_group(run->group, "summary", &at, err));
-    dls_status status = dls_get_fields(at, dls_summary_fields, dls_summary_n_fields, s, err);
-    DLS_THEN(status, dls_get_rows(at, "parts", &dls_part_rows, s->part, err));
-    H5Gclose(at);
-    DLS_TRY(status);
+    DLS_TRY(dls_get_fields(at, dls_summary_fields, dls_summary_n_fields, s, err));
+    DLS_TRY(dls_get_rows(at, "parts", &dls_part_rows, s->part, err));
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         s->part[p].name[sizeof s->part[p].name - 1] = '\0';
         if ((unsigned)s->part[p].kind > DLS_PART_OUTCOME) {
@@ -124,16 +116,16 @@ static dls_status read_summary(dls_run *run, dls_error *err)
     }
     s->digest = strtoull(dls_run_attr(run, "digest"), NULL, 16);
     s->history_digest = strtoull(dls_run_attr(run, "history_digest"), NULL, 16);
-    for (int k = 0; k < DLS_SUMMARY_GROUPS && status == DLS_OK; k++) {
+    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
         const dls_summary_group *g = &dls_summary_groups[k];
         if (dls_h5_has(run->group, g->name)) {
+            DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
             *(bool *)((char *)s + g->has) = true;
-            DLS_TRY(dls_h5_get_group(run->group, g->name, &at, err));
-            status = dls_get_fields(at, g->fields, g->n_fields, (char *)s + g->at, err);
-            H5Gclose(at);
+            DLS_TRY(dls_h5_get_group(run->group, g->name, &group, err));
+            DLS_TRY(dls_get_fields(group, g->fields, g->n_fields, (char *)s + g->at, err));
         }
     }
-    return status;
+    return DLS_OK;
 }
 
 /* A merged file may name the file of a run instead of holding it: the one kind of link out of a
@@ -159,10 +151,7 @@ static dls_status follow_link(dls_run *run, hid_t runs, const char *id, dls_erro
     DLS_TRY(dls_h5_open(path, &run->linked, err));
     dls_status status = check_format(run->linked, err);
     DLS_THEN(status, dls_h5_get_group(run->linked, object, &run->group, err));
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-    }
-    return status;
+    return dls_h5_where(status, err, path);
 }
 
 static dls_status open_run(dls_run *run, const char *id, dls_error *err)
@@ -193,17 +182,12 @@ dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out, 
         return dls_fail(err, DLS_EINPUT, file->path, "holds no run '%s' ('%s' is the first of %zu)",
                         id, dls_results_run_id(file, 0), file->ids.n);
     }
-    dls_run *run;
+    DLS_HOLD(dls_run_close) dls_run *run = NULL;
     DLS_TRY(dls_alloc_array(&run, 1, sizeof *run, "run", err));
     run->file = file;
     run->group = run->linked = H5I_INVALID_HID;
-    const dls_status status = open_run(run, id, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, file->path);
-        dls_run_close(run);
-        return status;
-    }
-    *out = run;
+    DLS_TRY(dls_h5_where(open_run(run, id, err), err, file->path));
+    *out = dls_take(&run);
     return DLS_OK;
 }
 

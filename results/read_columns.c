@@ -78,9 +78,6 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
 dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
                              size_t first, size_t count, void *out, size_t *width, dls_error *err)
 {
-    const dls_status status = read_rows(run, name, want, n, first, count, out, width, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, run->file->path);
-    }
-    return status;
+    return dls_h5_where(read_rows(run, name, want, n, first, count, out, width, err), err,
+                        run->file->path);
 }

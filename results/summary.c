@@ -6,6 +6,7 @@
 #include "results/summary.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/radix.h"
 
@@ -323,10 +324,7 @@ static void choose_counted(work *w, int64_t warmup_us, int64_t cooldown_us)
 
 static void work_fini(work *w)
 {
-    dls_free(w->parts);
-    dls_free(w->pairs);
-    dls_free(w->spare);
-    dls_free(w->counted);
+    DLS_FREE_ALL(w->parts, w->pairs, w->spare, w->counted);
 }
 
 dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64_t warmup_us,

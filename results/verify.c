@@ -98,13 +98,8 @@ dls_status dls_run_verify(const dls_run *run, dls_error *err)
 {
     static const char *const groups[] = {"jobs",         "allocations", "series/cluster", "starts",
                                          "world/series", "dicts",       "cluster"};
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0] && status == DLS_OK; i++) {
-        status = verify_group(run->group, groups[i], err);
-    }
-    if (status != DLS_OK) {
-        dls_h5_where(err, run->file->path);
-        return status;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        DLS_TRY(dls_h5_where(verify_group(run->group, groups[i], err), err, run->file->path));
     }
     return check_digest(run, err);
 }

@@ -261,17 +261,13 @@ static dls_status read_table(const dls_trace_source *src, dls_trace_builder *b, 
         COLUMNS
 #undef XX
     };
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     dls_csv_init(&csv, src->path, src->text, src->len, '|');
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
-    if (status == DLS_OK && at.col[ALLOC_TRES] < 0 && at.col[REQ_TRES] < 0) {
-        status = dls_fail(err, DLS_EINPUT, src->path,
-                          "the header has neither AllocTRES nor ReqTRES, which say the GPUs");
-    }
-    if (status != DLS_OK) {
-        dls_csv_fini(&csv);
-        return status;
+    DLS_TRY(dls_csv_header(&csv, err));
+    DLS_TRY(dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
+    if (at.col[ALLOC_TRES] < 0 && at.col[REQ_TRES] < 0) {
+        return dls_fail(err, DLS_EINPUT, src->path,
+                        "the header has neither AllocTRES nor ReqTRES, which say the GPUs");
     }
     at.n_cells = csv.n_header;
     csv.any_cells = true;

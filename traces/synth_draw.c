@@ -6,6 +6,7 @@
 #include "traces/synth_draw.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,12 +34,8 @@ dls_status dls_synth_jobs_init(dls_synth_jobs *jobs, const dls_synth_plan *plan,
 
 void dls_synth_jobs_fini(dls_synth_jobs *jobs)
 {
-    dls_free(jobs->submit_us);
-    dls_free(jobs->duration_us);
-    dls_free(jobs->clock_us);
-    dls_free(jobs->gpus);
-    dls_free(jobs->job);
-    dls_free(jobs->keyed);
+    DLS_FREE_ALL(jobs->submit_us, jobs->duration_us, jobs->clock_us, jobs->gpus, jobs->job,
+                 jobs->keyed);
     memset(jobs, 0, sizeof *jobs);
 }
 

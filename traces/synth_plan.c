@@ -6,6 +6,7 @@
 #include "traces/synth_plan.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "traces/gsl_philox.h"
 
@@ -218,14 +219,8 @@ dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *pr
 
 void dls_synth_plan_fini(dls_synth_plan *plan)
 {
-    dls_free(plan->batch);
-    dls_free(plan->offset_s);
-    dls_free(plan->unit);
-    dls_free(plan->gpus_milli);
-    dls_free(plan->level);
-    dls_free(plan->batch_at);
-    dls_free(plan->batch_extent_s);
-    dls_free(plan->unit_first);
+    DLS_FREE_ALL(plan->batch, plan->offset_s, plan->unit, plan->gpus_milli, plan->level,
+                 plan->batch_at, plan->batch_extent_s, plan->unit_first);
     memset(plan, 0, sizeof *plan);
 }
 

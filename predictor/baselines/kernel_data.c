@@ -149,15 +149,15 @@ dls_status dls_kernel_data_collect(const dls_dataset *set, const dls_kernel_data
     collecting c = {.set = set,
                     .o = o,
                     .data = data,
-                    .rng = dls_rng_stream(o->seed, DLS_RNG_TRAIN, UINT64_MAX),
-                    .split = dls_alloc_zero(set->n_graphs + 1, 1)};
+                    .rng = dls_rng_stream(o->seed, DLS_RNG_TRAIN, UINT64_MAX)};
     *data = (dls_kernel_data){0};
-    dls_status status = c.split ? DLS_OK : dls_nomem(err, "splits", set->n_graphs);
-    DLS_THEN(status, find_gpus(&c, err));
-    DLS_THEN(status, find_splits(&c, err));
-    for (size_t g = 0; g < set->n_graphs && status == DLS_OK; g++) {
-        status = c.split[g] == NO_SPLIT ? DLS_OK : graph_on_all(&c, g, err);
+    DLS_FREED uint8_t *split = NULL;
+    DLS_TRY(dls_alloc_array(&split, set->n_graphs + 1, 1, "splits", err));
+    c.split = split;
+    DLS_TRY(find_gpus(&c, err));
+    DLS_TRY(find_splits(&c, err));
+    for (size_t g = 0; g < set->n_graphs; g++) {
+        DLS_TRY(c.split[g] == NO_SPLIT ? DLS_OK : graph_on_all(&c, g, err));
     }
-    dls_free(c.split);
-    return status;
+    return DLS_OK;
 }

@@ -6,6 +6,7 @@
 #include "predictor/baselines/mlp.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/rng.h"
 #include "predictor/training/shuffle.h"
@@ -84,9 +85,7 @@ void dls_mlp_draw(dls_mlp *m, uint64_t seed, uint64_t entity)
 void dls_mlp_fini(dls_mlp *m)
 {
     if (m) {
-        dls_free(m->value);
-        dls_free(m->shift);
-        dls_free(m->scale);
+        DLS_FREE_ALL(m->value, m->shift, m->scale);
         *m = (dls_mlp){0};
     }
 }
@@ -264,11 +263,7 @@ static void training_fini(training *t)
 {
     workspace_fini(&t->w);
     dls_adam_fini(&t->adam);
-    dls_free(t->x);
-    dls_free(t->gradient);
-    dls_free(t->best);
-    dls_free(t->out);
-    dls_free(t->order);
+    DLS_FREE_ALL(t->x, t->gradient, t->best, t->out, t->order);
 }
 
 static dls_status training_init(training *t, const dls_mlp *m, size_t n_train, size_t n_val,

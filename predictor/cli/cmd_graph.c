@@ -3,6 +3,7 @@
  * dlsim graph: training graphs of known models, their groups as the inspector reads them, pictures.
  */
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/suggest.h"
@@ -275,11 +276,7 @@ static void corpus_fini(corpus *c)
         dls_grouping_fini(&c->grouping[i]);
         dls_opgraph_destroy(c->graph[i]);
     }
-    dls_free(c->graph);
-    dls_free(c->grouping);
-    dls_free(c->view);
-    dls_free(c->n_kept);
-    dls_free(c->n_groups);
+    DLS_FREE_ALL(c->graph, c->grouping, c->view, c->n_kept, c->n_groups);
 }
 
 /* How an inspector's input is made; *spec needs dls_input_spec_fini on success. */

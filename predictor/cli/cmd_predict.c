@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "cli/command.h"
 #include "dlsim/predictor.h"
 #include "predictor/cli/setting_files.h"
@@ -78,6 +79,13 @@ typedef struct buffers {
     double *rows;
 } buffers;
 
+static void buffers_fini(buffers *b)
+{
+    dls_free(b->query);
+    dls_free(b->profile);
+    dls_free(b->rows);
+}
+
 static dls_status slice(session *s, size_t group, const dls_group_shape *shape, size_t first,
                         size_t n, const buffers *b, dls_error *err)
 {
@@ -125,18 +133,17 @@ static dls_status predict_group(session *s, size_t group, const char *setting_na
     most = most > SLICE_GRAPHS ? SLICE_GRAPHS : most;
     most = most > shape.n_graphs ? shape.n_graphs : most;
     const size_t n = (most ? most : 1) * s->n_settings;
-    buffers b = {dls_alloc(n * sizeof *b.query), dls_alloc(n * sizeof *b.profile),
-                 dls_alloc(n * DLS_METRICS * sizeof *b.rows)};
-    dls_status status =
-        b.query && b.profile && b.rows ? DLS_OK : dls_nomem(err, "slice", n * sizeof *b.profile);
-    for (size_t first = 0; status == DLS_OK && first < shape.n_graphs; first += most) {
-        const size_t left = shape.n_graphs - first;
-        status = slice(s, group, &shape, first, left < most ? left : most, &b, err);
+    DLS_OWN(buffers_fini) buffers b = {dls_alloc(n * sizeof *b.query),
+                                       dls_alloc(n * sizeof *b.profile),
+                                       dls_alloc(n * DLS_METRICS * sizeof *b.rows)};
+    if (!b.query || !b.profile || !b.rows) {
+        return dls_nomem(err, "slice", n * sizeof *b.profile);
     }
-    dls_free(b.query);
-    dls_free(b.profile);
-    dls_free(b.rows);
-    return status;
+    for (size_t first = 0; first < shape.n_graphs; first += most) {
+        const size_t left = shape.n_graphs - first;
+        DLS_TRY(slice(s, group, &shape, first, left < most ? left : most, &b, err));
+    }
+    return DLS_OK;
 }
 
 static dls_status choose_settings(session *s, dls_error *err)
@@ -175,7 +182,7 @@ static dls_status predict_file(session *s, dls_error *err)
         DLS_TRY(dls_output_writer_create(s->a->output, s->a->weights,
                                          dls_predictor_backend(s->predictor), &s->writer, err));
     }
-    char *names;
+    DLS_FREED char *names = NULL;
     DLS_TRY(dls_alloc_array(&names, s->n_settings, 65, "setting names", err));
     for (size_t i = 0; i < s->n_settings; i++) {
         strcat(strcat(names, i ? "\n" : ""), setting_name(s, i));
@@ -190,7 +197,6 @@ static dls_status predict_file(session *s, dls_error *err)
     if (s->a->json) {
         puts("]");
     }
-    dls_free(names);
     if (status == DLS_OK && s->writer) {
         status = dls_output_writer_finish(s->writer, err);
     }
@@ -200,16 +206,19 @@ static dls_status predict_file(session *s, dls_error *err)
     return status;
 }
 
+static void session_fini(session *s)
+{
+    dls_output_writer_destroy(s->writer);
+    dls_graph_reader_close(s->reader);
+    dls_predictor_destroy(s->predictor);
+    dls_inspector_destroy(s->insp);
+}
+
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    session s = {.a = user};
+    DLS_OWN(session_fini) session s = {.a = user};
     (void)call;
-    const dls_status status = predict_file(&s, err);
-    dls_output_writer_destroy(s.writer);
-    dls_graph_reader_close(s.reader);
-    dls_predictor_destroy(s.predictor);
-    dls_inspector_destroy(s.insp);
-    return status;
+    return predict_file(&s, err);
 }
 
 static const dls_arg args[] = {

@@ -64,15 +64,11 @@ dls_status dls_baselines_open(const dls_dataset *set, const char *hardware,
 {
     *b = (dls_baselines){.set = set, .v100 = dls_dataset_find(set, FROM_SETTING)};
     DLS_TRY(dls_hardware_load(hardware, &b->hw, err));
-    dls_status status = load(b, err);
-    for (size_t i = 0; i < n_learned && status == DLS_OK; i++) {
-        status = load_learned(learned[i], b, err);
+    DLS_TRY(load(b, err));
+    for (size_t i = 0; i < n_learned; i++) {
+        DLS_TRY(load_learned(learned[i], b, err));
     }
-    DLS_THEN(status, make_room(b, err));
-    if (status != DLS_OK) {
-        dls_baselines_close(b);
-    }
-    return status;
+    return make_room(b, err);
 }
 
 void dls_baselines_close(dls_baselines *b)

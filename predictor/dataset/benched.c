@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/units.h"
 #include "predictor/measure/burst.h"
@@ -46,10 +47,7 @@ static void benched_fini(benched *b)
     for (size_t i = 0; b->graph && i < b->n_graphs; i++) {
         dls_opgraph_destroy(b->graph[i]);
     }
-    dls_free(b->graph);
-    dls_free(b->split);
-    dls_free(b->origin);
-    dls_free(b->job);
+    DLS_FREE_ALL(b->graph, b->split, b->origin, b->job);
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "predictor/dataset/corpus.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
@@ -35,11 +36,7 @@ void dls_corpus_fini(dls_corpus *corpus)
             dls_input_graph_fini(&corpus->graph[i]);
         }
     }
-    dls_free(corpus->origin);
-    dls_free(corpus->split);
-    dls_free(corpus->numeric);
-    dls_free(corpus->work);
-    dls_free(corpus->graph);
+    DLS_FREE_ALL(corpus->origin, corpus->split, corpus->numeric, corpus->work, corpus->graph);
     dls_input_spec_fini(&corpus->input);
     *corpus = (dls_corpus){0};
 }
@@ -73,10 +70,7 @@ static void describer_fini(describer *d)
     for (size_t i = 0; i < d->n && d->grouping; i++) {
         dls_grouping_fini(&d->grouping[i]);
     }
-    dls_free(d->grouping);
-    dls_free(d->train);
-    dls_free(d->n_kept);
-    dls_free(d->n_groups);
+    DLS_FREE_ALL(d->grouping, d->train, d->n_kept, d->n_groups);
 }
 
 static dls_status describer_alloc(describer *d, size_t n, dls_error *err)

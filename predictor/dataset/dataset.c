@@ -6,6 +6,7 @@
 #include "predictor/dataset/dataset.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "workload/graph/input.h"
 
 #include <string.h>
@@ -18,13 +19,7 @@ const char *dls_split_name(int split)
 
 static void setting_fini(dls_dataset_setting *s)
 {
-    dls_free(s->graph);
-    dls_free(s->split);
-    dls_free(s->label);
-    dls_free(s->iteration_s);
-    dls_free(s->truth);
-    dls_free(s->model_s);
-    dls_free(s->link_bytes);
+    DLS_FREE_ALL(s->graph, s->split, s->label, s->iteration_s, s->truth, s->model_s, s->link_bytes);
 }
 
 void dls_dataset_destroy(dls_dataset *set)
@@ -38,11 +33,7 @@ void dls_dataset_destroy(dls_dataset *set)
     for (size_t i = 0; set->setting && i < set->n_settings; i++) {
         setting_fini(&set->setting[i]);
     }
-    dls_free(set->graph);
-    dls_free(set->origin);
-    dls_free(set->setting);
-    dls_free(set->features_text);
-    dls_free(set);
+    DLS_FREE_ALL(set->graph, set->origin, set->setting, set->features_text, set);
 }
 
 int32_t dls_dataset_find(const dls_dataset *set, const char *setting)

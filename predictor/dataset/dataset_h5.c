@@ -6,6 +6,7 @@
 #include "predictor/dataset/dataset_h5.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <string.h>
 
@@ -16,12 +17,7 @@ void dls_set_hash_text(dls_set_channel *c, const char *text)
 
 void dls_set_pack_fini(dls_set_pack *p)
 {
-    dls_free(p->batch);
-    dls_free(p->n_nodes);
-    dls_free(p->degree);
-    dls_free(p->col);
-    dls_free(p->x);
-    dls_free(p->weight);
+    DLS_FREE_ALL(p->batch, p->n_nodes, p->degree, p->col, p->x, p->weight);
 }
 
 dls_status dls_set_pack_alloc(dls_set_pack *p, dls_error *err)

@@ -6,6 +6,7 @@
 #include "predictor/driple/batch_io.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "predictor/driple/h5io.h"
 
@@ -14,6 +15,8 @@
 #include <string.h>
 
 #define NODES_MAX 32768
+
+DLS_OWNER(dls_graph_reader, dls_graph_reader_close)
 
 struct dls_graph_reader {
     hid_t file;
@@ -86,21 +89,17 @@ static dls_status collect_all(dls_graph_reader *r, dls_error *err)
 dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_error *err)
 {
     *out = NULL;
-    dls_graph_reader *r;
+    DLS_HOLD(dls_graph_reader_close) dls_graph_reader *r = NULL;
     DLS_TRY(dls_alloc_array(&r, 1, sizeof *r, "graph reader", err));
     r->file = -1;
-    dls_status status = dls_h5_open(path, &r->file, err);
-    DLS_THEN(status, collect_all(r, err));
-    if (status == DLS_OK && r->n_groups == 0) {
-        status = dls_fail(err, DLS_EINPUT, path,
-                          "no group with datasets \"adj\" and \"x\" (graphs of operations are "
-                          "grouped first: dlsim graph group --weights=W.h5)");
+    DLS_TRY(dls_h5_open(path, &r->file, err));
+    DLS_TRY(collect_all(r, err));
+    if (r->n_groups == 0) {
+        return dls_fail(err, DLS_EINPUT, path,
+                        "no group with datasets \"adj\" and \"x\" (graphs of operations are "
+                        "grouped first: dlsim graph group --weights=W.h5)");
     }
-    if (status != DLS_OK) {
-        dls_graph_reader_close(r);
-        return status;
-    }
-    *out = r;
+    *out = dls_take(&r);
     return DLS_OK;
 }
 
@@ -112,13 +111,7 @@ void dls_graph_reader_close(dls_graph_reader *r)
     for (size_t i = 0; i < r->n_groups; i++) {
         dls_free(r->group[i]);
     }
-    dls_free(r->group);
-    dls_free(r->graph);
-    dls_free(r->x);
-    dls_free(r->adj);
-    dls_free(r->weight);
-    dls_free(r->row_start);
-    dls_free(r->col);
+    DLS_FREE_ALL(r->group, r->graph, r->x, r->adj, r->weight, r->row_start, r->col);
     if (r->file >= 0) {
         H5Fclose(r->file);
     }
@@ -140,11 +133,7 @@ static dls_status open_in(const dls_graph_reader *r, size_t group, const char *n
 {
     const char *g = r->group[group];
     snprintf(full, size, "%s/%s", g[1] ? g : "", name);
-    const dls_status status = dls_h5_get_set(r->file, full, set, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, full);
-    }
-    return status;
+    return dls_h5_where(dls_h5_get_set(r->file, full, set, err), err, full);
 }
 
 static dls_status shape_of(dls_graph_reader *r, size_t group, const char *name,

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+DLS_OWNER(dls_output_writer, dls_output_writer_destroy)
+
 struct dls_output_writer {
     dls_h5_new out;
     hid_t set;
@@ -34,17 +36,12 @@ dls_status dls_output_writer_create(const char *path, const char *weights, const
                                     dls_output_writer **out, dls_error *err)
 {
     *out = NULL;
-    dls_output_writer *w;
+    DLS_HOLD(dls_output_writer_destroy) dls_output_writer *w = NULL;
     DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "output", err));
     w->set = H5I_INVALID_HID;
-    dls_status status = dls_h5_begin(&w->out, path, err);
-    DLS_THEN(status, describe(w->out.file, weights, backend, err));
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-        dls_output_writer_destroy(w);
-        return status;
-    }
-    *out = w;
+    DLS_TRY(dls_h5_begin(&w->out, path, err));
+    DLS_TRY(dls_h5_where(describe(w->out.file, weights, backend, err), err, path));
+    *out = dls_take(&w);
     return DLS_OK;
 }
 

@@ -7,6 +7,8 @@
 #include "predictor/driple/cpu_engine.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "base/team.h"
 
 #include <stdio.h>
@@ -95,11 +97,10 @@ static void cpu_close(void *state)
         dls_free(c->memory[i]);
     }
     c->engine->unpack(c->packed);
-    dls_free(c->memory);
-    dls_free(c->bytes);
-    dls_free(c->cut);
-    dls_free(c);
+    DLS_FREE_ALL(c->memory, c->bytes, c->cut, c);
 }
+
+DLS_OWNER(cpu, cpu_close)
 
 static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *config, void **state,
                            dls_error *err)
@@ -113,7 +114,7 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
             "float64 has scalar only)",
             config->cpu_isa);
     }
-    cpu *c;
+    DLS_HOLD(cpu_close) cpu *c = NULL;
     DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "CPU backend", err));
     c->engine = engine;
     c->insp = insp;
@@ -121,16 +122,10 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_MEMORY_BYTES;
     c->threads = config->threads > 0 ? config->threads : dls_team_cores();
     c->threads = c->threads > DLS_TEAM_MAX ? DLS_TEAM_MAX : c->threads;
-    c->memory = dls_alloc_zero((size_t)c->threads, sizeof *c->memory);
-    c->bytes = dls_alloc_zero((size_t)c->threads, sizeof *c->bytes);
-    dls_status status = c->memory && c->bytes
-                            ? engine->pack(insp, &c->packed, err)
-                            : dls_nomem(err, "threads", (size_t)c->threads * 2 * sizeof(void *));
-    if (status != DLS_OK) {
-        cpu_close(c);
-        return status;
-    }
-    *state = c;
+    DLS_TRY(dls_alloc_array(&c->memory, (size_t)c->threads, sizeof *c->memory, "threads", err));
+    DLS_TRY(dls_alloc_array(&c->bytes, (size_t)c->threads, sizeof *c->bytes, "threads", err));
+    DLS_TRY(engine->pack(insp, &c->packed, err));
+    *state = dls_take(&c);
     return DLS_OK;
 }
 

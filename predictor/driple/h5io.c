@@ -38,11 +38,7 @@ dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *
         return DLS_OK;
     }
     DLS_FREED char *value = NULL;
-    const dls_status status = dls_h5_get_as_text(object, name, &value, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, where);
-        return status;
-    }
+    DLS_TRY(dls_h5_where(dls_h5_get_as_text(object, name, &value, err), err, where));
     snprintf(text, size, "%s", value);
     return DLS_OK;
 }
@@ -53,11 +49,7 @@ dls_status dls_h5io_integer(hid_t object, const char *name, bool missing_ok, int
     if (missing_ok && H5Aexists(object, name) <= 0) {
         return DLS_OK;
     }
-    const dls_status status = dls_h5_get_i64(object, name, value, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, where);
-    }
-    return status;
+    return dls_h5_where(dls_h5_get_i64(object, name, value, err), err, where);
 }
 
 void dls_h5io_checksum(const double *data, size_t n, bool as_f32, char hex[17])
@@ -137,22 +129,15 @@ dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const c
     if (!dls_h5_has(group, name)) {
         return dls_fail(err, DLS_EINPUT, where, "tensor %s is missing", name);
     }
-    hid_t set;
+    DLS_H5_OWNED hid_t set = H5I_INVALID_HID;
+    DLS_FREED double *own = NULL;
     dls_h5io_shape shape;
-    dls_status status = dls_h5_get_set(group, name, &set, NULL);
-    if (status != DLS_OK) {
-        status = dls_fail(err, status, where, "tensor %s is no dataset, or damaged", name);
-    } else {
-        status = dls_h5io_shape_of(set, name, &shape, err);
-        DLS_THEN(status, read_array(set, name, check, where, &shape, data, err));
-        H5Dclose(set);
+    if (dls_h5_get_set(group, name, &set, NULL) != DLS_OK) {
+        return dls_fail(err, DLS_EINPUT, where, "tensor %s is no dataset, or damaged", name);
     }
-    if (status != DLS_OK) {
-        dls_h5_where(err, where);
-        dls_free(*data);
-        *data = NULL;
-        return status;
-    }
+    DLS_TRY(dls_h5io_shape_of(set, name, &shape, err));
+    DLS_TRY(dls_h5_where(read_array(set, name, check, where, &shape, &own, err), err, where));
+    *data = dls_take(&own);
     *rows = (int64_t)shape.dim[0];
     *cols = shape.rank == 2 ? (int64_t)shape.dim[1] : 0;
     *is_f32 = shape.is_f32;
@@ -178,7 +163,7 @@ static dls_status get_tensor(hid_t group, const char *name, bool check, const ch
                              dls_tensors *set, dls_error *err)
 {
     dls_tensor_spec spec = {0};
-    double *data = NULL;
+    DLS_FREED double *data = NULL;
     bool is_f32 = false;
     if (strlen(name) >= sizeof spec.name) {
         return dls_fail(err, DLS_EINPUT, where, "a name of more than %zu bytes",
@@ -188,13 +173,9 @@ static dls_status get_tensor(hid_t group, const char *name, bool check, const ch
     DLS_TRY(
         dls_h5io_get_array(group, name, check, where, &data, &spec.rows, &spec.cols, &is_f32, err));
     dls_tensor *t = NULL;
-    const dls_status status = dls_tensors_add(set, &spec, &t, err);
-    if (status != DLS_OK) {
-        dls_free(data);
-        return status;
-    }
+    DLS_TRY(dls_tensors_add(set, &spec, &t, err));
     dls_free(t->data);
-    t->data = data;
+    t->data = dls_take(&data);
     t->is_f32 = is_f32;
     return DLS_OK;
 }

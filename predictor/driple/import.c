@@ -26,12 +26,9 @@ static dls_status read_plain(const char *path, const char *group_name, dls_tenso
 {
     DLS_H5_OWNED hid_t file = H5I_INVALID_HID, group = H5I_INVALID_HID;
     DLS_TRY(dls_h5_open(path, &file, err));
-    dls_status status = dls_h5_get_group(file, group_name ? group_name : "/", &group, err);
-    DLS_THEN(status, read_group(group, path, set, err));
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-    }
-    return status;
+    DLS_TRY(dls_h5_where(dls_h5_get_group(file, group_name ? group_name : "/", &group, err), err,
+                         path));
+    return dls_h5_where(read_group(group, path, set, err), err, path);
 }
 
 /* ---- reading the architecture off names and shapes ------------------------------------------ */

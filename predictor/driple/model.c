@@ -6,6 +6,7 @@
 #include "predictor/driple/model.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -102,17 +103,10 @@ void dls_inspector_destroy(dls_inspector *insp)
     }
     dls_free(insp->settings);
     dls_tensors_fini(&insp->base);
-    dls_free(insp->feature_shift);
-    dls_free(insp->feature_scale);
-    dls_free(insp->op_names);
-    dls_free(insp->op_freq);
-    dls_free(insp->features_text);
-    dls_free(insp->condition.names);
-    dls_free(insp->condition.shift);
-    dls_free(insp->condition.scale);
-    dls_free(insp->condition.label_slope);
-    dls_free(insp->condition.trained_on);
-    dls_free(insp);
+    DLS_FREE_ALL(insp->feature_shift, insp->feature_scale, insp->op_names, insp->op_freq,
+                 insp->features_text, insp->condition.names, insp->condition.shift,
+                 insp->condition.scale, insp->condition.label_slope, insp->condition.trained_on,
+                 insp);
 }
 
 dls_status dls_inspector_add_setting(dls_inspector *insp, const char *name, dls_setting **out,

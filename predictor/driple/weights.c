@@ -129,11 +129,7 @@ dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_e
 static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dls_error *err)
 {
     DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
-    const dls_status status = dls_h5_get_group(loc, "tensors", &group, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, where);
-        return status;
-    }
+    DLS_TRY(dls_h5_where(dls_h5_get_group(loc, "tensors", &group, err), err, where));
     return dls_h5io_get_tensors(group, true, where, set, err);
 }
 
@@ -355,11 +351,7 @@ dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *
     DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
     DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     DLS_TRY(dls_h5_open(path, &file, err));
-    const dls_status status = get_all(file, path, &insp, err);
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-        return status;
-    }
+    DLS_TRY(dls_h5_where(get_all(file, path, &insp, err), err, path));
     DLS_TRY(dls_inspector_check(insp, err));
     *out = dls_take(&insp);
     return DLS_OK;

@@ -62,16 +62,10 @@ static dls_status put_all(hid_t file, const void *what, dls_error *err)
     snprintf(interval, sizeof interval, "%lld", (long long)r->began_ns);
     DLS_TRY(dls_h5_put_text(file, "began_ns", interval, err));
     DLS_TRY(dls_h5_put_i32(file, "exit_code", r->exit_code, err));
-    tables t = {NULL, NULL};
-    dls_strdict names;
-    dls_strdict_init(&names);
-    dls_status status = tables_init(&t, r->n_columns, err);
-    if (status == DLS_OK) {
-        status = put_columns(file, r, &t, &names, err);
-    }
-    dls_strdict_fini(&names);
-    tables_fini(&t);
-    DLS_TRY(status);
+    DLS_OWN(tables_fini) tables t = {NULL, NULL};
+    DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
+    DLS_TRY(tables_init(&t, r->n_columns, err));
+    DLS_TRY(put_columns(file, r, &t, &names, err));
     DLS_TRY(dls_h5_put_data(file, "time_ns", H5T_STD_I64LE, H5T_NATIVE_INT64, r->time_ns, r->n, 0,
                             err));
     return dls_h5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, r->value, r->n,
@@ -154,7 +148,6 @@ static dls_status get_all(hid_t file, dls_recording *r, dls_error *err)
     }
     DLS_OWN(tables_fini) tables t = {NULL, NULL};
     DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
-    dls_strdict_init(&names);
     DLS_TRY(dls_h5_get_dict(file, "columns", &names, err));
     DLS_TRY(tables_init(&t, names.n, err));
     DLS_TRY(get_columns(file, r, &t, &names, err));
@@ -163,14 +156,12 @@ static dls_status get_all(hid_t file, dls_recording *r, dls_error *err)
 
 dls_status dls_recording_load(const char *path, dls_recording *out, dls_error *err)
 {
-    hid_t file;
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
     *out = (dls_recording){0};
     DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_all(file, out, err);
-    H5Fclose(file);
     if (status != DLS_OK) {
         dls_recording_fini(out);
-        dls_h5_where(err, path);
     }
-    return status;
+    return dls_h5_where(status, err, path);
 }

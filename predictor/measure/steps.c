@@ -5,6 +5,7 @@
 #include "predictor/measure/steps.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <assert.h>
 #include <gsl/gsl_sort.h>
@@ -35,13 +36,7 @@ typedef struct follower {
 
 static void follower_fini(follower *f)
 {
-    dls_free(f->z);
-    dls_free(f->window);
-    dls_free(f->alike);
-    dls_free(f->sum);
-    dls_free(f->pull);
-    dls_free(f->from);
-    dls_free(f->beginning);
+    DLS_FREE_ALL(f->z, f->window, f->alike, f->sum, f->pull, f->from, f->beginning);
 }
 
 static dls_status follower_init(follower *f, size_t m, size_t n, double period, dls_error *err)

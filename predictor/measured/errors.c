@@ -5,6 +5,7 @@
 #include "predictor/measured/errors.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -16,6 +17,11 @@ typedef struct numbers {
     double *at;
     size_t n, cap;
 } numbers;
+
+static void numbers_fini(numbers *list)
+{
+    dls_free(list->at);
+}
 
 static dls_status push(numbers *list, double x, dls_error *err)
 {
@@ -47,23 +53,19 @@ static int by_peers(const void *a, const void *b)
 
 static dls_status times(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
 {
-    numbers off = {0};
-    dls_status status = DLS_OK;
+    DLS_OWN(numbers_fini) numbers off = {0};
     double sum = 0, logs = 0;
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         const double e = fabs(row[i].predicted / row[i].measured - 1);
         sum += e;
         logs += log(row[i].predicted / row[i].measured);
-        status = push(&off, e, err);
+        DLS_TRY(push(&off, e, err));
     }
-    if (status == DLS_OK) {
-        out->median = quantile(&off, 0.5);
-        out->p90 = quantile(&off, 0.9);
-        out->mean = n ? sum / (double)n : (double)NAN;
-        out->bias = n ? exp(logs / (double)n) : (double)NAN;
-    }
-    dls_free(off.at);
-    return status;
+    out->median = quantile(&off, 0.5);
+    out->p90 = quantile(&off, 0.9);
+    out->mean = n ? sum / (double)n : (double)NAN;
+    out->bias = n ? exp(logs / (double)n) : (double)NAN;
+    return DLS_OK;
 }
 
 /* All pairs of one group of peers. */
@@ -136,31 +138,27 @@ static dls_status gpus(const dls_judged *row, size_t n, size_t *right, numbers *
 
 static dls_status pairs(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
 {
-    numbers off = {0};
+    DLS_OWN(numbers_fini) numbers off = {0};
     size_t right = 0;
     double score = 0;
-    dls_status status = DLS_OK;
-    for (size_t i = 0, end; i < n && status == DLS_OK; i = end) {
+    for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && row[end].peers == row[i].peers; end++) {
         }
         networks(row + i, end - i, &out->network_pairs, &score);
-        status = gpus(row + i, end - i, &right, &off, err);
+        DLS_TRY(gpus(row + i, end - i, &right, &off, err));
     }
-    if (status == DLS_OK) {
-        out->gpu_pairs = off.n;
-        out->tau = out->network_pairs ? score / (double)out->network_pairs : (double)NAN;
-        out->in_order = off.n ? (double)right / (double)off.n : (double)NAN;
-        out->ratio_median = quantile(&off, 0.5);
-    }
-    dls_free(off.at);
-    return status;
+    out->gpu_pairs = off.n;
+    out->tau = out->network_pairs ? score / (double)out->network_pairs : (double)NAN;
+    out->in_order = off.n ? (double)right / (double)off.n : (double)NAN;
+    out->ratio_median = quantile(&off, 0.5);
+    return DLS_OK;
 }
 
 dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
 {
     size_t answered = 0;
     *out = (dls_errors){.rows = n};
-    dls_judged *sorted;
+    DLS_FREED dls_judged *sorted = NULL;
     DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted, "judged rows", err));
     for (size_t i = 0; i < n; i++) {
         if (isfinite(row[i].predicted)) {
@@ -169,8 +167,6 @@ dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_e
     }
     qsort(sorted, answered, sizeof *sorted, by_peers);
     out->answered = answered;
-    dls_status status = times(sorted, answered, out, err);
-    DLS_THEN(status, pairs(sorted, answered, out, err));
-    dls_free(sorted);
-    return status;
+    DLS_TRY(times(sorted, answered, out, err));
+    return pairs(sorted, answered, out, err);
 }

@@ -5,6 +5,7 @@
 #include "predictor/measured/groupconv_fit.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/zoo.h"
 #include "workload/kinds.h"
 #include "workload/operator/fit.h"
@@ -90,23 +91,24 @@ static dls_status fit(problem *p, dls_error *err)
     return DLS_OK;
 }
 
+static void problem_fini(problem *p)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        dls_workload_fini(&p->row[i].work);
+    }
+    dls_free(p->row);
+}
+
 dls_status dls_groupconv_fit(const dls_measured_steps *steps, const dls_hardware *hw,
                              dls_opmodel *model, dls_error *err)
 {
-    problem p = {.model = model};
+    DLS_OWN(problem_fini) problem p = {.model = model};
     DLS_TRY(dls_alloc_array(&p.row, steps->n + 1, sizeof *p.row, "measured steps", err));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < steps->n && status == DLS_OK; i++) {
-        status = dls_groupconv_fits(&steps->row[i]) ? take(&p, &steps->row[i], hw, err) : DLS_OK;
+    for (size_t i = 0; i < steps->n; i++) {
+        DLS_TRY(dls_groupconv_fits(&steps->row[i]) ? take(&p, &steps->row[i], hw, err) : DLS_OK);
     }
-    if (status == DLS_OK && p.n == 0) {
-        status = dls_fail(err, DLS_EINPUT, "measured steps",
+    return p.n > 0
+               ? fit(&p, err)
+               : dls_fail(err, DLS_EINPUT, "measured steps",
                           "no network of RegNetX, ResNeXt, MobileNetV2 or MnasNet on an RTX3090");
-    }
-    DLS_THEN(status, fit(&p, err));
-    for (size_t i = 0; i < p.n; i++) {
-        dls_workload_fini(&p.row[i].work);
-    }
-    dls_free(p.row);
-    return status;
 }

@@ -5,6 +5,8 @@
 #include "predictor/measured/judge.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "predictor/sources/whatif.h"
 
 #include <math.h>
@@ -13,11 +15,7 @@
 
 void dls_verdicts_fini(dls_verdicts *v)
 {
-    dls_free(v->predicted);
-    dls_free(v->why);
-    dls_free(v->fits);
-    dls_free(v->group_of);
-    dls_free(v->group);
+    DLS_FREE_ALL(v->predicted, v->why, v->fits, v->group_of, v->group);
     dls_strdict_fini(&v->reasons);
     dls_strdict_fini(&v->groups);
     *v = (dls_verdicts){0};
@@ -210,24 +208,20 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
     const dls_whatif_params p = {.source = v->source[source],
                                  .hardware_dir = o->hardware_dir,
                                  .weights = justus ? o->networks : o->weights};
-    dls_status status = DLS_OK;
     if (v->source[source] == again) {
         return ask_others(v, source, err);
     }
-    for (size_t i = 0; justus && !o->networks && i < v->steps->n && status == DLS_OK; i++) {
-        status = refuse(v, i * v->n_sources + source, "no networks were given", err);
+    for (size_t i = 0; justus && !o->networks && i < v->steps->n; i++) {
+        DLS_TRY(refuse(v, i * v->n_sources + source, "no networks were given", err));
     }
-    if (status != DLS_OK || (justus && !o->networks)) {
-        return status;
-    }
-    for (size_t i = 0; o->left_out && i < v->steps->n && status == DLS_OK; i++) {
+    for (size_t i = 0; o->left_out && !(justus && !o->networks) && i < v->steps->n; i++) {
         dls_whatif_params without = p;
         without.left_out = v->steps->row[i].gpu;
         if (first_of_gpu(v->steps, i)) {
-            status = ask_rows(v, &without, source, err);
+            DLS_TRY(ask_rows(v, &without, source, err));
         }
     }
-    return status != DLS_OK || o->left_out ? status : ask_rows(v, &p, source, err);
+    return o->left_out || (justus && !o->networks) ? DLS_OK : ask_rows(v, &p, source, err);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -301,19 +295,16 @@ static dls_status sum_group(const dls_verdicts *v, const dls_judged *key, size_t
 
 static dls_status sum_up(dls_verdicts *v, dls_judged *key, dls_judged *work, dls_error *err)
 {
-    dls_strdict keys;
-    dls_status status = DLS_OK;
-    dls_strdict_init(&keys);
-    for (size_t i = 0; i < v->steps->n && status == DLS_OK; i++) {
-        status = judged_of(&v->steps->row[i], &keys, &key[i], err);
+    DLS_OWN(dls_strdict_fini) dls_strdict keys = {0};
+    for (size_t i = 0; i < v->steps->n; i++) {
+        DLS_TRY(judged_of(&v->steps->row[i], &keys, &key[i], err));
     }
-    dls_strdict_fini(&keys);
-    for (size_t g = 0; g < v->n_groups && status == DLS_OK; g++) {
-        for (size_t k = 0; k < v->n_sources && status == DLS_OK; k++) {
-            status = sum_group(v, key, k, g, work, &v->group[g], err);
+    for (size_t g = 0; g < v->n_groups; g++) {
+        for (size_t k = 0; k < v->n_sources; k++) {
+            DLS_TRY(sum_group(v, key, k, g, work, &v->group[g], err));
         }
     }
-    return status;
+    return DLS_OK;
 }
 
 static dls_status choose_sources(dls_verdicts *v, const dls_verdict_options *o, dls_error *err)
@@ -340,8 +331,6 @@ dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_o
                             dls_verdicts *v, dls_error *err)
 {
     *v = (dls_verdicts){.steps = steps};
-    dls_strdict_init(&v->reasons);
-    dls_strdict_init(&v->groups);
     DLS_TRY(choose_sources(v, o, err));
     const size_t cells = steps->n * v->n_sources + 1;
     v->predicted = dls_alloc_zero(cells, sizeof *v->predicted);
@@ -357,9 +346,7 @@ dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_o
     }
     v->n_groups = v->groups.n + DLS_VERDICT_SUMS;
     v->group = dls_alloc_zero(v->n_groups, sizeof *v->group);
-    dls_judged *key = dls_alloc_zero(2 * steps->n + 1, sizeof *key);
-    const dls_status status = v->group && key ? sum_up(v, key, key + steps->n, err)
-                                              : dls_nomem(err, "verdicts", steps->n * sizeof *key);
-    dls_free(key);
-    return status;
+    DLS_FREED dls_judged *key = dls_alloc_zero(2 * steps->n + 1, sizeof *key);
+    return v->group && key ? sum_up(v, key, key + steps->n, err)
+                           : dls_nomem(err, "verdicts", steps->n * sizeof *key);
 }

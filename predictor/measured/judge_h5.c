@@ -58,16 +58,12 @@ static void left_out_of(const dls_verdicts *v, size_t i, char *out)
 static dls_status put_texts(hid_t at, const char *name, const dls_verdicts *v, size_t n,
                             text_of text, dls_error *err)
 {
-    char *all = dls_alloc_zero(n + 1, REASON);
-    if (!all) {
-        return dls_nomem(err, name, n * REASON);
-    }
+    DLS_FREED char *all = NULL;
+    DLS_TRY(dls_alloc_array(&all, n + 1, REASON, name, err));
     for (size_t i = 0; i < n; i++) {
         text(v, i, all + i * REASON);
     }
-    const dls_status status = dls_h5_put_strings(at, name, all, n, REASON, err);
-    dls_free(all);
-    return status;
+    return dls_h5_put_strings(at, name, all, n, REASON, err);
 }
 
 /* Numbers of rows: those of the question, and what was measured. */
@@ -124,34 +120,21 @@ static dls_status put_errors(hid_t at, const dls_verdicts *v, double *cell, dls_
 static dls_status put_group(hid_t file, const char *name, const dls_verdicts *v, bool rows,
                             dls_error *err)
 {
-    hid_t at;
-    const size_t n = rows ? v->steps->n : v->n_groups * v->n_sources;
-    double *numbers = dls_alloc_zero(n + 1, sizeof *numbers);
-    if (!numbers) {
-        return dls_nomem(err, name, n * sizeof *numbers);
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
+    DLS_FREED double *numbers = NULL;
+    const size_t n = v->steps->n;
+    DLS_TRY(dls_alloc_array(&numbers, (rows ? n : v->n_groups * v->n_sources) + 1, sizeof *numbers,
+                            name, err));
+    DLS_TRY(dls_h5_put_group(file, name, &at, err));
+    if (!rows) {
+        DLS_TRY(put_errors(at, v, numbers, err));
+        return put_texts(at, "name", v, v->n_groups, name_of, err);
     }
-    dls_status status = dls_h5_put_group(file, name, &at, err);
-    if (status == DLS_OK) {
-        status = rows ? put_numbers(at, v, numbers, err) : put_errors(at, v, numbers, err);
-        if (status == DLS_OK && rows) {
-            status = put_texts(at, "model", v, v->steps->n, model_of, err);
-        }
-        if (status == DLS_OK && rows) {
-            status = put_texts(at, "gpu", v, v->steps->n, gpu_of, err);
-        }
-        if (status == DLS_OK && rows) {
-            status = put_texts(at, "precision", v, v->steps->n, precision_of, err);
-        }
-        if (status == DLS_OK && rows) {
-            status = put_texts(at, "group", v, v->steps->n, group_of, err);
-        }
-        if (status == DLS_OK && !rows) {
-            status = put_texts(at, "name", v, v->n_groups, name_of, err);
-        }
-        H5Gclose(at);
-    }
-    dls_free(numbers);
-    return status;
+    DLS_TRY(put_numbers(at, v, numbers, err));
+    DLS_TRY(put_texts(at, "model", v, n, model_of, err));
+    DLS_TRY(put_texts(at, "gpu", v, n, gpu_of, err));
+    DLS_TRY(put_texts(at, "precision", v, n, precision_of, err));
+    return put_texts(at, "group", v, n, group_of, err);
 }
 
 static dls_status put(hid_t file, const void *what, dls_error *err)

@@ -175,19 +175,16 @@ dls_status dls_measured_kernels_read(dls_measured_kernels *s, const char *path,
                                      dls_error *err)
 {
     static const int needed[] = {GPU, OP, B, M, LATENCY_MS, -1};
-    dls_measured_table t;
+    DLS_OWN(dls_measured_close) dls_measured_table t = {0};
     DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, needed, defaults, err));
-    const dls_status status = read_rows(s, &t, hw, err);
-    dls_measured_close(&t);
-    return status;
+    return read_rows(s, &t, hw, err);
 }
 
 dls_status dls_measured_is_kernels(const char *path, bool *kernels, dls_error *err)
 {
-    dls_measured_table t;
+    DLS_OWN(dls_measured_close) dls_measured_table t = {0};
     DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, NULL, NULL, err));
     *kernels = t.col[LATENCY_MS] >= 0;
-    dls_measured_close(&t);
     return DLS_OK;
 }
 

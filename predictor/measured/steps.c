@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "predictor/measured/groupconv_fit.h"
 #include "predictor/measured/table.h"
 #include "workload/kinds.h"
@@ -263,14 +264,13 @@ static size_t far_off(const dls_measured_steps *s, size_t first, size_t i, size_
 static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *path, dls_error *err)
 {
     size_t kept = first, others;
-    bool *slip;
+    DLS_FREED bool *slip = NULL;
     DLS_TRY(dls_alloc_array(&slip, s->n + 1, sizeof *slip, "rows", err));
     for (size_t i = first; i < s->n; i++) {
         const size_t off = far_off(s, first, i, &others);
         slip[i] = others >= 2 && 2 * off > others;
     }
-    dls_status status = DLS_OK;
-    for (size_t i = first; i < s->n && status == DLS_OK; i++) {
+    for (size_t i = first; i < s->n; i++) {
         if (slip[i]) {
             dls_error what = {.status = DLS_EINPUT};
             snprintf(what.where, sizeof what.where, "%.200s:%zu:%zu", path, s->row[i].line,
@@ -280,14 +280,13 @@ static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *pa
                      "of that model: seconds or microseconds?",
                      1e3 * s->row[i].step_s, s->row[i].model, (int)s->row[i].batch);
             s->n_bad++;
-            status = dls_complain(&s->bad, &what, err);
+            DLS_TRY(dls_complain(&s->bad, &what, err));
         } else {
             s->row[kept++] = s->row[i];
         }
     }
-    dls_free(slip);
-    s->n = status == DLS_OK ? kept : s->n;
-    return status;
+    s->n = kept;
+    return DLS_OK;
 }
 
 static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const dls_hardware *hw,
@@ -318,11 +317,10 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
     static const int needed[] = {MODEL, GPU, STEP_MS, -1};
     const size_t first = s->n;
     const char *columns[COLUMNS];
-    dls_measured_table t;
+    DLS_OWN(dls_measured_close) dls_measured_table t = {0};
     memcpy(columns, names, sizeof names);
     columns[STEP_MS] = s->memory ? "memory_mib|gmem" : names[STEP_MS];
     DLS_TRY(dls_measured_open(&t, path, columns, COLUMNS, needed, defaults, err));
-    dls_status status = read_rows(&t, s, hw, err);
-    dls_measured_close(&t);
-    return status == DLS_OK ? drop_slips(s, first, path, err) : status;
+    DLS_TRY(read_rows(&t, s, hw, err));
+    return drop_slips(s, first, path, err);
 }

@@ -77,11 +77,7 @@ dls_status dls_measured_open(dls_measured_table *t, const char *path, const char
     stem_of(path, t->stem, sizeof t->stem);
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &t->text, &len, err));
     dls_csv_init(&t->csv, path, t->text, len, ',');
-    const dls_status status = bind(t, n, needed, defaults, err);
-    if (status != DLS_OK) {
-        dls_measured_close(t);
-    }
-    return status;
+    return bind(t, n, needed, defaults, err);
 }
 
 void dls_measured_close(dls_measured_table *t)

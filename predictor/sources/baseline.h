@@ -21,7 +21,7 @@ typedef struct dls_baseline {
     int32_t kind;      /* -1: none */
 } dls_baseline;
 
-/* *b needs dls_baseline_fini only on success. */
+/* *b needs dls_baseline_fini whatever is returned. */
 dls_status dls_baseline_init(dls_baseline *b, const dls_prediction_params *p, const dls_kinds *kinds,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_baseline_fini(dls_baseline *b);

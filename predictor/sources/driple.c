@@ -10,6 +10,8 @@
  * the step are what the network says of the batch itself.
  */
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/candidates.h"
 #include "predictor/sources/inspector.h"
@@ -41,21 +43,21 @@ typedef struct driple {
 static void driple_close(void *state)
 {
     driple *d = state;
+    if (!d) {
+        return;
+    }
     dls_inspector_session_fini(&d->a);
-    dls_free(d->graph);
-    dls_free(d->x);
-    dls_free(d->query);
-    dls_free(d->known);
+    DLS_FREE_ALL(d->graph, d->x, d->query, d->known);
     dls_world_destroy(d->shadow);
-    dls_free(d->profile);
-    dls_free(d->query_of);
-    dls_free(d);
+    DLS_FREE_ALL(d->profile, d->query_of, d);
 }
+
+DLS_OWNER(driple, driple_close)
 
 static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                               dls_error *err)
 {
-    driple *d;
+    DLS_HOLD(driple_close) driple *d = NULL;
     DLS_TRY(dls_alloc_array(&d, 1, sizeof *d, "inspector", err));
     dls_inspector_session_params session = {.weights = p->weights,
                                             .backend = p->backend,
@@ -66,15 +68,11 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     d->kinds = kinds;
     (void)dls_numeric_find(p->numeric, &session.numeric); /* checked before sources are opened */
     dls_candidates_init(&d->cluster, p->cluster);
-    dls_status status = dls_inspector_session_init(&d->a, &session, err);
-    if (status == DLS_OK && dls_inspector_is_relative(d->a.insp)) {
-        status = dls_shadow_create(p, &d->shadow, err);
+    DLS_TRY(dls_inspector_session_init(&d->a, &session, err));
+    if (dls_inspector_is_relative(d->a.insp)) {
+        DLS_TRY(dls_shadow_create(p, &d->shadow, err));
     }
-    if (status != DLS_OK) {
-        driple_close(d);
-        return status;
-    }
-    *state = d;
+    *state = dls_take(&d);
     return DLS_OK;
 }
 

@@ -6,7 +6,10 @@
 #include "predictor/sources/layer_nets.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/baselines/justus.h"
+
+DLS_OWNER(dls_layer_nets, dls_layer_nets_close)
 
 struct dls_layer_nets {
     dls_kernel_nets nets;
@@ -14,17 +17,13 @@ struct dls_layer_nets {
 
 dls_status dls_layer_nets_open(const char *path, dls_layer_nets **out, dls_error *err)
 {
-    dls_layer_nets *n;
+    DLS_HOLD(dls_layer_nets_close) dls_layer_nets *n = NULL;
     DLS_TRY(dls_alloc_array(&n, 1, sizeof *n, "networks", err));
-    dls_status status = dls_kernel_nets_load(path, &n->nets, err);
-    if (status == DLS_OK && n->nets.how != DLS_LEARNED_JUSTUS) {
-        status = dls_fail(err, DLS_EINPUT, path, "networks of another method than justus");
+    DLS_TRY(dls_kernel_nets_load(path, &n->nets, err));
+    if (n->nets.how != DLS_LEARNED_JUSTUS) {
+        return dls_fail(err, DLS_EINPUT, path, "networks of another method than justus");
     }
-    if (status != DLS_OK) {
-        dls_layer_nets_close(n);
-        return status;
-    }
-    *out = n;
+    *out = dls_take(&n);
     return DLS_OK;
 }
 

@@ -6,51 +6,43 @@
 #include "predictor/sources/networks.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <string.h>
+
+DLS_OWNER(dls_networks, dls_networks_close)
 
 static dls_status load(dls_networks *n, const char *path, dls_learned how, dls_error *err)
 {
     DLS_TRY(dls_kernel_nets_load(path, &n->nets, err));
-    if (n->nets.how != how) {
-        const dls_status status =
-            dls_fail(err, DLS_ECONFIG, "predictor.weights", "%s has networks of %s, not of %s",
-                     path, dls_learned_names[n->nets.how], dls_learned_names[how]);
-        dls_kernel_nets_fini(&n->nets);
-        return status;
-    }
-    return DLS_OK;
+    return n->nets.how == how
+               ? DLS_OK
+               : dls_fail(err, DLS_ECONFIG, "predictor.weights", "%s has networks of %s, not of %s",
+                          path, dls_learned_names[n->nets.how], dls_learned_names[how]);
 }
 
 dls_status dls_networks_open(const dls_prediction_params *p, const dls_kinds *kinds,
                              dls_learned how, dls_networks **out, dls_error *err)
 {
-    dls_networks *n;
+    DLS_HOLD(dls_networks_close) dls_networks *n = NULL;
     DLS_TRY(dls_alloc_array(&n, 1, sizeof *n, "networks", err));
     n->kind = -1;
     n->learned = p->weights != NULL;
-    dls_status status = n->learned ? load(n, p->weights, how, err) : DLS_OK;
-    if (status == DLS_OK) {
-        status = dls_baseline_init(&n->base, p, kinds, err);
-        if (status != DLS_OK) {
-            dls_kernel_nets_fini(&n->nets);
-        }
-    }
-    if (status != DLS_OK) {
-        dls_free(n);
-        return status;
-    }
-    *out = n;
+    DLS_TRY(n->learned ? load(n, p->weights, how, err) : DLS_OK);
+    DLS_TRY(dls_baseline_init(&n->base, p, kinds, err));
+    *out = dls_take(&n);
     return DLS_OK;
 }
 
 void dls_networks_close(void *networks)
 {
     dls_networks *n = networks;
-    dls_workload_fini(&n->work);
-    dls_kernel_nets_fini(&n->nets);
-    dls_baseline_fini(&n->base);
-    dls_free(n);
+    if (n) {
+        dls_workload_fini(&n->work);
+        dls_kernel_nets_fini(&n->nets);
+        dls_baseline_fini(&n->base);
+        dls_free(n);
+    }
 }
 
 dls_status dls_networks_turn_to(dls_networks *n, int32_t kind, dls_error *err)

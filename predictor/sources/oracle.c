@@ -7,6 +7,7 @@
 #include "predictor/sources/from_solo.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "predictor/sources/predictions.h"
 
 typedef struct oracle {
@@ -17,9 +18,12 @@ typedef struct oracle {
 
 static void oracle_close(void *state)
 {
-    dls_world_destroy(((oracle *)state)->own);
-    dls_free(state);
+    if (state) {
+        dls_world_destroy(((oracle *)state)->own);
+        dls_free(state);
+    }
 }
+DLS_OWNER(oracle, oracle_close)
 
 static dls_status oracle_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                               dls_error *err)
@@ -34,7 +38,7 @@ static dls_status oracle_open(const dls_prediction_params *p, const dls_kinds *k
 static dls_status table_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                              dls_error *err)
 {
-    void *opened;
+    DLS_HOLD(oracle_close) oracle *o = NULL;
     dls_world_params w;
     dls_world_params_init(&w);
     w.cluster = p->cluster;
@@ -45,15 +49,11 @@ static dls_status table_open(const dls_prediction_params *p, const dls_kinds *ki
     if (!p->table || !*p->table) {
         return dls_fail(err, DLS_ECONFIG, "predictor.table", "the source \"table\" needs a table");
     }
-    DLS_TRY(oracle_open(p, kinds, &opened, err));
-    oracle *o = opened;
-    const dls_status status = dls_world_create(&w, &o->own, err);
+    DLS_TRY(dls_alloc_array(&o, 1, sizeof *o, "oracle", err));
+    o->kinds = kinds;
+    DLS_TRY(dls_world_create(&w, &o->own, err));
     o->world = o->own;
-    if (status != DLS_OK) {
-        oracle_close(o);
-        return status;
-    }
-    *state = o;
+    *state = dls_take(&o);
     return DLS_OK;
 }
 

@@ -16,9 +16,12 @@ typedef struct paleo {
 
 static void paleo_close(void *state)
 {
-    dls_baseline_fini(&((paleo *)state)->base);
-    dls_free(state);
+    if (state) {
+        dls_baseline_fini(&((paleo *)state)->base);
+        dls_free(state);
+    }
 }
+DLS_OWNER(paleo, paleo_close)
 
 static dls_status calibrate(paleo *s, dls_error *err)
 {
@@ -30,19 +33,11 @@ static dls_status calibrate(paleo *s, dls_error *err)
 static dls_status paleo_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                              dls_error *err)
 {
-    paleo *s;
+    DLS_HOLD(paleo_close) paleo *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "paleo", err));
-    dls_status status = dls_baseline_init(&s->base, p, kinds, err);
-    if (status != DLS_OK) {
-        dls_free(s);
-        return status;
-    }
-    status = calibrate(s, err);
-    if (status != DLS_OK) {
-        paleo_close(s);
-        return status;
-    }
-    *state = s;
+    DLS_TRY(dls_baseline_init(&s->base, p, kinds, err));
+    DLS_TRY(calibrate(s, err));
+    *state = dls_take(&s);
     return DLS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "predictor/sources/predictions_impl.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/sha256.h"
 #include "base/suggest.h"
@@ -102,16 +103,14 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
     f->row_of = dls_alloc_zero(n + 1, sizeof *f->row_of);
     f->row = dls_alloc_zero(n + 1, sizeof *f->row);
     f->row_cap = n + 1;
-    dls_status status = DLS_OK;
     if (!job || !f->row_of || !f->row) {
-        status = dls_nomem(err, "predictions", n * sizeof *f->row);
-    } else {
-        number_rows(f, job, n);
-        dls_prediction_row *fitted = dls_realloc(f->row, ((size_t)f->n_rows + 1) * sizeof *f->row);
-        f->row = fitted ? fitted : f->row;
-        f->row_cap = fitted ? (size_t)f->n_rows + 1 : f->row_cap;
+        return dls_nomem(err, "predictions", n * sizeof *f->row);
     }
-    return status;
+    number_rows(f, job, n);
+    dls_prediction_row *fitted = dls_realloc(f->row, ((size_t)f->n_rows + 1) * sizeof *f->row);
+    f->row = fitted ? fitted : f->row;
+    f->row_cap = fitted ? (size_t)f->n_rows + 1 : f->row_cap;
+    return DLS_OK;
 }
 
 /* A cache that cannot be read is ignored and written again; a recording that cannot be read is an
@@ -240,14 +239,12 @@ dls_status dls_predictions_copy(const dls_predictions *from, dls_world *world,
                                 dls_predictions **out, dls_error *err)
 {
     dls_prediction_params params = from->p;
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = NULL;
     params.world = world;
-    DLS_TRY(dls_predictions_create(&params, out, err));
-    const dls_status status = copy_answers(*out, from, err);
-    if (status != DLS_OK) {
-        dls_predictions_destroy(*out);
-        *out = NULL;
-    }
-    return status;
+    DLS_TRY(dls_predictions_create(&params, &f, err));
+    DLS_TRY(copy_answers(f, from, err));
+    *out = dls_take(&f);
+    return DLS_OK;
 }
 
 void dls_predictions_destroy(dls_predictions *f)
@@ -262,11 +259,8 @@ void dls_predictions_destroy(dls_predictions *f)
     dls_answers_destroy(f->answers);
     dls_gpu_memory_fini(&f->memory);
     dls_calibration_destroy(f->calibration);
-    void *const owned[] = {f->row_of, f->row, f->kind_seen, f->kind_sum, f->shape,
-                           f->cell,   f->ask, f->reply,     f->ask_cell};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
-        dls_free(owned[i]);
-    }
+    DLS_FREE_ALL(f->row_of, f->row, f->kind_seen, f->kind_sum, f->shape, f->cell, f->ask, f->reply,
+                 f->ask_cell);
     dls_free(f);
 }
 

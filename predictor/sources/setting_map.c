@@ -113,31 +113,25 @@ dls_status dls_setting_map_init(dls_setting_map *map, const dls_inspector *insp,
                                 const dls_hardware *hw, const char *text, dls_error *err)
 {
     const int32_t n = dls_inspector_n_settings(insp);
-    *map = (dls_setting_map){.insp = insp, .n_settings = n};
+    DLS_OWN(dls_setting_map_fini) dls_setting_map m = {.insp = insp, .n_settings = n};
     if (n == 0 && insp->arch.n_conditions == 0) {
         return dls_fail(err, DLS_EPREDICTOR, "predictor.weights",
                         "the inspector has no settings, so it says nothing of any placement");
     }
-    map->fp32_flops = dls_alloc_zero((size_t)n + 1, sizeof *map->fp32_flops);
-    map->link_bps = dls_alloc_zero((size_t)n + 1, sizeof *map->link_bps);
-    dls_status status = map->fp32_flops && map->link_bps
-                            ? DLS_OK
-                            : dls_nomem(err, "settings", (size_t)n * sizeof(double));
-    for (int32_t i = 0; i < n && status == DLS_OK; i++) {
+    DLS_TRY(dls_alloc_array(&m.fp32_flops, (size_t)n + 1, sizeof *m.fp32_flops, "settings", err));
+    DLS_TRY(dls_alloc_array(&m.link_bps, (size_t)n + 1, sizeof *m.link_bps, "settings", err));
+    for (int32_t i = 0; i < n; i++) {
         const dls_setting_info s = dls_inspector_setting(insp, i);
         const dls_hw_link *link;
-        map->fp32_flops[i] = flops_of(hw, s.gpu_type);
+        m.fp32_flops[i] = flops_of(hw, s.gpu_type);
         if (dls_hardware_link(hw, s.network, &link, NULL) == DLS_OK) {
-            map->link_bps[i] = link->bps;
+            m.link_bps[i] = link->bps;
         }
     }
-    if (status == DLS_OK && text) {
-        status = read_table(map, text, err);
-    }
-    if (status != DLS_OK) {
-        dls_setting_map_fini(map);
-    }
-    return status;
+    DLS_TRY(text ? read_table(&m, text, err) : DLS_OK);
+    *map = m;
+    m = (dls_setting_map){0};
+    return DLS_OK;
 }
 
 void dls_setting_map_fini(dls_setting_map *map)

@@ -180,16 +180,12 @@ static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_n
         }
     }
     DLS_TRY(dls_grow(&w->known, &w->cap, w->n + 1, sizeof *w->known, err));
-    model_work *k;
+    DLS_FREED model_work *k = NULL;
     DLS_TRY(dls_alloc_array(&k, 1, sizeof *k, "workload", err));
     *k = (model_work){.names = *names, .numeric = numeric};
-    const dls_status status = dls_model_workload(names, numeric, &k->work, err);
-    if (status != DLS_OK) {
-        dls_free(k);
-        return status;
-    }
-    w->known[w->n++] = k;
+    DLS_TRY(dls_model_workload(names, numeric, &k->work, err));
     *out = &k->work;
+    w->known[w->n++] = dls_take(&k);
     return DLS_OK;
 }
 
@@ -258,19 +254,17 @@ static dls_status ask_at_batches(dls_whatif *w, const dls_whatif_question *q,
     const dls_known both[2] = {*known, {.step_s = 1}};
     const bool relative = dls_inspector_is_relative(w->session.insp);
     dls_graph graph[2];
-    double *x;
+    DLS_FREED double *x = NULL;
     DLS_TRY(dls_alloc_array(&x, 2 * cells, sizeof *x, "graph", err));
     graph[0] = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
     graph[1] = dls_zoo_input_at(&w->session.inputs, input, input->model->batch, x + cells);
-    const dls_status status =
-        dls_inspector_session_predict(&w->session, graph, relative ? 2 : 1, query,
-                                      relative ? both : NULL, relative ? 2 : 1, profile, err);
-    dls_free(x);
-    if (status == DLS_OK && relative) {
+    DLS_TRY(dls_inspector_session_predict(&w->session, graph, relative ? 2 : 1, query,
+                                          relative ? both : NULL, relative ? 2 : 1, profile, err));
+    if (relative) {
         dls_profile_stretch(profile,
                             profile[1].iteration_s * known->step_s / profile->iteration_s);
     }
-    return status;
+    return DLS_OK;
 }
 
 static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,

@@ -70,37 +70,27 @@ static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_
     int32_t n_groups;
     DLS_TRY(dls_input_groups(z->spec, one, &n_groups, err));
     DLS_TRY(dls_grouping_create(one, z->spec->grouping, n_groups, z->spec->seed, &grouping, err));
-    dls_status status = dls_input_grouped(z->spec, one, &grouping, &input->graph, NULL, err);
-    if (status == DLS_OK) {
-        const dls_graph *g = &input->graph;
-        const size_t cells = (size_t)g->n_nodes * (size_t)g->n_features;
-        double *x = (double *)(uintptr_t)g->x; /* owned by the graph, which is ours */
-        input->per_batch = dls_alloc(cells * sizeof *input->per_batch + 1);
-        status = input->per_batch ? DLS_OK : dls_nomem(err, "features", cells * sizeof *x);
-        DLS_THEN(status, dls_features_raw(z->spec->features, one, &grouping, x, NULL, err));
-        DLS_THEN(status,
-                 dls_features_raw(z->spec->features, two, &grouping, input->per_batch, NULL, err));
-        for (size_t i = 0; i < cells && status == DLS_OK; i++) {
-            input->per_batch[i] -= x[i];
-        }
+    DLS_TRY(dls_input_grouped(z->spec, one, &grouping, &input->graph, NULL, err));
+    const dls_graph *g = &input->graph;
+    const size_t cells = (size_t)g->n_nodes * (size_t)g->n_features;
+    double *x = (double *)(uintptr_t)g->x; /* owned by the graph, which is ours */
+    DLS_TRY(dls_alloc_array(&input->per_batch, cells + 1, sizeof *x, "features", err));
+    DLS_TRY(dls_features_raw(z->spec->features, one, &grouping, x, NULL, err));
+    DLS_TRY(dls_features_raw(z->spec->features, two, &grouping, input->per_batch, NULL, err));
+    for (size_t i = 0; i < cells; i++) {
+        input->per_batch[i] -= x[i];
     }
-    return status;
+    return DLS_OK;
 }
 
 static dls_status make(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error *err)
 {
-    dls_opgraph *one, *two;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *one = NULL, *two = NULL;
     DLS_TRY(graph_of(input, 1, &one, err));
-    dls_status status = graph_of(input, 2, &two, err);
-    if (status == DLS_OK) {
-        status = fill(z, input, one, two, err);
-        dls_opgraph_destroy(two);
-    }
-    dls_opgraph_destroy(one);
-    if (status == DLS_OK) {
-        input->checksum = checksum(input);
-    }
-    return status;
+    DLS_TRY(graph_of(input, 2, &two, err));
+    DLS_TRY(fill(z, input, one, two, err));
+    input->checksum = checksum(input);
+    return DLS_OK;
 }
 
 dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,

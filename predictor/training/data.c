@@ -6,6 +6,7 @@
 #include "predictor/training/data.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "predictor/training/shuffle.h"
 
@@ -15,12 +16,8 @@
 void dls_train_data_destroy(dls_train_data *data)
 {
     for (int s = 0; data && s < DLS_SPLITS; s++) {
-        dls_free(data->split[s].graph);
-        dls_free(data->split[s].first);
-        dls_free(data->split[s].setting);
-        dls_free(data->split[s].row);
-        dls_free(data->split[s].target);
-        dls_free(data->split[s].condition);
+        DLS_FREE_ALL(data->split[s].graph, data->split[s].first, data->split[s].setting,
+                     data->split[s].row, data->split[s].target, data->split[s].condition);
     }
     dls_free(data);
 }

@@ -6,6 +6,7 @@
 #include "predictor/training/evaluate.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 
 #include <math.h>
@@ -258,15 +259,7 @@ dls_status dls_yardsticks_create(const dls_dataset *set, size_t setting, dls_spl
 void dls_yardsticks_destroy(dls_yardsticks *y)
 {
     if (y) {
-        dls_free(y->row);
-        dls_free(y->graph);
-        dls_free(y->label);
-        dls_free(y->truth);
-        dls_free(y->model);
-        dls_free(y->mean);
-        dls_free(y->nearest);
-        dls_free(y->iteration_s);
-        dls_free(y->known);
-        dls_free(y);
+        DLS_FREE_ALL(y->row, y->graph, y->label, y->truth, y->model, y->mean, y->nearest,
+                     y->iteration_s, y->known, y);
     }
 }

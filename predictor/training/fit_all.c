@@ -4,6 +4,7 @@
  * setting and fits label scales as a ridge regression on them.
  */
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/ridge.h"
@@ -126,10 +127,7 @@ static dls_status train(const joint *j, const dls_train_options *o, dls_train_co
 
 static void joint_fini(joint *j)
 {
-    dls_free(j->seen);
-    dls_free(j->x);
-    dls_free(j->y);
-    dls_free(j->labels);
+    DLS_FREE_ALL(j->seen, j->x, j->y, j->labels);
 }
 
 dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fit_settings *which,

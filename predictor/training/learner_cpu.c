@@ -3,6 +3,8 @@
  * The learner of the CPU: a stepper and the optimiser beside it.
  */
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "predictor/training/learner.h"
 
 #include <stdio.h>
@@ -35,10 +37,7 @@ static void cpu_close(void *state)
         dls_free(l->start[s]);
     }
     dls_stepper_destroy(l->stepper);
-    dls_free(l->sample);
-    dls_free(l->out);
-    dls_free(l->gradient);
-    dls_free(l);
+    DLS_FREE_ALL(l->sample, l->out, l->gradient, l);
 }
 
 /* Of so many graphs. */
@@ -72,18 +71,16 @@ static dls_status set_up(cpu_learner *l, dls_error *err)
                : dls_nomem(err, "training", net->n_values * sizeof(double));
 }
 
+DLS_OWNER(cpu_learner, cpu_close)
+
 static dls_status cpu_open(const dls_learner_config *config, void **state, dls_error *err)
 {
     *state = NULL;
-    cpu_learner *l;
+    DLS_HOLD(cpu_close) cpu_learner *l = NULL;
     DLS_TRY(dls_alloc_array(&l, 1, sizeof *l, "training", err));
     l->c = *config;
-    const dls_status status = set_up(l, err);
-    if (status != DLS_OK) {
-        cpu_close(l);
-        return status;
-    }
-    *state = l;
+    DLS_TRY(set_up(l, err));
+    *state = dls_take(&l);
     return DLS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "predictor/training/stepper.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/team.h"
 
@@ -78,15 +79,8 @@ void dls_stepper_destroy(dls_stepper *s)
         dls_free(s->gradient[i]);
     }
     s->engine->close(s->state);
-    dls_free(s->memory);
-    dls_free(s->bytes);
-    dls_free(s->gradient);
-    dls_free(s->pieces);
-    dls_free(s->order);
-    dls_free(s->sample);
-    dls_free(s->row);
-    dls_free(s->out);
-    dls_free(s);
+    DLS_FREE_ALL(s->memory, s->bytes, s->gradient, s->pieces, s->order, s->sample, s->row, s->out,
+                 s);
 }
 
 const char *dls_stepper_describe(const dls_stepper *s)

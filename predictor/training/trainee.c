@@ -6,6 +6,7 @@
 #include "predictor/training/trainee.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 
 #include <math.h>
@@ -317,13 +318,8 @@ dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dl
 void dls_trainee_destroy(dls_trainee *net)
 {
     if (net) {
-        dls_free(net->feature_shift);
-        dls_free(net->feature_scale);
-        dls_free(net->param);
-        dls_free(net->value);
-        dls_free(net->map);
-        dls_free(net->conv);
-        dls_free(net);
+        DLS_FREE_ALL(net->feature_shift, net->feature_scale, net->param, net->value, net->map,
+                     net->conv, net);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/free.h"
 #include "base/guard.h"
 #include "base/own.h"
 #include "config/prepare.h"
@@ -51,13 +52,10 @@ void dls_setup_destroy(dls_setup *setup)
         return;
     }
     for (size_t i = 0; i < setup->n_set; i++) {
-        dls_free((char *)(uintptr_t)setup->set[i].key);
-        dls_free((char *)(uintptr_t)setup->set[i].text);
-        dls_free((char *)(uintptr_t)setup->set[i].where);
+        DLS_FREE_ALL((char *)(uintptr_t)setup->set[i].key, (char *)(uintptr_t)setup->set[i].text,
+                     (char *)(uintptr_t)setup->set[i].where);
     }
-    dls_free(setup->set);
-    dls_free(setup->path);
-    dls_free(setup->content);
+    DLS_FREE_ALL(setup->set, setup->path, setup->content);
     dls_problems_fini(&setup->problems);
     dls_shared_config_leave(setup->loaded);
     free(setup->answer);

@@ -60,11 +60,12 @@ dls_status dls_h5_fail(dls_error *err, dls_status status, const char *fmt, ...)
     return dls_fail(err, status, NULL, "%s%s%s", what, why.text[0] ? ": " : "", why.text);
 }
 
-void dls_h5_where(dls_error *err, const char *path)
+dls_status dls_h5_where(dls_status status, dls_error *err, const char *path)
 {
-    if (err && !*err->where) {
+    if (status != DLS_OK && err && !*err->where) {
         snprintf(err->where, sizeof err->where, "%s", path);
     }
+    return status;
 }
 
 dls_status dls_h5_unwritten(dls_error *err, const char *what)
@@ -104,10 +105,9 @@ dls_status dls_h5_begin(dls_h5_new *f, const char *path, dls_error *err)
     H5Pclose(fcpl);
     H5Pclose(fapl);
     if (status != DLS_OK) {
-        dls_h5_where(err, path);
         dls_h5_abort(f);
     }
-    return status;
+    return dls_h5_where(status, err, path);
 }
 
 /* Whether HDF5 and the disk took everything; the disk's reason is the better one. */
@@ -120,9 +120,7 @@ static dls_status close_file(dls_h5_new *f, dls_error *err)
                         "cannot be written: %s", strerror(f->first_errno));
     }
     if (closed < 0) {
-        const dls_status status = dls_h5_fail(err, DLS_EOUTPUT, "cannot be written");
-        dls_h5_where(err, f->out.path);
-        return status;
+        return dls_h5_where(dls_h5_fail(err, DLS_EOUTPUT, "cannot be written"), err, f->out.path);
     }
     return DLS_OK;
 }
@@ -155,14 +153,10 @@ dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what, dl
     if (status == DLS_OK) {
         return dls_h5_commit(&f, err);
     }
-    dls_h5_where(err, path);
-    if (status == DLS_EOUTPUT && f.first_errno) {
-        const dls_status disk = close_file(&f, err);
-        dls_h5_abort(&f);
-        return disk;
-    }
+    const dls_status why = status == DLS_EOUTPUT && f.first_errno ? close_file(&f, err)
+                                                                   : dls_h5_where(status, err, path);
     dls_h5_abort(&f);
-    return status;
+    return why;
 }
 
 /* ---- groups and attributes ------------------------------------------------------------------- */

@@ -59,8 +59,8 @@ dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what,
 /* "<what>: <the reason on HDF5's error stack>". Any call of HDF5 clears that stack: report first,
  * clean up then. */
 dls_status dls_h5_fail(dls_error *err, dls_status status, const char *fmt, ...) DLS_PRINTF(3, 4);
-/* Say in which file, if that is not said yet; err may be NULL. */
-void dls_h5_where(dls_error *err, const char *path);
+/* Say in which file it failed, if that is not said yet; returns the status. err may be NULL. */
+dls_status dls_h5_where(dls_status status, dls_error *err, const char *path) DLS_MUST_CHECK;
 /* "<what> could not be written", "<what> is missing or damaged" */
 dls_status dls_h5_unwritten(dls_error *err, const char *what);
 dls_status dls_h5_damaged(dls_error *err, const char *what);

@@ -69,10 +69,7 @@ dls_status dls_h5_open(const char *path, hid_t *file, dls_error *err)
                                   ? dls_nomem(err, "a file", 1)
                                   : dls_h5_fail(err, DLS_EINPUT, "not an HDF5 file, or damaged");
     H5Pclose(fapl);
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-    }
-    return status;
+    return dls_h5_where(status, err, path);
 }
 
 dls_status dls_h5_get_group(hid_t at, const char *name, hid_t *out, dls_error *err)
@@ -91,6 +88,11 @@ typedef struct naming {
     dls_error *err;
 } naming;
 
+static void naming_fini(naming *w)
+{
+    dls_strdict_fini(&w->found);
+}
+
 static herr_t note_name(hid_t group, const char *name, const H5L_info_t *info, void *user)
 {
     (void)group, (void)info;
@@ -107,27 +109,21 @@ static int by_bytes(const void *a, const void *b)
 
 dls_status dls_h5_names(hid_t group, dls_strdict *names, dls_error *err)
 {
-    naming w = {.err = err};
-    const char **sorted = NULL;
+    DLS_OWN(naming_fini) naming w = {.err = err};
+    DLS_FREED const char **sorted = NULL;
     int32_t code;
-    dls_strdict_init(&w.found);
-    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, note_name, &w) < 0 &&
-        w.status == DLS_OK) {
-        w.status = dls_h5_damaged(err, "a group");
+    if (H5Literate(group, H5_INDEX_NAME, H5_ITER_NATIVE, NULL, note_name, &w) < 0) {
+        return w.status != DLS_OK ? w.status : dls_h5_damaged(err, "a group");
     }
-    DLS_THEN(w.status, dls_alloc_array(&sorted, w.found.n + 1, sizeof *sorted, "names", err));
-    for (size_t i = 0; i < w.found.n && w.status == DLS_OK; i++) {
+    DLS_TRY(dls_alloc_array(&sorted, w.found.n + 1, sizeof *sorted, "names", err));
+    for (size_t i = 0; i < w.found.n; i++) {
         sorted[i] = dls_strdict_get(&w.found, (int32_t)i);
     }
-    if (w.status == DLS_OK) {
-        qsort(sorted, w.found.n, sizeof *sorted, by_bytes);
+    qsort(sorted, w.found.n, sizeof *sorted, by_bytes);
+    for (size_t i = 0; i < w.found.n; i++) {
+        DLS_TRY(dls_strdict_put(names, sorted[i], strlen(sorted[i]), &code, err));
     }
-    for (size_t i = 0; i < w.found.n && w.status == DLS_OK; i++) {
-        w.status = dls_strdict_put(names, sorted[i], strlen(sorted[i]), &code, err);
-    }
-    dls_free(sorted);
-    dls_strdict_fini(&w.found);
-    return w.status;
+    return DLS_OK;
 }
 
 /* Whether every cell has the same width: HDF5 1.10 trusts what a file says of variable ones. */

@@ -5,6 +5,7 @@
 #include "base/options.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/json.h"
 
 #include <ctype.h>
@@ -331,16 +332,12 @@ void dls_option_put(FILE *out, const dls_option *o, const dls_option_value *valu
 dls_status dls_options_defaults(const dls_option *options, dls_option_value **out, dls_error *err)
 {
     const size_t n = dls_options_count(options);
-    dls_option_value *values;
+    DLS_FREED dls_option_value *values = NULL;
     DLS_TRY(dls_alloc_array(&values, n + 1, sizeof *values, "option values", err));
     for (size_t i = 0; i < n; i++) {
-        const dls_status status = dls_option_parse(&options[i], options[i].def, &values[i], err);
-        if (status != DLS_OK) {
-            dls_free(values);
-            return status;
-        }
+        DLS_TRY(dls_option_parse(&options[i], options[i].def, &values[i], err));
     }
-    *out = values;
+    *out = dls_take(&values);
     return DLS_OK;
 }
 

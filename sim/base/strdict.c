@@ -6,6 +6,7 @@
 #include "base/strdict.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <string.h>
 
@@ -32,10 +33,7 @@ void dls_strdict_init(dls_strdict *dict)
 
 void dls_strdict_fini(dls_strdict *dict)
 {
-    dls_free(dict->text);
-    dls_free(dict->offset);
-    dls_free(dict->hash);
-    dls_free(dict->slot);
+    DLS_FREE_ALL(dict->text, dict->offset, dict->hash, dict->slot);
     dls_strdict_init(dict);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/free.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,14 +202,10 @@ void dls_place_index_destroy(dls_place_index *index)
                 dls_free(ti->rack_tree[f]);
             }
         }
-        dls_free(ti->nodes);
-        dls_free(ti->rack_tree);
-        dls_free(ti->sizes);
+        DLS_FREE_ALL(ti->nodes, ti->rack_tree, ti->sizes);
     }
     dls_parts_destroy(index->parts);
-    dls_free(index->node);
-    dls_free(index->rack);
-    dls_free(index);
+    DLS_FREE_ALL(index->node, index->rack, index);
 }
 
 /* ---- taking and giving ---------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/free.h"
 
 #include <string.h>
 
@@ -123,11 +124,7 @@ dls_status dls_parts_create(dls_place_index *index, bool is_mig, dls_error *err)
 void dls_parts_destroy(dls_gpu_parts *p)
 {
     if (p) {
-        void *const owned[] = {p->first, p->node_of, p->taken, p->jobs,
-                               p->bytes, p->slices,  p->owner};
-        for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-            dls_free(owned[i]);
-        }
+        DLS_FREE_ALL(p->first, p->node_of, p->taken, p->jobs, p->bytes, p->slices, p->owner);
         dls_order_fini(&p->order);
         dls_free(p);
     }

@@ -6,6 +6,7 @@
 #include "config/config.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "config/load.h"
 #include "config/tree.h"
@@ -21,11 +22,8 @@ void dls_config_destroy(dls_config *config)
     dls_cluster_spec_fini(&config->cluster);
     dls_free(config->services.service);
     dls_settings_fini(&config->settings);
-    dls_free(config->sched_values);
-    dls_free(config->placement_values);
-    dls_free(config->text);
-    dls_free(config->file);
-    dls_free(config);
+    DLS_FREE_ALL(config->sched_values, config->placement_values, config->text, config->file,
+                 config);
 }
 
 static dls_status apply_override(dls_settings *s, const dls_override *o, dls_problems *problems,

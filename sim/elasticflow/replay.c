@@ -9,6 +9,7 @@
 #include "elasticflow/replay.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "elasticflow/seats.h"
 
 #include <math.h>
@@ -577,11 +578,6 @@ dls_status dls_elasticflow_replay(const dls_elasticflow_params *p, const dls_tra
     }
     dls_ef_planner_fini(&r.plans);
     dls_ef_seats_fini(&r.seats);
-    dls_free(r.ev);
-    dls_free(r.job);
-    dls_free(r.list);
-    dls_free(r.trial);
-    dls_free(r.cached);
-    dls_free(r.share);
+    DLS_FREE_ALL(r.ev, r.job, r.list, r.trial, r.cached, r.share);
     return status;
 }

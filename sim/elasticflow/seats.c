@@ -5,6 +5,7 @@
 #include "elasticflow/seats.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <string.h>
 
@@ -27,10 +28,7 @@ dls_status dls_ef_seats_init(dls_ef_seats *s, int32_t nodes, int32_t per_node, d
 
 void dls_ef_seats_fini(dls_ef_seats *s)
 {
-    dls_free(s->set);
-    dls_free(s->jobs);
-    dls_free(s->seen);
-    dls_free(s->list[0]);
+    DLS_FREE_ALL(s->set, s->jobs, s->seen, s->list[0]);
 }
 
 void dls_ef_seats_forget(dls_ef_seats *s)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/free.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,9 +141,6 @@ void dls_fgd_input_fini(dls_fgd_input *in)
     dls_strdict_fini(&in->names);
     dls_strdict_fini(&in->specs);
     dls_strdict_fini(&in->models);
-    dls_free(in->node);
-    dls_free(in->kind);
-    dls_free(in->pod_name);
-    dls_free(in->pod_kind);
+    DLS_FREE_ALL(in->node, in->kind, in->pod_name, in->pod_kind);
     *in = (dls_fgd_input){0};
 }

@@ -5,6 +5,7 @@
  * at every number.
  */
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/rng.h"
 #include "fgd/fgd.h"
 
@@ -34,11 +35,7 @@ static void close_state(state *s)
     for (size_t k = 0; s->known && k < s->n_kinds; k++) {
         dls_free(s->known[k]);
     }
-    dls_free(s->known);
-    dls_free(s->left);
-    dls_free(s->held);
-    dls_free(s->version);
-    dls_free(s->typical);
+    DLS_FREE_ALL(s->known, s->left, s->held, s->version, s->typical);
 }
 
 static dls_status open_state(state *s, const dls_fgd_input *in, dls_error *err)
@@ -273,8 +270,6 @@ dls_status dls_fgd_experiment(const dls_fgd_input *in, const char *policy, bool 
             allocated[w.next] = 100 * (double)w.allocated / (double)total;
         }
     }
-    dls_free(kind);
-    dls_free(place);
-    dls_free(shuffled.node);
+    DLS_FREE_ALL(kind, place, shuffled.node);
     return status;
 }

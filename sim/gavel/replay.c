@@ -6,6 +6,7 @@
 #include "gavel/market.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,19 +199,10 @@ static void take_down(dls_gv *g)
         dls_gv_profile_destroy(g->job[j].profile);
     }
     dls_gv_speeds_fini(&g->speeds);
-    dls_free(g->job);
-    dls_free(g->active);
-    dls_free(g->taken);
-    dls_free(g->gpu_taken);
-    dls_free(g->combo);
-    dls_free(g->candidate);
+    DLS_FREE_ALL(g->job, g->active, g->taken, g->gpu_taken, g->combo, g->candidate);
     dls_gv_market_destroy(g->market);
     dls_timeshares_fini(&g->shares);
-    dls_free(g->now.run);
-    dls_free(g->now.gpu);
-    dls_free(g->before.run);
-    dls_free(g->before.gpu);
-    dls_free(g);
+    DLS_FREE_ALL(g->now.run, g->now.gpu, g->before.run, g->before.gpu, g);
 }
 
 dls_status dls_gavel_replay(const dls_gavel_params *params, const char *throughputs,

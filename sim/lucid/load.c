@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/free.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -200,9 +201,6 @@ void dls_lucid_trace_fini(dls_lucid_trace *t)
     dls_strdict_fini(&t->ids);
     dls_strdict_fini(&t->vcs);
     dls_strdict_fini(&t->workloads);
-    dls_free(t->job);
-    dls_free(t->speed);
-    dls_free(t->speed_of_host);
-    dls_free(t->forecast);
+    DLS_FREE_ALL(t->job, t->speed, t->speed_of_host, t->forecast);
     *t = (dls_lucid_trace){0};
 }

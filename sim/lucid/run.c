@@ -5,6 +5,7 @@
 #include "lucid/core.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -313,12 +314,7 @@ static void close_vc(dls_lucid *l)
             dls_free(seat);
         }
     }
-    dls_free(l->queue);
-    dls_free(l->running);
-    dls_free(l->used);
-    dls_free(l->order);
-    dls_free(l->keyed);
-    dls_free(l->scratch);
+    DLS_FREE_ALL(l->queue, l->running, l->used, l->order, l->keyed, l->scratch);
 }
 
 static dls_status run_vc(dls_lucid *l, const dls_lucid_policy *policy, int32_t nodes,

@@ -11,6 +11,7 @@
 #include "muri/core.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "sched/group_memo.h"
 #include "sched/matching.h"
 
@@ -377,11 +378,8 @@ static dls_status open_packing(dls_muri *m, dls_error *err)
 static void close_packing(dls_muri *m)
 {
     packing *p = m->state;
-    void *const owned[] = {p->class,  p->order, p->class_of, p->jobs,   p->mate,    p->by_key,
-                           p->groups, p->spare, p->key,      p->marked, p->profile, p->weight};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        dls_free(owned[i]);
-    }
+    DLS_FREE_ALL(p->class, p->order, p->class_of, p->jobs, p->mate, p->by_key, p->groups, p->spare,
+                 p->key, p->marked, p->profile, p->weight);
     dls_group_memo_fini(&p->memo);
     dls_group_memo_fini(&p->best);
     dls_matching_destroy(p->matching);

@@ -5,6 +5,7 @@
 #include "muri/core.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -324,9 +325,6 @@ dls_status dls_muri_run(const dls_muri_cluster *cluster, const dls_muri_setting 
     if (n_completed) {
         *n_completed = counted;
     }
-    void *const owned[] = {time, first, m.run, m.list, m.ending, m.free, m.state};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
-        dls_free(owned[i]);
-    }
+    DLS_FREE_ALL(time, first, m.run, m.list, m.ending, m.free, m.state);
     return status;
 }

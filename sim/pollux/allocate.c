@@ -3,6 +3,7 @@
  * Pollux's own policy: speed-ups by fitted goodput models, searched by genetic.h.
  */
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/rng.h"
 #include "pollux/core.h"
 #include "pollux/genetic.h"
@@ -29,12 +30,7 @@ static void pollux_close(dls_pollux *p)
     pollux *s = p->state;
     if (s) {
         dls_genetic_destroy(s->search);
-        dls_free(s->order);
-        dls_free(s->most);
-        dls_free(s->factor);
-        dls_free(s->fair);
-        dls_free(s->present);
-        dls_free(s);
+        DLS_FREE_ALL(s->order, s->most, s->factor, s->fair, s->present, s);
     }
 }
 

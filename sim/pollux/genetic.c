@@ -5,6 +5,7 @@
 #include "pollux/genetic.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -56,14 +57,7 @@ dls_status dls_genetic_create(int32_t nodes, dls_genetic **out, dls_error *err)
 void dls_genetic_destroy(dls_genetic *g)
 {
     if (g) {
-        dls_free(g->genes);
-        dls_free(g->old);
-        dls_free(g->speedup);
-        dls_free(g->id);
-        dls_free(g->order);
-        dls_free(g->column);
-        dls_free(g->positive);
-        dls_free(g);
+        DLS_FREE_ALL(g->genes, g->old, g->speedup, g->id, g->order, g->column, g->positive, g);
     }
 }
 

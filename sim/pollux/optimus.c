@@ -5,6 +5,7 @@
  * most by it.
  */
 #include "base/alloc.h"
+#include "base/free.h"
 #include "pollux/core.h"
 
 #include <string.h>
@@ -19,11 +20,7 @@ static void optimus_close(dls_pollux *p)
 {
     optimus *s = p->state;
     if (s) {
-        dls_free(s->count);
-        dls_free(s->order);
-        dls_free(s->gain);
-        dls_free(s->remaining);
-        dls_free(s);
+        DLS_FREE_ALL(s->count, s->order, s->gain, s->remaining, s);
     }
 }
 

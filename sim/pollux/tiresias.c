@@ -4,6 +4,7 @@
  * demoted stands behind all others from then on; what does not fit is passed over.
  */
 #include "base/alloc.h"
+#include "base/free.h"
 #include "pollux/core.h"
 
 #include <string.h>
@@ -27,11 +28,7 @@ static void tiresias_close(dls_pollux *p)
 {
     tiresias *s = p->state;
     if (s) {
-        dls_free(s->job);
-        dls_free(s->queue);
-        dls_free(s->second);
-        dls_free(s->count);
-        dls_free(s);
+        DLS_FREE_ALL(s->job, s->queue, s->second, s->count, s);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "record/record.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/assert.h"
 #include "base/rng.h"
 #include "record/columns.h"
@@ -33,18 +34,16 @@ dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err)
     return DLS_OK;
 }
 
+DLS_OWNER(dls_record, dls_record_destroy)
+
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
 {
-    dls_record *rec;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     DLS_TRY(dls_alloc_array(&rec, 1, sizeof *rec, "run record", err));
     rec->n_jobs = n_jobs;
     rec->want_allocs = rec->want_series = true;
-    const dls_status status = dls_record_want(rec, DLS_WANT_ALWAYS, err);
-    if (status != DLS_OK) {
-        dls_record_destroy(rec);
-        return status;
-    }
-    *out = rec;
+    DLS_TRY(dls_record_want(rec, DLS_WANT_ALWAYS, err));
+    *out = dls_take(&rec);
     return DLS_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "results/merge.h"
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/units.h"
 #include "sweep/store.h"
@@ -38,10 +39,7 @@ static void table_destroy(table *t)
         dls_free(t->data[i]);
     }
     if (t) {
-        dls_free(t->state);
-        dls_free(t->row);
-        dls_free(t->runs);
-        dls_free(t->texts);
+        DLS_FREE_ALL(t->state, t->row, t->runs, t->texts);
     }
     dls_free(t);
 }

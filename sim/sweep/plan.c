@@ -5,6 +5,7 @@
 #include "sweep/plan.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "base/shell.h"
 #include "config/load.h"
@@ -35,14 +36,8 @@ void dls_sweep_plan_destroy(dls_sweep_plan *plan)
         trace_fini(&plan->trace[i]);
     }
     dls_sweep_inputs_fini(&plan->inputs);
-    dls_free(plan->trace);
-    dls_free(plan->base_text);
-    dls_free(plan->id);
-    dls_free(plan->trace_of);
-    dls_free(plan->seed);
-    dls_free(plan->scheduler);
-    dls_free(plan->placement);
-    dls_free(plan);
+    DLS_FREE_ALL(plan->trace, plan->base_text, plan->id, plan->trace_of, plan->seed,
+                 plan->scheduler, plan->placement, plan);
 }
 
 /* ---- one point ------------------------------------------------------------------------------- */

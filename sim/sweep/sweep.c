@@ -5,6 +5,7 @@
 #include "sweep/sweep.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
 #include "base/own.h"
 #include "sweep/read.h"
 
@@ -43,14 +44,8 @@ void dls_sweep_destroy(dls_sweep *sweep)
     }
     texts_fini(sweep->set, sweep->n_set);
     texts_fini(sweep->set_where, sweep->n_set);
-    dls_free(sweep->axis);
-    dls_free(sweep->path);
-    dls_free(sweep->base);
-    dls_free(sweep->name);
-    dls_free(sweep->output);
-    dls_free(sweep->baseline);
-    dls_free(sweep->seed);
-    dls_free(sweep);
+    DLS_FREE_ALL(sweep->axis, sweep->path, sweep->base, sweep->name, sweep->output, sweep->baseline,
+                 sweep->seed, sweep);
 }
 
 /* "runs/a.cfg" -> "a" */

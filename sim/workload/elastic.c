@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/csv.h"
+#include "base/free.h"
 #include "workload/kinds.h"
 #include "workload/throughputs.h"
 
@@ -245,12 +246,7 @@ dls_status dls_elastic_create(const char *path, const dls_trace *trace,
 void dls_elastic_destroy(dls_elastic_jobs *e)
 {
     if (e) {
-        dls_free(e->min_gpus);
-        dls_free(e->max_gpus);
-        dls_free(e->row);
-        dls_free(e->first);
-        dls_free(e->end);
-        dls_free(e);
+        DLS_FREE_ALL(e->min_gpus, e->max_gpus, e->row, e->first, e->end, e);
     }
 }
 

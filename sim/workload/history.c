@@ -6,7 +6,9 @@
 #include "workload/history.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/assert.h"
+#include "base/free.h"
 #include "base/radix.h"
 #include "base/strdict.h"
 
@@ -252,45 +254,39 @@ static dls_status make(dls_history *h, making *m, const dls_trace *trace, const 
     return past ? learn_past(h, m, past, err) : DLS_OK;
 }
 
+DLS_OWNER(dls_history, dls_history_destroy)
+
+static void making_fini(making *m)
+{
+    dls_strdict_fini(&m->groups);
+    dls_strdict_fini(&m->names);
+    DLS_FREE_ALL(m->past_group, m->end, m->asked);
+}
+
 dls_status dls_history_create(const dls_trace *trace, const dls_trace *past, bool trees,
                               dls_history **out, dls_error *err)
 {
-    making m = {.past_group = NULL};
-    dls_history *h;
+    DLS_OWN(making_fini) making m = {.past_group = NULL};
+    DLS_HOLD(dls_history_destroy) dls_history *h = NULL;
     DLS_TRY(dls_alloc_array(&h, 1, sizeof *h, "history", err));
     h->col = dls_trace_cols(trace);
-    dls_strdict_init(&m.groups);
-    dls_strdict_init(&m.names);
-    const dls_status status = make(h, &m, trace, past, trees, err);
-    dls_strdict_fini(&m.groups);
-    dls_strdict_fini(&m.names);
-    dls_free(m.past_group);
-    dls_free(m.end);
-    dls_free(m.asked);
-    if (status != DLS_OK) {
-        dls_history_destroy(h);
-        return status;
-    }
-    *out = h;
+    DLS_TRY(make(h, &m, trace, past, trees, err));
+    *out = dls_take(&h);
     return DLS_OK;
 }
 
 dls_status dls_history_copy(const dls_history *from, dls_history **out, dls_error *err)
 {
     const size_t n = from->col->n * LEVELS + 1, groups = from->n_groups + 1;
-    dls_history *h;
+    DLS_HOLD(dls_history_destroy) dls_history *h = NULL;
     DLS_TRY(dls_duplicate(&h, from, 1, 1, sizeof *h, err));
     h->group = NULL;
     h->past = (dls_learned){0};
-    dls_status status = dls_duplicate(&h->group, from->group, n, n, sizeof *h->group, err);
+    DLS_TRY(dls_duplicate(&h->group, from->group, n, n, sizeof *h->group, err));
     const dls_learned *l = &from->past;
-    DLS_THEN(status, dls_duplicate(&h->past.runs, l->runs, groups, groups, sizeof *l->runs, err));
-    DLS_THEN(status, dls_duplicate(&h->past.lessons, l->lessons, 1, 1, sizeof *l->lessons, err));
-    if (status != DLS_OK) {
-        dls_history_destroy(h);
-        return status;
-    }
-    *out = h;
+    DLS_TRY(dls_duplicate(&h->past.runs, l->runs, groups, groups, sizeof *l->runs, err));
+    DLS_TRY(dls_duplicate(&h->past.lessons, l->lessons, 1, 1, sizeof *l->lessons, err));
+    *out = dls_take(&h);
     return DLS_OK;
 }
 
@@ -299,10 +295,7 @@ void dls_history_destroy(dls_history *h)
     if (!h) {
         return;
     }
-    dls_free(h->group);
-    dls_free(h->past.runs);
-    dls_free(h->past.lessons);
-    dls_free(h);
+    DLS_FREE_ALL(h->group, h->past.runs, h->past.lessons, h);
 }
 
 size_t dls_history_groups(const dls_history *h)

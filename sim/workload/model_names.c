@@ -343,7 +343,7 @@ dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_n
                               dls_workload *w, dls_error *err)
 {
     dls_zoo_options options = dls_zoo_defaults(names->zoo);
-    dls_opgraph *graph;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *graph = NULL;
     options.batch = batch;
     options.numeric = numeric;
     options.image = names->image;
@@ -351,16 +351,15 @@ dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_n
     options.shards = names->shards;
     options.sequence = names->sequence ? names->sequence : options.sequence;
     DLS_TRY(dls_zoo_build(names->zoo, &options, &graph, err));
-    const dls_status status = dls_workload_from_graph(graph, w, err);
-    dls_opgraph_destroy(graph);
-    if (status == DLS_OK && names->runner & DLS_RUN_EAGER) {
+    DLS_TRY(dls_workload_from_graph(graph, w, err));
+    if (names->runner & DLS_RUN_EAGER) {
         w->activations = names->runner & DLS_RUN_FORWARD ? ALIVE * w->largest : w->kept;
         w->process = PYTORCH_BYTES;
         for (size_t i = 0; i < w->n_kernels && !(w->process > PYTORCH_BYTES); i++) {
             w->process += w->kernel[i].family < DLS_KERNEL_MATMUL ? CUDNN_BYTES : 0;
         }
     }
-    return status;
+    return DLS_OK;
 }
 
 static dls_grows which_grows(const dls_product *half, const dls_product *whole)
@@ -392,17 +391,14 @@ static dls_status as_described(const dls_model_names *names, dls_numeric numeric
         return dls_workload_build(names->layers, w, err);
     }
     const int32_t batch = names->zoo->batch;
-    dls_workload half;
+    DLS_OWN(dls_workload_fini) dls_workload half = {0};
     if (dls_zoo_only_batch(names->zoo)) { /* all amounts then grow with the batch */
         return dls_model_at_batch(names, batch, numeric, w, err);
     }
     DLS_TRY(dls_model_at_batch(names, batch, numeric, &half, err));
-    const dls_status status = dls_model_at_batch(names, 2 * batch, numeric, w, err);
-    if (status == DLS_OK) {
-        split_traffic(w, &half, 2 * batch);
-    }
-    dls_workload_fini(&half);
-    return status;
+    DLS_TRY(dls_model_at_batch(names, 2 * batch, numeric, w, err));
+    split_traffic(w, &half, 2 * batch);
+    return DLS_OK;
 }
 
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/free.h"
 #include "world/shares_level.h"
 
 /* ---- who crosses what ---------------------------------------------------------------------------- */
@@ -31,10 +32,7 @@ dls_status dls_shares_init(dls_shares *s, int32_t n_links, dls_error *err)
 void dls_shares_fini(dls_shares *s)
 {
     dls_evq_fini(&s->due);
-    void *const owned[] = {s->link, s->flow, s->crossing, s->changed, s->moved, s->taker};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
-        dls_free(owned[i]);
-    }
+    DLS_FREE_ALL(s->link, s->flow, s->crossing, s->changed, s->moved, s->taker);
     *s = (dls_shares){0};
 }
 

@@ -5,6 +5,7 @@
 #include "world/stage_table.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -115,18 +116,14 @@ static dls_status match(const char *path, const dls_trace *trace, dls_stage_tabl
 dls_status dls_stage_table_load(const char *path, const dls_trace *trace, dls_stage_table *out,
                                 dls_error *err)
 {
-    char *text;
+    DLS_FREED char *text = NULL;
     size_t len;
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     *out = (dls_stage_table){0};
     DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
     dls_csv_init(&csv, path, text, len, ',');
     dls_status status = parse(&csv, out, err);
-    dls_csv_fini(&csv);
-    dls_free(text);
-    if (status == DLS_OK) {
-        status = match(path, trace, out, err);
-    }
+    DLS_THEN(status, match(path, trace, out, err));
     if (status != DLS_OK) {
         dls_stage_table_fini(out);
     }

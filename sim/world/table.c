@@ -6,6 +6,7 @@
 #include "world/table.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static dls_status read_folder(const char *path, dls_table *out, dls_error *err)
 static dls_status read_any(const char *path, dls_table *out, dls_error *err)
 {
     struct stat about;
-    char *text;
+    DLS_FREED char *text = NULL;
     size_t len;
     if (stat(path, &about) != 0) {
         return dls_fail(err, DLS_EINPUT, path, "the table of throughputs cannot be read: %s",
@@ -105,17 +106,13 @@ static dls_status read_any(const char *path, dls_table *out, dls_error *err)
     }
     DLS_TRY(dls_file_read(path, DLS_FILE_TABLE, &text, &len, err));
     const bool h5 = len >= 8 && memcmp(text, "\211HDF\r\n\032\n", 8) == 0;
-    const dls_status status =
-        h5 ? dls_table_read_h5(path, out, err) : dls_table_read_gavel(path, text, len, out, err);
-    dls_free(text);
-    return status;
+    return h5 ? dls_table_read_h5(path, out, err)
+              : dls_table_read_gavel(path, text, len, out, err);
 }
 
 dls_status dls_table_load(const char *path, dls_table *out, dls_error *err)
 {
     *out = (dls_table){0};
-    dls_strdict_init(&out->models);
-    dls_strdict_init(&out->gpus);
     dls_status status = read_any(path, out, err);
     if (status == DLS_OK && out->n == 0) {
         status = dls_fail(err, DLS_EINPUT, path, "no measurement in the table");

@@ -6,6 +6,7 @@
 #include "world/table.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/h5.h"
 
 #include <stdio.h>
@@ -79,26 +80,21 @@ static dls_status add_rows(const columns *c, dls_table *out, dls_error *err)
     return DLS_OK;
 }
 
+static void columns_fini(columns *c)
+{
+    dls_strdict_fini(&c->models);
+    dls_strdict_fini(&c->gpus);
+    for (int i = 0; i < COLUMNS; i++) {
+        dls_free(c->column[i]);
+    }
+    dls_free(c->iteration_s);
+}
+
 dls_status dls_table_read_h5(const char *path, dls_table *out, dls_error *err)
 {
-    columns c = {.n = HSIZE_UNDEF};
-    hid_t file;
-    dls_strdict_init(&c.models);
-    dls_strdict_init(&c.gpus);
+    DLS_OWN(columns_fini) columns c = {.n = HSIZE_UNDEF};
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
     DLS_TRY(dls_h5_open(path, &file, err));
-    dls_status status = read_columns(file, &c, err);
-    if (status == DLS_OK) {
-        status = add_rows(&c, out, err);
-    }
-    H5Fclose(file);
-    if (status != DLS_OK) {
-        dls_h5_where(err, path);
-    }
-    dls_strdict_fini(&c.models);
-    dls_strdict_fini(&c.gpus);
-    for (int i = 0; i < COLUMNS; i++) {
-        dls_free(c.column[i]);
-    }
-    dls_free(c.iteration_s);
-    return status;
+    DLS_TRY(dls_h5_where(read_columns(file, &c, err), err, path));
+    return dls_h5_where(add_rows(&c, out, err), err, path);
 }

@@ -15,6 +15,7 @@
 #include "world/truth.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/operator/llm.h"
 #include "workload/operator/timeline.h"
 #include "workload/operator/topology.h"
@@ -135,40 +136,39 @@ static dls_status choose(state *s, const dls_world_params *p, dls_error *err)
 static dls_status load(state *s, const dls_world_params *p, const dls_gpu_type *types,
                        int32_t n_types, dls_error *err)
 {
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     DLS_TRY(dls_hardware_load(p->hardware_dir, &hw, err));
-    dls_status status = dls_opmodel_of(hw.folder, p->sized ? &s->kernels : NULL, &s->model, err);
-    DLS_THEN(status, choose(s, p, err));
-    for (int32_t t = 0; t < n_types && status == DLS_OK; t++) {
+    DLS_TRY(dls_opmodel_of(hw.folder, p->sized ? &s->kernels : NULL, &s->model, err));
+    DLS_TRY(choose(s, p, err));
+    for (int32_t t = 0; t < n_types; t++) {
         s->gpu[t] = row_of(&hw, &types[t]);
-        status = check_row(&s->gpu[t], err);
+        DLS_TRY(check_row(&s->gpu[t], err));
     }
-    dls_hardware_fini(&hw);
-    return status;
+    return DLS_OK;
 }
 
 static void op_close(void *opaque)
 {
     state *s = opaque;
-    for (size_t i = 0; i < s->n_kept; i++) {
+    for (size_t i = 0; s && i < s->n_kept; i++) {
         dls_workload_fini(&s->kept[i].w);
     }
-    dls_free(s->kept);
-    dls_sized_table_fini(&s->kernels);
-    dls_free(s);
+    if (s) {
+        dls_sized_table_fini(&s->kernels);
+        dls_free(s->kept);
+        dls_free(s);
+    }
 }
+
+DLS_OWNER(state, op_close)
 
 static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,
                           void **out, dls_error *err)
 {
-    state *s;
+    DLS_HOLD(op_close) state *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "operator model", err));
-    const dls_status status = load(s, p, types, n_types, err);
-    if (status != DLS_OK) {
-        op_close(s);
-        return status;
-    }
-    *out = s;
+    DLS_TRY(load(s, p, types, n_types, err));
+    *out = dls_take(&s);
     return DLS_OK;
 }
 

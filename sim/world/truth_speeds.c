@@ -6,6 +6,7 @@
 #include "world/truth.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -55,33 +56,26 @@ static void speeds_close(void *opaque)
 static dls_status speeds_open(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,
                               void **out, dls_error *err)
 {
-    state *s;
+    DLS_FREED state *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "speeds", err));
     for (int32_t t = 0; t <= DLS_TYPES_MAX; t++) {
         s->speed[t] = 1;
     }
-    dls_status status = DLS_OK;
     const char *at = p->speeds ? p->speeds : "";
-    for (at += strspn(at, "; "); *at && status == DLS_OK; at += strspn(at, "; ")) {
+    for (at += strspn(at, "; "); *at; at += strspn(at, "; ")) {
         const size_t len = strcspn(at, "; ");
-        status = take_entry(s, types, n_types, at, len, err);
+        DLS_TRY(take_entry(s, types, n_types, at, len, err));
         at += len;
     }
-    for (int32_t t = 0; t < n_types && status == DLS_OK && p->power && p->power->limit_w > 0; t++) {
+    for (int32_t t = 0; t < n_types && p->power && p->power->limit_w > 0; t++) {
         dls_gpu_power gpu;
         double slower;
-        status = dls_gpu_power_of(p->power->gpus, types[t].name, &gpu, err);
-        if (status == DLS_OK) {
-            dls_gpu_power_limited(&gpu, dls_gpu_power_at(&gpu, p->power->utilisation),
-                                  p->power->limit_w, &slower);
-            s->speed[t] /= slower;
-        }
+        DLS_TRY(dls_gpu_power_of(p->power->gpus, types[t].name, &gpu, err));
+        dls_gpu_power_limited(&gpu, dls_gpu_power_at(&gpu, p->power->utilisation),
+                              p->power->limit_w, &slower);
+        s->speed[t] /= slower;
     }
-    if (status != DLS_OK) {
-        speeds_close(s);
-        return status;
-    }
-    *out = s;
+    *out = dls_take(&s);
     return DLS_OK;
 }
 

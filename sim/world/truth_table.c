@@ -14,6 +14,7 @@
 #include "world/truth.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -35,8 +36,10 @@ typedef struct state {
 static void table_close(void *opaque)
 {
     state *s = opaque;
-    dls_table_fini(&s->table);
-    dls_free(s);
+    if (s) {
+        dls_table_fini(&s->table);
+        dls_free(s);
+    }
 }
 
 static dls_status find_types(state *s, const char *path, dls_error *err)
@@ -58,27 +61,23 @@ static dls_status find_types(state *s, const char *path, dls_error *err)
     return DLS_OK;
 }
 
+DLS_OWNER(state, table_close)
+
 static dls_status table_open(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,
                              void **out, dls_error *err)
 {
     if (!p->table_path || !*p->table_path) {
         return dls_fail(err, DLS_ECONFIG, "perf.table", "the truth model \"table\" needs a table");
     }
-    state *s;
+    DLS_HOLD(table_close) state *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "table", err));
     s->n_types = n_types;
     s->knee = p->interference_knee;
     s->slope = p->interference_slope;
     memcpy(s->type, types, (size_t)n_types * sizeof *types);
-    dls_status status = dls_table_load(p->table_path, &s->table, err);
-    if (status == DLS_OK) {
-        status = find_types(s, p->table_path, err);
-    }
-    if (status != DLS_OK) {
-        table_close(s);
-        return status;
-    }
-    *out = s;
+    DLS_TRY(dls_table_load(p->table_path, &s->table, err));
+    DLS_TRY(find_types(s, p->table_path, err));
+    *out = dls_take(&s);
     return DLS_OK;
 }
 

@@ -6,6 +6,8 @@
 #include "world/world_impl.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "base/suggest.h"
 #include "workload/operator/llm.h"
 #include "workload/operator/residual.h"
@@ -301,18 +303,16 @@ static dls_status build_world(dls_world *w, dls_error *err)
     return DLS_OK;
 }
 
+DLS_OWNER(dls_world, dls_world_destroy)
+
 dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err)
 {
     *out = NULL;
-    dls_world *w;
+    DLS_HOLD(dls_world_destroy) dls_world *w = NULL;
     DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "world", err));
     w->p = *p;
-    const dls_status status = build_world(w, err);
-    if (status != DLS_OK) {
-        dls_world_destroy(w);
-        return status;
-    }
-    *out = w;
+    DLS_TRY(build_world(w, err));
+    *out = dls_take(&w);
     return DLS_OK;
 }
 
@@ -330,11 +330,8 @@ void dls_world_destroy(dls_world *w)
     dls_shapes_fini(&w->shapes);
     dls_shares_fini(&w->shares);
     dls_world_levels_fini(w);
-    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of, w->node,
-                           w->wire,    w->slot,  w->touched,     w->moved,   w->changed, w->seat};
-    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
-        dls_free(owned[i]);
-    }
+    DLS_FREE_ALL(w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of, w->node, w->wire,
+                 w->slot, w->touched, w->moved, w->changed, w->seat);
     dls_free(w);
 }
 

@@ -4,6 +4,7 @@
  * since.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "world/world_impl.h"
 
 #include <string.h>
@@ -60,16 +61,14 @@ static dls_status copy_running(dls_world *w, const dls_world *from, dls_error *e
     return dls_world_levels_copy(w, from, err);
 }
 
+DLS_OWNER(dls_world, dls_world_destroy)
+
 dls_status dls_world_copy(const dls_world *from, dls_world **out, dls_error *err)
 {
-    DLS_TRY(dls_world_create(&from->p, out, err));
-    dls_status status = copy_shapes(&(*out)->shapes, &from->shapes, err);
-    if (status == DLS_OK) {
-        status = copy_running(*out, from, err);
-    }
-    if (status != DLS_OK) {
-        dls_world_destroy(*out);
-        *out = NULL;
-    }
-    return status;
+    DLS_HOLD(dls_world_destroy) dls_world *w = NULL;
+    DLS_TRY(dls_world_create(&from->p, &w, err));
+    DLS_TRY(copy_shapes(&w->shapes, &from->shapes, err));
+    DLS_TRY(copy_running(w, from, err));
+    *out = dls_take(&w);
+    return DLS_OK;
 }

@@ -184,9 +184,8 @@ dls_status dls_feature_spec_load(const char *path, dls_feature_spec **out, dls_e
     DLS_THEN(status, get_spec(at, *out, err));
     H5Fclose(file);
     if (status != DLS_OK) {
-        dls_h5_where(err, path);
         dls_feature_spec_destroy(*out);
         *out = NULL;
     }
-    return status;
+    return dls_h5_where(status, err, path);
 }
