@@ -44,15 +44,6 @@ static void conv_gin(const dls_arch *a, const conv *c, graph_ctx *x, const REAL 
 
 /* ---- GAT ------------------------------------------------------------------------------------ */
 
-static REAL head_score(const REAL *row, const REAL *a, int32_t f)
-{
-    REAL sum = 0;
-    for (int32_t k = 0; k < f; k++) {
-        sum += row[k] * a[k];
-    }
-    return sum;
-}
-
 /* The node whose row the published reshape puts at position q of the 2 N^2 stacked rows. */
 static int64_t reshaped_source(int64_t q, int64_t n)
 {
@@ -112,15 +103,8 @@ static void gat_head_reference(const dls_arch *a, graph_ctx *x, const REAL *src,
 static void gat_head(const dls_arch *a, graph_ctx *x, const REAL *src, const REAL *dst,
                      const REAL *w, ptrdiff_t ldw, int32_t k0, int32_t f, REAL *y, ptrdiff_t ld)
 {
-    const dls_graph *g = x->g;
-    for (int32_t i = 0; i < g->n_nodes; i++) {
-        int32_t m = 0;
-        x->s.index[m++] = i;
-        for (int64_t k = g->row_start[i]; k < g->row_start[i + 1]; k++) {
-            if (edge_weight(g, k) > 0 && g->col[k] != i) {
-                x->s.index[m++] = g->col[k];
-            }
-        }
+    for (int32_t i = 0; i < x->g->n_nodes; i++) {
+        const int32_t m = neighbours(x, i);
         REAL top = -(REAL)HUGE_VAL;
         for (int32_t k = 0; k < m; k++) {
             const REAL e = leaky(src[i] + dst[x->s.index[k]], (REAL)a->gat_alpha);
@@ -155,8 +139,8 @@ static void conv_gat(const dls_arch *a, const conv *c, graph_ctx *x, const REAL 
     for (int32_t head = 0; head < a->gat_heads; head++) {
         const int32_t k0 = head * f;
         for (int32_t i = 0; i < n; i++) {
-            src[i] = head_score(x->s.wide + i * ldw + k0, c->a_src + k0, f);
-            dst[i] = head_score(x->s.wide + i * ldw + k0, c->a_dst + k0, f);
+            src[i] = dot(x->s.wide + i * ldw + k0, c->a_src + k0, f);
+            dst[i] = dot(x->s.wide + i * ldw + k0, c->a_dst + k0, f);
         }
         if (a->reference) {
             gat_head_reference(a, x, src, dst, x->s.wide, ldw, k0, f, y, ld);

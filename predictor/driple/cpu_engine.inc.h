@@ -20,6 +20,8 @@
 
 #include "predictor/driple/cpu_dense.inc.h"
 
+#include "predictor/driple/cpu_room.inc.h"
+
 #include "predictor/driple/cpu_pack.inc.h"
 
 #include "predictor/driple/cpu_graph.inc.h"
@@ -36,19 +38,7 @@
 
 #include "predictor/driple/cpu_stack.inc.h"
 
-typedef struct bump {
-    char *at; /* NULL: only count */
-    size_t used;
-} bump;
-
-static void *bump_take(bump *b, size_t n, size_t size)
-{
-    void *p = b->at ? b->at + b->used : NULL;
-    b->used += (n * size + 63) / 64 * 64;
-    return p;
-}
-
-/* Everything a run works in; laid out twice by the same code, once to count and once to use. */
+/* Everything a run works in. */
 typedef struct layout {
     REAL *state[3]; /* [N][ld] two to go back and forth, one to keep the prefix */
     REAL *y;        /* [N][ld] */
@@ -63,11 +53,6 @@ typedef struct layout {
     REAL *mlp[2];                      /* [pairs][2 dp + 16] */
     int32_t *row_of;                   /* [pairs] */
 } layout;
-
-static int32_t max32(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
 
 /* What a run is about. */
 typedef struct extent {
@@ -103,10 +88,10 @@ static size_t lay_out(const packed *p, char *memory, const extent *e, layout *l)
     l->y = bump_take(&b, nodes * ld, sizeof(REAL));
     l->s.agg = bump_take(&b, nodes * ld, sizeof(REAL));
     if (a->conv != DLS_CONV_GCN) {
-        const int32_t hp = pad16(max32(a->hidden, a->n_features));
-        const int32_t f = max32(a->n_features, a->hidden / a->towers);
+        const int32_t hp = pad16(larger(a->hidden, a->n_features));
+        const int32_t f = larger(a->n_features, a->hidden / a->towers);
         const int32_t inputs = f * (1 + a->n_aggregators * a->n_scalers);
-        l->s.wide_ld = a->conv == DLS_CONV_MPNN ? max32(4 * hp, pad16(inputs)) : hp;
+        l->s.wide_ld = a->conv == DLS_CONV_MPNN ? larger(4 * hp, pad16(inputs)) : hp;
         l->s.wide = bump_take(&b, nodes * (size_t)l->s.wide_ld, sizeof(REAL));
         l->s.wide2 = bump_take(&b, nodes * (size_t)l->s.wide_ld, sizeof(REAL));
         const size_t m = (size_t)degree + 3;
@@ -115,7 +100,7 @@ static size_t lay_out(const packed *p, char *memory, const extent *e, layout *l)
         l->s.index = bump_take(&b, m, sizeof(int32_t));
     }
 #ifdef ENGINE_TILES
-    l->s.tiles.ld = tiles_of(max32(p->ld, p->dp)) * TILE_K;
+    l->s.tiles.ld = tiles_of(larger(p->ld, p->dp)) * TILE_K;
     for (int i = 0; i < 2; i++) {
         const size_t rows = pad16z(e->rows > nodes ? e->rows : nodes);
         uint16_t **at = i ? &l->s.tiles.second : &l->s.tiles.first;
@@ -171,7 +156,7 @@ static extent job_extent(const packed *p, const dls_driple_job *job, size_t firs
         graphs += is_new;
         e.edges = g->row_start[g->n_nodes] > e.edges ? g->row_start[g->n_nodes] : e.edges;
         for (int32_t k = 0; k < g->n_nodes && is_new; k++) {
-            e.degree = max32(e.degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
+            e.degree = larger(e.degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
         }
     }
     const bool local = p->arch.conv == DLS_CONV_GCN || p->arch.conv == DLS_CONV_GIN;
@@ -216,23 +201,9 @@ static void load_graph(run *r, const dls_graph *g, REAL *h)
 {
     const packed *p = r->p;
     const dls_inspector *insp = p->insp;
-    memset(h, 0, (size_t)g->n_nodes * (size_t)p->ld * sizeof(REAL));
-    for (int32_t i = 0; i < g->n_nodes; i++) {
-        for (int32_t k = 0; k < g->n_features; k++) {
-            h[(ptrdiff_t)i * p->ld + k] =
-                (REAL)((g->x[(ptrdiff_t)i * g->n_features + k] - insp->feature_shift[k]) /
-                       insp->feature_scale[k]);
-        }
-    }
-    r->x.g = g;
-    r->x.norm = (csr){g->n_nodes, g->row_start, g->col, r->l.norm_value, r->l.norm_diag};
-    if (p->arch.conv == DLS_CONV_GCN) {
-        normalise(&r->x, r->stack == 1 && is_dense(r, g));
-    } else if (p->arch.conv == DLS_CONV_GIN) {
-        for (int64_t e = 0; e < g->row_start[g->n_nodes]; e++) {
-            r->l.norm_value[e] = edge_weight(g, e);
-        }
-    }
+    load_features(g, insp->feature_shift, insp->feature_scale, h, p->ld);
+    take_up(&r->x, p->arch.conv, g, r->l.norm_value, r->l.norm_diag,
+            r->stack == 1 && is_dense(r, g));
 }
 
 /* Layer `layer` with convolution c: from `in` (columns: in_width) to `out`. */

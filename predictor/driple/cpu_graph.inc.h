@@ -68,6 +68,61 @@ static void normalise(graph_ctx *x, bool as_dense)
     }
 }
 
+/* Take up a graph: the matrix that aggregates, or the degrees of MPNN's aggregators. */
+static void take_up(graph_ctx *x, dls_conv_kind kind, const dls_graph *g, REAL *value, REAL *diag,
+                    bool as_dense)
+{
+    x->g = g;
+    x->norm = (csr){g->n_nodes, g->row_start, g->col, value, diag};
+    if (kind == DLS_CONV_GCN) {
+        normalise(x, as_dense);
+    }
+    for (int32_t i = 0; i < g->n_nodes && kind != DLS_CONV_GCN && kind != DLS_CONV_GAT; i++) {
+        REAL d = 0;
+        for (int64_t e = g->row_start[i]; e < g->row_start[i + 1]; e++) {
+            value[e] = edge_weight(g, e);
+            d += value[e];
+        }
+        x->s.degree[i] = d;
+    }
+}
+
+/* Features as the network sees them, in the first columns of h [N][ld]. */
+static void load_features(const dls_graph *g, const double *shift, const double *scale, REAL *h,
+                          ptrdiff_t ld)
+{
+    memset(h, 0, (size_t)g->n_nodes * (size_t)ld * sizeof(REAL));
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        for (int32_t k = 0; k < g->n_features; k++) {
+            h[i * ld + k] =
+                (REAL)((g->x[(ptrdiff_t)i * g->n_features + k] - shift[k]) / scale[k]);
+        }
+    }
+}
+
+/* Node i and its neighbours into s.index; returns how many. */
+static int32_t neighbours(graph_ctx *x, int32_t i)
+{
+    const dls_graph *g = x->g;
+    int32_t m = 0;
+    x->s.index[m++] = i;
+    for (int64_t k = g->row_start[i]; k < g->row_start[i + 1]; k++) {
+        if (edge_weight(g, k) > 0 && g->col[k] != i) {
+            x->s.index[m++] = g->col[k];
+        }
+    }
+    return m;
+}
+
+static REAL dot(const REAL *a, const REAL *b, int32_t n)
+{
+    REAL sum = 0;
+    for (int32_t k = 0; k < n; k++) {
+        sum += a[k] * b[k];
+    }
+    return sum;
+}
+
 static REAL leaky(REAL v, REAL slope)
 {
     return v >= 0 ? v : slope * v;

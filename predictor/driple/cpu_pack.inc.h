@@ -34,33 +34,16 @@ typedef struct packed {
     size_t n_settings, room;
     cell gru, lstm;
     lin attention;
-    void **blocks; /* everything allocated here */
-    size_t n_blocks, cap_blocks;
+    block_list blocks; /* everything allocated here */
 } packed;
 
 static void engine_unpack(void *state)
 {
     packed *p = state;
     if (p) {
-        for (size_t i = 0; i < p->n_blocks; i++) {
-            dls_free(p->blocks[i]);
-        }
-        dls_free(p->blocks);
+        blocks_free(&p->blocks);
         dls_free(p);
     }
-}
-
-static dls_status take(packed *p, size_t bytes, void *out, dls_error *err)
-{
-    DLS_TRY(dls_grow(&p->blocks, &p->cap_blocks, p->n_blocks + 1, sizeof *p->blocks, err));
-    void *block = dls_alloc_aligned(bytes);
-    if (!block) {
-        return dls_nomem(err, "packed weights", bytes);
-    }
-    memset(block, 0, bytes);
-    p->blocks[p->n_blocks++] = block;
-    memcpy(out, &block, sizeof block);
-    return DLS_OK;
 }
 
 /* Which tensors a packing step reads. */
@@ -84,8 +67,8 @@ __attribute__((format(printf, 2, 3))) static const dls_tensor *tensor(const sour
 static dls_status lin_init(packed *p, lin *l, int32_t k, int32_t n, bool bias, dls_error *err)
 {
     *l = (lin){.k = k, .n = n, .np = pad16(n)};
-    DLS_TRY(take(p, (size_t)k * (size_t)l->np * sizeof(REAL), &l->w, err));
-    return bias ? take(p, (size_t)l->np * sizeof(REAL), &l->b, err) : DLS_OK;
+    DLS_TRY(take(&p->blocks, (size_t)k * (size_t)l->np * sizeof(REAL), &l->w, err));
+    return bias ? take(&p->blocks, (size_t)l->np * sizeof(REAL), &l->b, err) : DLS_OK;
 }
 
 /* From a torch linear layer, [out][in], using columns first_col .. first_col + k - 1. */
@@ -117,8 +100,8 @@ static dls_status pack_gat(const source *s, int32_t layer, int32_t in, conv *c, 
     const dls_arch *a = &s->p->arch;
     const int32_t f = a->hidden / a->gat_heads;
     DLS_TRY(lin_init(s->p, &c->main, in, a->hidden, false, err));
-    DLS_TRY(take(s->p, (size_t)a->hidden * sizeof(REAL), &c->a_src, err));
-    DLS_TRY(take(s->p, (size_t)a->hidden * sizeof(REAL), &c->a_dst, err));
+    DLS_TRY(take(&s->p->blocks, (size_t)a->hidden * sizeof(REAL), &c->a_src, err));
+    DLS_TRY(take(&s->p->blocks, (size_t)a->hidden * sizeof(REAL), &c->a_dst, err));
     for (int32_t h = 0; h < a->gat_heads; h++) {
         const dls_tensor *w = tensor(s, "conv_layers.%d.heads.%d.W", (int)layer, (int)h);
         const dls_tensor *v = tensor(s, "conv_layers.%d.heads.%d.a", (int)layer, (int)h);
@@ -137,7 +120,7 @@ static dls_status pack_gat(const source *s, int32_t layer, int32_t in, conv *c, 
 static dls_status pack_mpnn(const source *s, int32_t layer, conv *c, dls_error *err)
 {
     const dls_arch *a = &s->p->arch;
-    DLS_TRY(take(s->p, (size_t)a->towers * sizeof *c->towers, &c->towers, err));
+    DLS_TRY(take(&s->p->blocks, (size_t)a->towers * sizeof *c->towers, &c->towers, err));
     char name[72];
     for (int32_t t = 0; t < a->towers; t++) {
         tower *w = &c->towers[t];
@@ -179,7 +162,7 @@ static dls_status pack_tiles(packed *p, const REAL *from, int32_t k, int32_t sum
 {
     const int32_t blocks = (units + sums * TILE - 1) / (sums * TILE);
     const size_t tiles = (size_t)blocks * (size_t)tiles_of(k) * (size_t)sums;
-    DLS_TRY(take(p, tiles * TILE_LEN * sizeof **out, out, err));
+    DLS_TRY(take(&p->blocks, tiles * TILE_LEN * sizeof **out, out, err));
     for (int32_t j = 0; j < units; j++) {
         const int32_t block = j / (sums * TILE), g = j / TILE % sums, u = j % TILE;
         for (int32_t i = 0; i < k; i++) {
@@ -246,7 +229,7 @@ static dls_status pack_gates(packed *p, int32_t gates, int32_t width, int32_t k,
 {
     const int32_t wp = pad16(width);
     REAL *w = NULL;
-    DLS_TRY(take(p, (size_t)wp * (size_t)k * (size_t)gates * sizeof(REAL), &w, err));
+    DLS_TRY(take(&p->blocks, (size_t)wp * (size_t)k * (size_t)gates * sizeof(REAL), &w, err));
     for (int32_t u = 0; u < width; u++) {
         for (int32_t i = 0; i < k; i++) {
             for (int32_t g = 0; g < gates; g++) {
@@ -274,7 +257,7 @@ static dls_status pack_cells(packed *p, dls_error *err)
             pack_gates(p, 3, h, h, tensor(&s, "gru.gru.weight_ih_l0"), 0, NULL, &p->gru.w1, err));
         DLS_TRY(
             pack_gates(p, 3, h, h, tensor(&s, "gru.gru.weight_hh_l0"), 0, NULL, &p->gru.w2, err));
-        DLS_TRY(take(p, (size_t)pad16(h) * 4 * sizeof(REAL), &bias, err));
+        DLS_TRY(take(&p->blocks, (size_t)pad16(h) * 4 * sizeof(REAL), &bias, err));
         for (int32_t u = 0; u < h; u++) {
             REAL *b = bias + (ptrdiff_t)(u / V) * 4 * V + u % V;
             b[0] = (REAL)(bi->data[u] + bh->data[u]);
@@ -299,7 +282,7 @@ static dls_status pack_cells(packed *p, dls_error *err)
                            tensor(&s, "graph_read_out.set2set.lstm.weight_hh_l0"), &p->lstm.w1,
                            err));
         DLS_TRY(pack_gates(p, 4, d, d, wi, d, NULL, &p->lstm.w2, err));
-        DLS_TRY(take(p, (size_t)pad16(d) * 4 * sizeof(REAL), &bias, err));
+        DLS_TRY(take(&p->blocks, (size_t)pad16(d) * 4 * sizeof(REAL), &bias, err));
         for (int32_t u = 0; u < d; u++) {
             for (int32_t g = 0; g < 4; g++) {
                 bias[(ptrdiff_t)(u / V) * 4 * V + g * V + u % V] =
@@ -330,7 +313,7 @@ static dls_status mlp_from(const source *s, lin *l, const lin *base, const char 
     }
     const dls_tensor *b = tensor(s, "%s.linear.bias", name);
     *l = *base;
-    DLS_TRY(take(s->p, (size_t)l->np * sizeof(REAL), &l->b, err));
+    DLS_TRY(take(&s->p->blocks, (size_t)l->np * sizeof(REAL), &l->b, err));
     for (int32_t j = 0; j < l->n; j++) {
         l->b[j] = (REAL)b->data[j];
     }
@@ -364,8 +347,8 @@ static dls_status make_room(packed *p, size_t n, dls_error *err)
     if (n <= p->room && p->mlp) {
         return DLS_OK;
     }
-    DLS_TRY(take(p, room * sizeof(conv), &own, err));
-    DLS_TRY(take(p, (1 + room) * layers, &mlp, err));
+    DLS_TRY(take(&p->blocks, room * sizeof(conv), &own, err));
+    DLS_TRY(take(&p->blocks, (1 + room) * layers, &mlp, err));
     if (p->mlp) {
         memcpy(own, p->own, p->n_settings * sizeof(conv));
         memcpy(mlp, p->mlp, (1 + p->n_settings) * layers);
@@ -389,7 +372,7 @@ static dls_status engine_extend(void *state, dls_error *err)
 static dls_status pack_all(packed *p, dls_error *err)
 {
     const int32_t n_convs = dls_arch_n_convs(&p->arch);
-    DLS_TRY(take(p, (size_t)n_convs * sizeof(conv), &p->convs, err));
+    DLS_TRY(take(&p->blocks, (size_t)n_convs * sizeof(conv), &p->convs, err));
     const source base = {p, DLS_SETTING_BASE, false};
     for (int32_t l = 0; l < n_convs; l++) {
         DLS_TRY(pack_conv(&base, l, &p->convs[l], err));

@@ -16,6 +16,7 @@
 #include "predictor/driple/cpu_simd.inc.h"
 
 #include "predictor/driple/cpu_dense.inc.h"
+#include "predictor/driple/cpu_room.inc.h"
 #include "predictor/driple/cpu_graph.inc.h"
 #include "predictor/driple/cpu_inbox.inc.h"
 #include "predictor/training/step_mul.inc.h"
@@ -24,18 +25,6 @@
 #include "predictor/training/step_conv.inc.h"
 #include "predictor/training/step_mpnn.inc.h"
 #include "predictor/training/step_readout.inc.h"
-
-typedef struct bump {
-    char *at; /* NULL: only count */
-    size_t used;
-} bump;
-
-static void *bump_take(bump *b, size_t n, size_t size)
-{
-    void *p = b->at ? b->at + b->used : NULL;
-    b->used += (n * size + 63) / 64 * 64;
-    return p;
-}
 
 /* What a layer leaves for its way back. */
 typedef struct slot {
@@ -187,19 +176,6 @@ typedef struct run {
     work w;
 } run;
 
-static void load_features(const packed *p, const dls_graph *g, REAL *h)
-{
-    const dls_trainee *net = p->net;
-    memset(h, 0, (size_t)g->n_nodes * (size_t)p->ld * sizeof(REAL));
-    for (int32_t i = 0; i < g->n_nodes; i++) {
-        for (int32_t k = 0; k < g->n_features; k++) {
-            h[(ptrdiff_t)i * p->ld + k] =
-                (REAL)((g->x[(ptrdiff_t)i * g->n_features + k] - net->feature_shift[k]) /
-                       net->feature_scale[k]);
-        }
-    }
-}
-
 static slot slot_of(const run *r, size_t graph, int32_t layer)
 {
     slot s;
@@ -298,7 +274,7 @@ static void graph_forward(run *r, size_t graph)
     if (sample->start) {
         memcpy(h, sample->start, nodes * (size_t)p->ld * sizeof(REAL));
     } else {
-        load_features(p, sample->graph, h);
+        load_features(sample->graph, p->net->feature_shift, p->net->feature_scale, h, p->ld);
     }
     memset(rows, 0, nodes * (size_t)p->dp * sizeof(REAL));
     if (a->skip) {
@@ -539,7 +515,8 @@ static void step_start(const void *state, void *memory, const dls_graph *g, int3
     r.x = extent_of(r.p, &block);
     (void)lay_out(r.p, &r.x, memory, &r.w);
     view_graph(&r.w.v, &r.p->net->arch, g, r.w.norm_value, r.w.norm_diag);
-    load_features(r.p, g, state_of(&r, 0, 0));
+    load_features(g, r.p->net->feature_shift, r.p->net->feature_scale, state_of(&r, 0, 0),
+                  r.p->ld);
     for (int32_t l = 0; l < layers; l++) {
         const slot s = slot_of(&r, 0, l);
         layer_forward(&r, 0, l, state_of(&r, 0, l), &s, state_of(&r, 0, l + 1));

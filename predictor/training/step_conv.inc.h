@@ -62,24 +62,9 @@ static void turn(view *v)
 /* Take up a graph: the aggregating matrix and its transpose. */
 static void view_graph(view *v, const dls_arch *a, const dls_graph *g, REAL *value, REAL *diag)
 {
-    v->x.g = g;
-    v->x.norm = (csr){g->n_nodes, g->row_start, g->col, value, diag};
-    if (a->conv == DLS_CONV_GCN) {
-        normalise(&v->x, false);
+    take_up(&v->x, a->conv, g, value, diag, false);
+    if (a->conv == DLS_CONV_GCN || a->conv == DLS_CONV_GIN) {
         turn(v);
-    } else if (a->conv == DLS_CONV_GIN) {
-        for (int64_t e = 0; e < g->row_start[g->n_nodes]; e++) {
-            value[e] = edge_weight(g, e);
-        }
-        turn(v);
-    } else if (a->conv == DLS_CONV_MPNN) {
-        for (int32_t i = 0; i < g->n_nodes; i++) {
-            REAL d = 0;
-            for (int64_t e = g->row_start[i]; e < g->row_start[i + 1]; e++) {
-                d += edge_weight(g, e);
-            }
-            v->x.s.degree[i] = d;
-        }
     }
 }
 
@@ -199,30 +184,14 @@ static void gin_backward(view *v, const conv_args *q)
 
 /* ---- GAT ------------------------------------------------------------------------------------ */
 
-static REAL dot(const REAL *a, const REAL *b, int32_t n)
-{
-    REAL sum = 0;
-    for (int32_t k = 0; k < n; k++) {
-        sum += a[k] * b[k];
-    }
-    return sum;
-}
-
 /* Node i and its neighbours into x.s.index, their attention into x.s.edge, and behind it, room
  * apart, the slope of each score; returns how many. */
 static int32_t attend(view *v, int32_t i, const REAL *src, const REAL *dst, REAL alpha,
                       REAL **slope)
 {
-    const dls_graph *g = v->x.g;
-    int32_t *index = v->x.s.index;
+    const int32_t *index = v->x.s.index;
     REAL *w = v->x.s.edge;
-    int32_t m = 0;
-    index[m++] = i;
-    for (int64_t k = g->row_start[i]; k < g->row_start[i + 1]; k++) {
-        if (edge_weight(g, k) > 0 && g->col[k] != i) {
-            index[m++] = g->col[k];
-        }
-    }
+    const int32_t m = neighbours(&v->x, i);
     *slope = w + m;
     REAL top = -(REAL)HUGE_VAL;
     for (int32_t k = 0; k < m; k++) {

@@ -106,34 +106,18 @@ static tower_args tower_of(const conv_args *q, int32_t t)
 }
 
 /* u and v of M_ij = u_i + v_j into wide[0], wide[1]; x_i and its scaled aggregates into wide[2]. */
-static void tower_inputs(view *v, const conv_args *q, const tower_args *t)
+static void open_tower(view *v, const conv_args *q, const tower_args *t)
 {
-    const dls_arch *a = &q->p->net->arch;
     const int32_t n = v->x.g->n_nodes;
     const ptrdiff_t ld = q->p->ld;
     const ptrdiff_t ldw = v->x.s.wide_ld;
     const int32_t f = t->f;
-    const int32_t block = a->n_aggregators * f;
     dense(t->mine, ld, n, f, t->pre_i->w, t->pre_i->np, t->pre_i->np, t->pre_i->b, ACT_NONE,
           v->wide[0], ldw);
     dense(t->mine, ld, n, f, t->pre_j->w, t->pre_j->np, t->pre_j->np, NULL, ACT_NONE, v->wide[1],
           ldw);
-    for (int32_t i = 0; i < n; i++) {
-        const inbox b = gather(a, &v->x, i, f, v->wide[0], v->wide[1], ldw);
-        REAL *row = v->wide[2] + i * ldw;
-        for (int32_t k = 0; k < f; k++) {
-            row[k] = t->mine[i * ld + k];
-        }
-        for (int32_t s = 0; s < a->n_aggregators; s++) {
-            aggregate(a->aggregators[s], &b, false, row + f + s * f);
-        }
-        for (int32_t s = a->n_scalers - 1; s >= 0; s--) {
-            const REAL c = scale_factor(a, a->scalers[s], v->x.s.degree[i]);
-            for (int32_t k = 0; k < block; k++) {
-                row[f + s * block + k] = row[f + k] * c;
-            }
-        }
-    }
+    tower_inputs(&q->p->net->arch, &v->x, t->mine, ld, f, v->wide[0], v->wide[1], ldw, v->wide[2],
+                 ldw);
 }
 
 /* The outputs of all towers side by side into wide[4]. */
@@ -145,7 +129,7 @@ static void towers_forward(view *v, const conv_args *q)
     const ptrdiff_t ldw = v->x.s.wide_ld;
     for (int32_t k = 0; k < a->towers; k++) {
         const tower_args t = tower_of(q, k);
-        tower_inputs(v, q, &t);
+        open_tower(v, q, &t);
         dense(v->wide[2], ldw, n, t.post->k, t.post->w, t.post->np, t.post->np, t.post->b, ACT_NONE,
               v->wide[3], ldw);
         for (int32_t i = 0; i < n; i++) {
@@ -226,7 +210,7 @@ static void mpnn_backward(view *v, const conv_args *q)
     }
     for (int32_t k = 0; k < a->towers; k++) {
         const tower_args t = tower_of(q, k);
-        tower_inputs(v, q, &t);
+        open_tower(v, q, &t);
         memset(v->wide[3], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
         for (int32_t i = 0; i < n; i++) {
             memcpy(v->wide[3] + i * ldw, v->wide[4] + i * ldw + k * out,

@@ -22,33 +22,16 @@ typedef struct packed {
     cell gru, lstm;
     REAL *gru_bias, *lstm_bias, *cell_w[4];
     size_t n_gradient;
-    void **blocks;
-    size_t n_blocks, cap_blocks;
+    block_list blocks;
 } packed;
 
 static void step_close(void *state)
 {
     packed *p = state;
     if (p) {
-        for (size_t i = 0; i < p->n_blocks; i++) {
-            dls_free(p->blocks[i]);
-        }
-        dls_free(p->blocks);
+        blocks_free(&p->blocks);
         dls_free(p);
     }
-}
-
-static dls_status take(packed *p, size_t n, size_t size, void *out, dls_error *err)
-{
-    DLS_TRY(dls_grow(&p->blocks, &p->cap_blocks, p->n_blocks + 1, sizeof *p->blocks, err));
-    void *block = dls_alloc_aligned(n * size + 64);
-    if (!block) {
-        return dls_nomem(err, "packed network", n * size);
-    }
-    memset(block, 0, n * size + 64);
-    p->blocks[p->n_blocks++] = block;
-    memcpy(out, &block, sizeof block);
-    return DLS_OK;
 }
 
 static dls_status make_lin(packed *p, const dls_map *m, lin *l, dls_error *err)
@@ -63,9 +46,9 @@ static dls_status make_lin(packed *p, const dls_map *m, lin *l, dls_error *err)
     l->gw = p->n_gradient;
     l->gb = l->gw + (size_t)l->k * (size_t)l->np;
     p->n_gradient = l->gb + (size_t)l->np;
-    DLS_TRY(take(p, (size_t)l->k * (size_t)l->np, sizeof(REAL), &l->w, err));
-    DLS_TRY(take(p, (size_t)l->kp * (size_t)l->np, sizeof(REAL), &l->back, err));
-    return take(p, (size_t)l->np, sizeof(REAL), &l->b, err);
+    DLS_TRY(take(&p->blocks, (size_t)l->k * (size_t)l->np * sizeof(REAL), &l->w, err));
+    DLS_TRY(take(&p->blocks, (size_t)l->kp * (size_t)l->np * sizeof(REAL), &l->back, err));
+    return take(&p->blocks, (size_t)l->np * sizeof(REAL), &l->b, err);
 }
 
 static dls_status make_cell(packed *p, int32_t gates, int32_t width, int32_t which, cell *c,
@@ -73,9 +56,9 @@ static dls_status make_cell(packed *p, int32_t gates, int32_t width, int32_t whi
 {
     const int32_t wp = pad16(width);
     const size_t n = (size_t)wp * (size_t)width * (size_t)gates;
-    DLS_TRY(take(p, n, sizeof(REAL), &p->cell_w[which], err));
-    DLS_TRY(take(p, n, sizeof(REAL), &p->cell_w[which + 1], err));
-    DLS_TRY(take(p, (size_t)wp * 4, sizeof(REAL), bias, err));
+    DLS_TRY(take(&p->blocks, n * sizeof(REAL), &p->cell_w[which], err));
+    DLS_TRY(take(&p->blocks, n * sizeof(REAL), &p->cell_w[which + 1], err));
+    DLS_TRY(take(&p->blocks, (size_t)wp * 4 * sizeof(REAL), bias, err));
     *c = (cell){.width = wp,
                 .k1 = width,
                 .k2 = width,
@@ -85,16 +68,11 @@ static dls_status make_cell(packed *p, int32_t gates, int32_t width, int32_t whi
     return DLS_OK;
 }
 
-static int32_t larger(int32_t a, int32_t b)
-{
-    return a > b ? a : b;
-}
-
 static dls_status make_all(packed *p, dls_error *err)
 {
     const dls_trainee *net = p->net;
     const dls_arch *a = &net->arch;
-    DLS_TRY(take(p, net->n_maps, sizeof *p->lin, &p->lin, err));
+    DLS_TRY(take(&p->blocks, net->n_maps * sizeof *p->lin, &p->lin, err));
     for (size_t i = 0; i < net->n_maps; i++) {
         DLS_TRY(make_lin(p, &net->map[i], &p->lin[i], err));
     }
