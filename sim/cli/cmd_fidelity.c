@@ -40,10 +40,9 @@ static void print_text(const dls_fidelity *f, int64_t jobs)
         printf("; %zu left out: no recorded wait, or not started", f->unknown);
     }
     if (f->replays > 1) {
-        printf("\n           median of %zu replays that differ by parts of seconds; of each other "
-               "they "
-               "have %.4f",
-               f->replays, f->self_tau);
+        printf("\n           median of %zu replays that differ by parts of seconds; of each other they have %.4f, "
+               "and\n           of the others' median %.4f, as rules without an error would",
+               f->replays, f->self_tau, f->held_out_tau);
     }
     if (f->passed) {
         printf("\npassing    %zu jobs started before one that came earlier, %zu of them here",
@@ -78,6 +77,7 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
     dls_json_real(top, "tau", f->tau);
     dls_json_int(top, "replays", (int64_t)f->replays);
     dls_json_real(top, "self_tau", f->self_tau);
+    dls_json_real(top, "held_out_tau", f->held_out_tau);
     dls_json_int(top, "passed", (int64_t)f->passed);
     dls_json_int(top, "passed_same", (int64_t)f->passed_same);
     dls_json_int(top, "jobs", (int64_t)f->n_jobs);

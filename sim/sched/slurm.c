@@ -110,12 +110,13 @@ static const dls_option options[] = {
      "those behind all that are named are in every partition",
      NULL},
     {"qos", DLS_OPT_PATH, 0, 0, "", "",
-     "table qos,priority,preempts[,mode]: whose running jobs give way, joined by '+'; mode: what "
-     "becomes of its own that do, requeue, cancel, or none: they do not give way",
+     "table qos,priority,preempts[,mode,exempt,grace]: whose running jobs give way, joined by '+'; mode: what "
+     "becomes of its own that do, requeue, cancel, or none: they do not give way; exempt: seconds that they "
+     "run before they do; grace: that they run on",
      NULL},
     {"jobs", DLS_OPT_PATH, 0, 0, "", "",
-     "table job,cpus,qos,reservation,after: by their ids; processors that they asked for, jobs that "
-     "have to end before, joined by '+'",
+     "table job,cpus,qos,reservation,after[,requeue]: by their ids; processors that they asked for, jobs that "
+     "have to end before, joined by '+'; requeue: no, cancelled where others that give way are requeued",
      NULL},
     {"outages", DLS_OPT_PATH, 0, 0, "", "",
      "table reservation,start,end,first,last: nodes by number that are reserved for its jobs, or "
@@ -196,6 +197,8 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     s->seen_us = INT64_MIN;
     s->preempt = v[PREEMPT].b;
     s->requeue_us = us_of(&v[REQUEUE_DELAY]);
+    s->boot_us = us_of(&v[BOOT]);
+    s->check_us = DLS_NEVER;
     DLS_TRY(dls_slurm_plan_init(&s->plan, view, err));
     DLS_TRY(read_tables(s, view, v, err));
     DLS_TRY(
@@ -263,6 +266,7 @@ static dls_status step(struct slurm *s, const dls_view *view, dls_actions *out, 
     dls_slurm_clock_advance(&s->clock, view->now_us,
                             events || changed || view->arrived > 0 || view->ended > 0);
     dls_slurm_priority_calculate(&s->priority, view, &s->cpu, &s->jobs, &s->partitions);
+    dls_slurm_end_graces(s, view, out);
     const bool waits = dls_slurm_first_waiting(view) >= 0 || s->cpu.n_waiting > 0;
     *next_us = DLS_NEVER;
     if (waits) {
@@ -273,6 +277,7 @@ static dls_status step(struct slurm *s, const dls_view *view, dls_actions *out, 
     if (waits || dls_view_first_running(view) >= 0 || s->cpu.n_running > 0) {
         *next_us = *next_us < s->priority.next_us ? *next_us : s->priority.next_us;
     }
+    *next_us = s->check_us < *next_us ? s->check_us : *next_us;
     const int64_t cpu_us = dls_slurm_cpu_next(&s->cpu);
     *next_us = cpu_us < *next_us ? cpu_us : *next_us;
     const int64_t outage_us = waits ? dls_slurm_outages_next(&s->outages, view->now_us) : DLS_NEVER;

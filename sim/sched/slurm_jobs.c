@@ -71,6 +71,12 @@ static char *next_name(char **rest)
     return name;
 }
 
+/* An empty cell leaves it as it is. */
+static bool set_seconds(const char *cell, int64_t *us)
+{
+    return !cell[0] || (dls_sched_table_time(cell, us) && *us >= 0);
+}
+
 static dls_status qos_row(void *user, char *const *cell, const char *where, dls_error *err)
 {
     static const char *const modes[] = {"requeue", "cancel", "none"};
@@ -88,6 +94,9 @@ static dls_status qos_row(void *user, char *const *cell, const char *where, dls_
         return dls_fail(err, DLS_EINPUT, where, "expected requeue, cancel or none, not '%s'", cell[3]);
     }
     r->to->qos[which].mode = mode;
+    if (!set_seconds(cell[4], &r->to->qos[which].exempt_us) || !set_seconds(cell[5], &r->to->qos[which].grace_us)) {
+        return dls_fail(err, DLS_EINPUT, where, "exempt, grace: expected seconds or nothing");
+    }
     char *rest = cell[2], *name;
     while ((name = next_name(&rest))) {
         DLS_TRY(qos_of(r->to, name, where, &other, err));
@@ -133,13 +142,18 @@ static dls_status job_row(void *user, char *const *cell, const char *where, dls_
 {
     const reading *r = user;
     dls_slurm_jobs *s = r->to;
-    dls_slurm_named j = {.job = job_of(r, cell[0]), .qos = -1, .reservation = -1, .cpus = -1};
+    dls_slurm_named j = {
+        .job = job_of(r, cell[0]), .qos = -1, .reservation = -1, .told_us = DLS_ABSENT, .cpus = -1};
     double cpus;
     if (cell[1][0]) {
         if (!dls_sched_table_number(cell[1], 0, 1e9, &cpus)) {
             return dls_fail(err, DLS_EINPUT, where, "expected processors, not '%s'", cell[1]);
         }
         j.cpus = (int64_t)(1e3 * cpus + 0.5);
+    }
+    j.killed = strcmp(cell[5], "no") == 0;
+    if (cell[5][0] && !j.killed) {
+        return dls_fail(err, DLS_EINPUT, where, "requeue: expected no or nothing, not '%s'", cell[5]);
     }
     if (j.job < 0) {
         return DLS_OK;
@@ -168,7 +182,7 @@ static dls_status read_jobs(reading *r, const char *path, dls_error *err)
         r->known[j] = (known){dls_view_name(r->view, DLS_NAME_ID, j), j};
     }
     qsort(r->known, s->n_jobs, sizeof *r->known, by_id);
-    return dls_sched_table_read(path, "job,cpus,qos,reservation,after", job_row, r, err);
+    return dls_sched_table_read(path, "job,cpus,qos,reservation,after[,requeue]", job_row, r, err);
 }
 
 dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const char *qos_path,
@@ -177,7 +191,7 @@ dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const ch
 {
     reading r = {.to = s, .view = view, .find = find, .reservations = reservations};
     if (qos_path[0]) {
-        DLS_TRY(dls_sched_table_read(qos_path, "qos,priority,preempts[,mode]", qos_row, &r, err));
+        DLS_TRY(dls_sched_table_read(qos_path, "qos,priority,preempts[,mode,exempt,grace]", qos_row, &r, err));
     }
     for (size_t i = 0; i < s->n_qos && r.highest > 0; i++) {
         s->qos[i].factor /= r.highest;

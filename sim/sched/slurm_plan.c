@@ -396,32 +396,6 @@ static const dls_slurm_run *run_of(const dls_slurm_plan *p, int32_t job)
     return NULL;
 }
 
-int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int32_t *victim, int32_t n)
-{
-    int32_t tried = 0, needed = 0;
-    bool fits = false;
-    open_now(p, ask);
-    if (allowed(p, ask, p->now_us) > p->now_us) {
-        return -1;
-    }
-    (void)dls_slurm_fitting(p, ask);
-    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
-    for (; tried < n && !fits; tried++) {
-        const dls_slurm_run *r = run_of(p, victim[tried]);
-        if (r) {
-            release(p, r, ask);
-            fits = dls_slurm_touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
-        }
-    }
-    for (int32_t i = 0; fits && i < tried; i++) {
-        const dls_slurm_run *r = run_of(p, victim[i]);
-        if (r && dls_slurm_touches(p, r, p->chosen)) {
-            victim[needed++] = victim[i];
-        }
-    }
-    return fits ? needed : -1;
-}
-
 int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
                              const dls_place_part **parts)
 {
@@ -477,6 +451,39 @@ static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t star
         }
     }
     *later_us = found_us < *later_us ? found_us : *later_us;
+}
+
+int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, bool free, int32_t *victim, int32_t n)
+{
+    int32_t tried = 0, needed = 0;
+    bool fits = false;
+    if (free) {
+        const int64_t now_us = dls_slurm_whole_s(p->now_us);
+        int64_t later_us;
+        size_t first = 0;
+        unreserved(p, ask, now_us, &first, &later_us);
+    } else {
+        open_now(p, ask);
+    }
+    if (allowed(p, ask, p->now_us) > p->now_us) {
+        return -1;
+    }
+    (void)dls_slurm_fitting(p, ask);
+    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
+    for (; tried < n && !fits; tried++) {
+        const dls_slurm_run *r = run_of(p, victim[tried]);
+        if (r) {
+            release(p, r, ask);
+            fits = dls_slurm_touches(p, r, p->avail) && dls_slurm_choose(p, p->later, ask);
+        }
+    }
+    for (int32_t i = 0; fits && i < tried; i++) {
+        const dls_slurm_run *r = run_of(p, victim[i]);
+        if (r && dls_slurm_touches(p, r, p->chosen)) {
+            victim[needed++] = victim[i];
+        }
+    }
+    return fits ? needed : -1;
 }
 
 bool dls_slurm_plan_unreserved(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)

@@ -125,8 +125,9 @@ bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* The same were the running jobs `victim` gone, which give way in that order; those that are needed stand
- * first then. Returns how many; -1: it cannot. */
-int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, int32_t *victim, int32_t n);
+ * first then. unreserved: without touching a reservation. Returns how many; -1: it cannot. */
+int32_t dls_slurm_plan_preempt(dls_slurm_plan *p, const dls_slurm_ask *ask, bool unreserved, int32_t *victim,
+                               int32_t n);
 /* From now to the end of the turn no job starts `now` on these nodes. */
 void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes);
 /* The parts that a gang gets on p->chosen: borrowed until the next call. Returns how many. */

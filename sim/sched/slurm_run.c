@@ -165,6 +165,8 @@ static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n,
                                    err);
 }
 
+#define GRACE_CHECK_US INT64_C(30000000)
+
 /* ---- the two schedulers ---------------------------------------------------------------------- */
 
 /* Of a partition that has failed no more jobs are looked at, and its nodes are given to no others.
@@ -186,42 +188,98 @@ static int by_rank(const void *a, const void *b)
     return x->value != y->value ? (x->value < y->value ? -1 : 1) : y->id - x->id;
 }
 
-static dls_status preempt(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job,
-                          dls_error *err)
+/* s->victim: running jobs that a job may take GPUs from, in the order in which they give way. */
+static dls_status list_victims(struct slurm *s, const dls_view *view, int32_t job, int32_t *n, dls_error *err)
 {
     dls_slurm_priority *p = &s->priority;
-    size_t n = 0;
+    size_t k = 0;
+    *n = 0;
     if (!s->preempt || job >= view->n_jobs) {
         return DLS_OK;
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        if (dls_slurm_preempts(&s->jobs, job, j)) {
-            DLS_TRY(dls_grow(&p->room, &p->room_cap, n + 1, sizeof *p->room, err));
-            p->room[n++] = (dls_slurm_ranked){.value = dls_slurm_qos_factor(&s->jobs, j), .id = j};
+        const int64_t ran_us = dls_slurm_whole_s(view->now_us) - dls_slurm_whole_s(view->since_us[j]);
+        if (dls_slurm_preempts(&s->jobs, job, j, ran_us)) {
+            DLS_TRY(dls_grow(&p->room, &p->room_cap, k + 1, sizeof *p->room, err));
+            p->room[k++] = (dls_slurm_ranked){.value = dls_slurm_qos_factor(&s->jobs, j), .id = j};
         }
     }
-    if (n == 0) {
+    if (k == 0) {
         return DLS_OK;
     }
-    qsort(p->room, n, sizeof *p->room, by_rank);
-    DLS_TRY(dls_grow(&s->victim, &s->victim_cap, n, sizeof *s->victim, err));
-    for (size_t i = 0; i < n; i++) {
-        s->victim[i] = p->room[i].id;
+    qsort(p->room, k, sizeof *p->room, by_rank);
+    DLS_TRY(dls_grow(&s->victim, &s->victim_cap, k, sizeof *s->victim, err));
+    for (*n = 0; *n < (int32_t)k; ++*n) {
+        s->victim[*n] = p->room[*n].id;
     }
-    for (int32_t t = 0; t < view->n_types; t++) {
-        const dls_slurm_ask ask = ask_of(s, view, job, t);
-        const int32_t gone = may_have(view, job, t, false) && ask.nodes > 0
-                                 ? dls_slurm_plan_preempt(&s->plan, &ask, s->victim, (int32_t)n)
+    return DLS_OK;
+}
+
+static void take_away(const struct slurm *s, dls_actions *out, int32_t job)
+{
+    dls_act_preempt(out, job);
+    if (dls_slurm_is_cancelled(&s->jobs, job)) {
+        dls_act_decline(out, job);
+    }
+}
+
+/* slurmctld looks for jobs whose time is over every 30 s, from the first look of its loop on. */
+static int64_t check_after(const struct slurm *s, int64_t at_us)
+{
+    const int64_t loop_us = s->clock.loop_us, first_us = s->boot_us + loop_us;
+    const int64_t every_us = (GRACE_CHECK_US + loop_us - 1) / loop_us * loop_us;
+    return first_us + (at_us > first_us ? (at_us - first_us + every_us - 1) / every_us * every_us : 0);
+}
+
+/* The first n of s->victim are told to, and go where they have no grace. */
+static void give_way(struct slurm *s, const dls_view *view, dls_actions *out, int32_t n)
+{
+    const int64_t now_us = dls_slurm_whole_s(view->now_us);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t j = s->victim[i];
+        const int64_t gone_us = dls_slurm_tell(&s->jobs, j, dls_slurm_whole_s(view->since_us[j]), now_us);
+        const int64_t check_us = check_after(s, gone_us);
+        if (!dls_slurm_has_grace(&s->jobs, j)) {
+            take_away(s, out, j);
+        } else if (check_us > view->now_us) {
+            s->check_us = check_us < s->check_us ? check_us : s->check_us;
+        }
+    }
+}
+
+void dls_slurm_end_graces(struct slurm *s, const dls_view *view, dls_actions *out)
+{
+    if (view->now_us < s->check_us) {
+        return;
+    }
+    s->check_us = DLS_NEVER;
+    for (int32_t j = dls_view_first_running(view), next; j >= 0; j = next) {
+        const int64_t gone_us = dls_slurm_gone_by(&s->jobs, j, dls_slurm_whole_s(view->since_us[j]));
+        next = dls_view_next_running(view, j);
+        if (gone_us <= view->now_us) {
+            take_away(s, out, j);
+        } else if (gone_us != DLS_NEVER) {
+            const int64_t check_us = check_after(s, gone_us);
+            s->check_us = check_us < s->check_us ? check_us : s->check_us;
+        }
+    }
+}
+
+/* Others give way to a job, which can start once they have: *done, *ask is what it asks for and the plan has chosen
+ * its nodes. unreserved: without touching a reservation. */
+static dls_status preempt(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job, bool unreserved,
+                          dls_slurm_ask *ask, bool *done, dls_error *err)
+{
+    int32_t n;
+    *done = false;
+    DLS_TRY(list_victims(s, view, job, &n, err));
+    for (int32_t t = 0; n > 0 && t < view->n_types && !*done; t++) {
+        *ask = ask_of(s, view, job, t);
+        const int32_t gone = may_have(view, job, t, false) && ask->nodes > 0
+                                 ? dls_slurm_plan_preempt(&s->plan, ask, unreserved, s->victim, n)
                                  : -1;
-        for (int32_t i = 0; i < gone; i++) {
-            dls_act_preempt(out, s->victim[i]);
-            if (dls_slurm_is_cancelled(&s->jobs, s->victim[i])) {
-                dls_act_decline(out, s->victim[i]);
-            }
-        }
-        if (gone >= 0) {
-            return DLS_OK;
-        }
+        *done = gone >= 0;
+        give_way(s, view, out, gone);
     }
     return DLS_OK;
 }
@@ -249,7 +307,10 @@ static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_acti
             }
         }
         if (fits_by_quota && !started) {
-            DLS_TRY(preempt(s, view, out, job, err));
+            dls_slurm_ask ask;
+            bool done;
+            DLS_TRY(preempt(s, view, out, job, false, &ask, &done, err));
+            s->waiting[i] = done ? -1 : job; /* its victims are not gone yet: backfill would take others */
         }
         if (fits_by_quota && !started && reservation_of(s, view, job) < 0) {
             if (which < 0) {
@@ -257,7 +318,7 @@ static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_acti
             }
             DLS_TRY(fail_partition(s, which, err));
         }
-        s->waiting[i] = started ? -1 : job;
+        s->waiting[i] = started ? -1 : s->waiting[i];
     }
     return DLS_OK;
 }
@@ -300,6 +361,9 @@ static size_t looked_at(struct slurm *s, size_t n)
 /* Might a job start now beside what has been reserved so far? Once it cannot, it cannot in this turn. */
 static bool might_start(struct slurm *s, const dls_view *view, int32_t job)
 {
+    if (s->preempt && dls_slurm_may_preempt(&s->jobs, job)) {
+        return true;
+    }
     for (int32_t t = 0; job >= 0 && t < view->n_types; t++) {
         const dls_slurm_ask ask = ask_of(s, view, job, t);
         if (dls_slurm_plan_has_room(&s->plan, &ask) && may_have(view, job, t, true) &&
@@ -340,7 +404,17 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
         int64_t start_us;
         bool started = false;
         s->plan.marks = s->plan.cpu_jobs && cpu_job_behind(s, view, i, n, &last_cpu);
-        if (!earliest(s, view, job, &ask, &start_us)) {
+        const bool finds = earliest(s, view, job, &ask, &start_us);
+        if (start_us > view->now_us && s->preempt) {
+            bool done;
+            DLS_TRY(preempt(s, view, out, job, true, &ask, &done, err));
+            if (done) { /* its nodes are its own from now on: it starts in a later turn */
+                DLS_TRY(dls_slurm_plan_reserve(&s->plan, view->now_us, ask.limit_us, err));
+                continue;
+            }
+            (void)earliest(s, view, job, &ask, &start_us);
+        }
+        if (!finds) {
             continue;
         }
         if (start_us == view->now_us) {

@@ -26,6 +26,7 @@ struct slurm {
     dls_slurm_jobs jobs;
     bool preempt;
     int64_t requeue_us;
+    int64_t boot_us, check_us; /* the next look at jobs whose grace is over; DLS_NEVER: nobody was told to give way */
     bool *failed;     /* [partitions] in this run of the main scheduler; NULL: none yet */
     int32_t *waiting; /* by priority */
     bool begun;       /* passes before have been caught up with */
@@ -45,5 +46,8 @@ bool dls_slurm_can_run(const struct slurm *s, const dls_view *view, int32_t job)
 /* What is due now by the clock: the main scheduler, backfill, both or nothing. Errors: ENOMEM. */
 dls_status dls_slurm_run_due(struct slurm *s, const dls_view *view, dls_actions *out,
                              dls_error *err) DLS_MUST_CHECK;
+
+/* Jobs whose grace is over by now go, where slurmctld looks for them: every half a minute. O(running) then. */
+void dls_slurm_end_graces(struct slurm *s, const dls_view *view, dls_actions *out);
 
 #endif

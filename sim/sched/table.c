@@ -28,9 +28,11 @@ static bool is_header(const char *line, const char *header)
 {
     const size_t least = strcspn(header, "[");
     const char *more = header + least + (header[least] == '[');
-    const size_t n = strcspn(more, "]");
-    return strncmp(line, header, least) == 0 &&
-           (!line[least] || (n > 0 && strncmp(line + least, more, n) == 0 && !line[least + n]));
+    if (strncmp(line, header, least) != 0) {
+        return false;
+    }
+    const size_t n = strlen(line + least);
+    return n == 0 || (strncmp(line + least, more, n) == 0 && strchr(",]", more[n]));
 }
 
 static dls_status read_line(char *line, int number, const char *header, const char *where,

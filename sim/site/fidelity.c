@@ -332,14 +332,40 @@ static dls_status collect(dls_fidelity *f, const replays *r, dls_error *err)
                                     "no job with a recorded wait was started");
 }
 
+/* Were it the record, how near would replay k come to the median of the others? pair: [2 n]; room: [r->n]. */
+static dls_status held_out(const dls_fidelity *f, const replays *r, size_t k, double *pair, double *room,
+                           double *tau, dls_error *err)
+{
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        size_t n = 0;
+        for (size_t other = 0; other < r->n; other++) {
+            const double s = r->start_s[other * r->n_jobs + f->job[i].job];
+            if (other == k) {
+                pair[i] = isnan(s) ? 0 : s;
+            } else if (!isnan(s)) {
+                room[n++] = s;
+            }
+        }
+        gsl_sort(room, 1, n);
+        pair[f->n_jobs + i] = n > 0 ? room[n / 2] : 0;
+    }
+    return dls_kendall_tau(pair, pair + f->n_jobs, f->n_jobs, tau, err);
+}
+
 static dls_status set_order(dls_fidelity *f, const replays *r, dls_error *err)
 {
-    double *room = r->room, sum = 0;
+    double *room = r->room, sum = 0, out = 0;
     for (size_t i = 0; i < f->n_jobs; i++) {
         room[i] = f->job[i].recorded_s;
         room[f->n_jobs + i] = f->job[i].replayed_s;
     }
     DLS_TRY(dls_kendall_tau(room, room + f->n_jobs, f->n_jobs, &f->tau, err));
+    for (size_t k = 0; r->n > 1 && k < r->n; k++) {
+        double tau;
+        DLS_TRY(held_out(f, r, k, room, room + 2 * r->n_jobs, &tau, err));
+        out += tau;
+    }
+    f->held_out_tau = r->n > 1 ? out / (double)r->n : 1;
     for (size_t k = 0; k + 1 < r->n; k++) {
         double tau;
         for (size_t i = 0; i < f->n_jobs; i++) {

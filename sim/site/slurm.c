@@ -144,7 +144,7 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     dls_site_nodes_put(m->nodes, "slurm", cfg);
     fputs("placement: { name = \"first-fit\"; };\n", cfg);
     const dls_site_tables tables = {m->held->n_jobs > 0, has_partitions(m),
-                                    dls_site_jobs_any(m->jobs, m->site), has_outages(m)};
+                                    dls_site_jobs_any(m->jobs, m->site, &m->rules), has_outages(m)};
     return dls_site_put_scheduler(cfg, m->site, m->sacct, m->nodes->cpus, tables,
                                   dls_trace_about(m->trace)->epoch, m->log, m->to, err);
 }
@@ -179,7 +179,7 @@ static dls_status put_jobs(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
     (void)err;
-    dls_site_jobs_put(m->jobs, m->site, out);
+    dls_site_jobs_put(m->jobs, m->site, &m->rules, out);
     return DLS_OK;
 }
 
@@ -280,7 +280,7 @@ static dls_status write_all(making *m, dls_error *err)
     } files[] = {{"shares.csv", m->site->shares != NULL, put_shares},
                  {"partitions.csv", has_partitions(m), put_partitions},
                  {"cpu_jobs.csv", m->held->n_jobs > 0, put_cpu_jobs},
-                 {"jobs.csv", dls_site_jobs_any(m->jobs, m->site), put_jobs},
+                 {"jobs.csv", dls_site_jobs_any(m->jobs, m->site, &m->rules), put_jobs},
                  {"qos.csv", m->site->qos != NULL, put_qos},
                  {"outages.csv", has_outages(m), put_outages},
                  {"runs.csv", m->log != NULL, put_runs},

@@ -291,6 +291,14 @@ const char *dls_site_preempt_mode(const char *text)
                                          : "";
 }
 
+double dls_site_span_of(const char *text)
+{
+    char span[32];
+    double s;
+    snprintf(span, sizeof span, "%.*s", (int)strcspn(text, " \t\r\n"), text);
+    return dls_date_span(span, &s) && s > 0 ? s : 0;
+}
+
 dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_error *err)
 {
     char *text, *rest = NULL;
@@ -310,6 +318,12 @@ dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_erro
         }
         rules->memory = rules->memory || (strncasecmp(line, "SelectTypeParameters", 20) == 0 &&
                                           strcasestr(equal, "_MEMORY"));
+        if (strncasecmp(line, "PreemptExemptTime", 17) == 0) {
+            rules->exempt_s = dls_site_span_of(equal + 1 + strspn(equal + 1, " \t"));
+        }
+        if (strncasecmp(line, "JobRequeue", 10) == 0) {
+            rules->no_requeue = strtol(equal + 1, NULL, 10) == 0;
+        }
         qos = qos || (strncasecmp(line, "PreemptType", 11) == 0 && strcasestr(equal, "/qos"));
         rules->mode = strncasecmp(line, "PreemptMode", 11) == 0 ? dls_site_preempt_mode(equal) : rules->mode;
     }

@@ -19,11 +19,14 @@ typedef struct dls_site_tables {
 /* What decides how other files are read: `memory` is what jobs are given by node, running jobs of a lower
  * QoS give way; mode: what becomes of them, as dls_site_preempt_mode. path NULL: Slurm's defaults. Errors: EINPUT, ENOMEM. */
 typedef struct dls_site_rules {
-    bool memory, preempt;
+    bool memory, preempt, no_requeue; /* no_requeue: of jobs that do not ask for it (JobRequeue=0) */
+    double exempt_s;                  /* PreemptExemptTime */
     const char *mode;
 } dls_site_rules;
 /* A PreemptMode as the table of QoS has it: "requeue", "cancel", "none" (SUSPEND, not modelled), "" (OFF). */
 const char *dls_site_preempt_mode(const char *text);
+/* Seconds of a PreemptExemptTime or GraceTime; 0 of NONE or -1, or what is no time. */
+double dls_site_span_of(const char *text);
 dls_status dls_site_rules_read(const char *path, dls_site_rules *rules,
                                dls_error *err) DLS_MUST_CHECK;
 

@@ -140,7 +140,11 @@ static dls_status add_row(reading *r, dls_csv *csv, const int col[N_COLUMNS], dl
     if ((size_t)code < had) {
         return DLS_OK; /* another run */
     }
-    read_dependency(r, dls_csv_text(csv, col[SUBMIT_LINE]), r->before[name]);
+    const char *line = dls_csv_text(csv, col[SUBMIT_LINE]);
+    read_dependency(r, line, r->before[name]);
+    j.requeue = strstr(line, " --no-requeue") ? DLS_SITE_NO_REQUEUE
+                : strstr(line, " --requeue")  ? DLS_SITE_REQUEUE
+                                              : DLS_SITE_AS_ALL;
     r->before[name] = code;
     const double asked = cpus_in(dls_csv_text(csv, col[REQUESTED]));
     if (asked > 0 && asked != strtod(dls_csv_text(csv, col[CPUS]), NULL)) {
@@ -264,39 +268,46 @@ dls_status dls_site_jobs_merge(dls_site_jobs *jobs, dls_trace **trace, dls_error
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-static bool says_any(const site_job *j, const dls_site_jobs *jobs, const dls_site_slurm *site)
+/* Is it killed where others that give way are requeued? */
+static bool is_killed(const site_job *j, const dls_site_rules *rules)
 {
-    return j->cpus > 0 || dls_strdict_get(&jobs->texts, j->after)[0] ||
+    return rules->preempt && (j->requeue == DLS_SITE_NO_REQUEUE || (j->requeue == DLS_SITE_AS_ALL && rules->no_requeue));
+}
+
+static bool says_any(const site_job *j, const dls_site_jobs *jobs, const dls_site_slurm *site,
+                     const dls_site_rules *rules)
+{
+    return j->cpus > 0 || is_killed(j, rules) || dls_strdict_get(&jobs->texts, j->after)[0] ||
            (site->qos && dls_strdict_get(&jobs->texts, j->qos)[0]) ||
            (site->reservations && dls_strdict_get(&jobs->texts, j->reservation)[0]);
 }
 
-bool dls_site_jobs_any(const dls_site_jobs *jobs, const dls_site_slurm *site)
+bool dls_site_jobs_any(const dls_site_jobs *jobs, const dls_site_slurm *site, const dls_site_rules *rules)
 {
     for (size_t i = 0; i < jobs->ids.n; i++) {
-        if (says_any(&jobs->job[i], jobs, site)) {
+        if (says_any(&jobs->job[i], jobs, site, rules)) {
             return true;
         }
     }
     return false;
 }
 
-void dls_site_jobs_put(const dls_site_jobs *jobs, const dls_site_slurm *site, FILE *out)
+void dls_site_jobs_put(const dls_site_jobs *jobs, const dls_site_slurm *site, const dls_site_rules *rules, FILE *out)
 {
-    fputs("job,cpus,qos,reservation,after\n", out);
+    fputs("job,cpus,qos,reservation,after,requeue\n", out);
     for (int32_t i = 0; i < (int32_t)jobs->ids.n; i++) {
         const site_job *j = &jobs->job[i];
         const char *id = dls_strdict_get(&jobs->ids, i);
-        if (!says_any(j, jobs, site) || strpbrk(id, ",+")) {
+        if (!says_any(j, jobs, site, rules) || strpbrk(id, ",+")) {
             continue;
         }
         char cpus[32] = "";
         if (j->cpus > 0) {
             snprintf(cpus, sizeof cpus, "%.15g", j->cpus);
         }
-        fprintf(out, "%s,%s,%s,%s,%s\n", id, cpus, dls_strdict_get(&jobs->texts, j->qos),
+        fprintf(out, "%s,%s,%s,%s,%s,%s\n", id, cpus, dls_strdict_get(&jobs->texts, j->qos),
                 dls_strdict_get(&jobs->texts, j->reservation),
-                dls_strdict_get(&jobs->texts, j->after));
+                dls_strdict_get(&jobs->texts, j->after), is_killed(j, rules) ? "no" : "");
     }
 }
 
@@ -330,54 +341,61 @@ static dls_status add_qos(dls_strdict *names, const dls_csv *csv, int col, dls_e
     return names->n <= QOS_MAX ? DLS_OK : dls_csv_fail(csv, col, err, "more than %d QoS", QOS_MAX);
 }
 
+enum { QOS_NAME, QOS_PRIORITY, QOS_PREEMPT, QOS_MODE, QOS_EXEMPT, QOS_GRACE, N_QOS };
+
 /* What becomes of jobs of a QoS that give way; one of no mode has the cluster's. */
-static const char *mode_of(dls_csv *csv, const int col[4], const dls_site_rules *rules, FILE *to)
+static const char *mode_of(dls_csv *csv, const int col[N_QOS], const dls_site_rules *rules, FILE *to)
 {
-    const char *own = dls_site_preempt_mode(dls_csv_text(csv, col[3])), *mode = own[0] ? own : rules->mode;
+    const char *own = dls_site_preempt_mode(dls_csv_text(csv, col[QOS_MODE])), *mode = own[0] ? own : rules->mode;
     if (rules->preempt && strcmp(mode, "none") == 0) {
         fprintf(to, "  QoS %s: PreemptMode=SUSPEND is not modelled: its jobs do not give way\n",
-                dls_csv_text(csv, col[0]));
+                dls_csv_text(csv, col[QOS_NAME]));
     }
     return mode;
 }
 
-static dls_status put_qos_row(dls_csv *csv, const int col[4], const dls_site_rules *rules,
+static dls_status put_qos_row(dls_csv *csv, const int col[N_QOS], const dls_site_rules *rules,
                               dls_strdict *names, FILE *out, FILE *to, dls_error *err)
 {
     char others[4200];
     int64_t priority;
-    if (csv->cell[col[0]].len == 0 || memchr(csv->cell[col[0]].s, ',', csv->cell[col[0]].len)) {
-        return dls_csv_fail(csv, col[0], err, "expected a name");
+    if (csv->cell[col[QOS_NAME]].len == 0 || memchr(csv->cell[col[QOS_NAME]].s, ',', csv->cell[col[QOS_NAME]].len)) {
+        return dls_csv_fail(csv, col[QOS_NAME], err, "expected a name");
     }
-    DLS_TRY(add_qos(names, csv, col[0], err));
-    DLS_TRY(dls_csv_i64(csv, col[1], "a priority", 0, 0, INT64_C(10000000000), &priority, err));
-    if (col[2] >= 0) {
-        DLS_TRY(add_qos(names, csv, col[2], err));
+    DLS_TRY(add_qos(names, csv, col[QOS_NAME], err));
+    DLS_TRY(dls_csv_i64(csv, col[QOS_PRIORITY], "a priority", 0, 0, INT64_C(10000000000), &priority, err));
+    if (col[QOS_PREEMPT] >= 0) {
+        DLS_TRY(add_qos(names, csv, col[QOS_PREEMPT], err));
     }
-    snprintf(others, sizeof others, "%s", dls_csv_text(csv, col[2]));
+    snprintf(others, sizeof others, "%s", dls_csv_text(csv, col[QOS_PREEMPT]));
     for (char *p = others; (p = strchr(p, ','));) {
         *p = '+';
     }
-    fprintf(out, "%s,%lld,%s", dls_csv_text(csv, col[0]), (long long)priority, others);
-    fprintf(out, ",%s\n", mode_of(csv, col, rules, to));
+    fprintf(out, "%s,%lld,%s", dls_csv_text(csv, col[QOS_NAME]), (long long)priority, others);
+    const char *own = dls_csv_text(csv, col[QOS_EXEMPT]);
+    const double exempt_s = own[0] ? dls_site_span_of(own) : rules->exempt_s;
+    fprintf(out, ",%s,%.15g,%.15g\n", mode_of(csv, col, rules, to), exempt_s,
+            dls_site_span_of(dls_csv_text(csv, col[QOS_GRACE])));
     return DLS_OK;
 }
 
 dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE *out, FILE *to,
                             dls_error *err)
 {
-    int col[4];
+    int col[N_QOS];
     dls_strdict names;
     bool more = true;
     dls_csv csv;
     const dls_csv_bind binds[] = {
-        {"Name", &col[0], true}, {"Priority", &col[1], true}, {"Preempt", &col[2], false}, {"PreemptMode", &col[3], false}};
+        {"Name", &col[QOS_NAME], true},        {"Priority", &col[QOS_PRIORITY], true},
+        {"Preempt", &col[QOS_PREEMPT], false}, {"PreemptMode", &col[QOS_MODE], false},
+        {"PreemptExemptTime", &col[QOS_EXEMPT], false}, {"GraceTime", &col[QOS_GRACE], false}};
     DLS_TRY(dls_csv_open(&csv, path, err));
     csv.sep = '|';
     dls_strdict_init(&names);
     dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 4, err));
-    fputs("qos,priority,preempts,mode\n", out);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_QOS, err));
+    fputs("qos,priority,preempts,mode,exempt,grace\n", out);
     while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
         status = put_qos_row(&csv, col, rules, &names, out, to, err);
     }

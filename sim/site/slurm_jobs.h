@@ -16,6 +16,7 @@ typedef struct dls_site_jobs {
     struct dls_site_job {
         int32_t qos, reservation, after;   /* in texts */
         double cpus;                       /* asked for; < 0: as many as it got */
+        enum { DLS_SITE_AS_ALL, DLS_SITE_REQUEUE, DLS_SITE_NO_REQUEUE } requeue; /* by SubmitLine */
     } * job;                               /* [ids.n] */
     size_t cap, asked, dependent, unknown; /* unknown: dependencies of other kinds */
     size_t merged; /* runs that were preempted: the replay preempts by itself */
@@ -31,12 +32,13 @@ dls_status dls_site_jobs_read(dls_site_jobs *jobs, const dls_trace_source *sacct
  * did. */
 dls_status dls_site_jobs_merge(dls_site_jobs *jobs, dls_trace **trace,
                                dls_error *err) DLS_MUST_CHECK;
-/* Whether any is to be said of them; and the table `job,cpus,qos,reservation,after`. */
-bool dls_site_jobs_any(const dls_site_jobs *jobs, const dls_site_slurm *site);
-void dls_site_jobs_put(const dls_site_jobs *jobs, const dls_site_slurm *site, FILE *out);
+/* Whether any is to be said of them; and the table `job,cpus,qos,reservation,after,requeue`. */
+bool dls_site_jobs_any(const dls_site_jobs *jobs, const dls_site_slurm *site, const dls_site_rules *rules);
+void dls_site_jobs_put(const dls_site_jobs *jobs, const dls_site_slurm *site, const dls_site_rules *rules,
+                       FILE *out);
 void dls_site_jobs_report(const dls_site_jobs *jobs, FILE *to);
 
-/* `sacctmgr -P show qos` as `qos,priority,preempts,mode`. Modes of preemption that are not modelled go to
+/* `sacctmgr -P show qos` as `qos,priority,preempts,mode,exempt,grace`. Modes of preemption that are not modelled go to
  * `to`. Errors: EINPUT. */
 dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE *out, FILE *to,
                             dls_error *err) DLS_MUST_CHECK;

@@ -116,7 +116,8 @@ static dls_status read_line(reading *r, const char *line, dls_error *err)
         started(t, r->main_us);
     } else if (strstr(line, "Started JobId=") && (t = job_of(r, line))) {
         started(t, r->backfill_us);
-    } else if (strstr(line, "_job_complete: JobId=") && strstr(line, " done") &&
+    } else if (((strstr(line, "_job_complete: JobId=") && strstr(line, " done")) ||
+                strstr(line, "preempted JobId=")) &&
                (t = job_of(r, line))) {
         t->end_us = at_us;
     } else if (strstr(line, "_slurm_rpc_epilog_complete: JobId=") && (t = job_of(r, line))) {

@@ -20,7 +20,7 @@ import json, sys
 f = json.load(open("out.txt"))
 every = f["groups"][0]
 assert f["left_out"] == 0 and every["kind"] == "all" and f["jobs"] == every["jobs"] > 100, f
-assert f["replays"] == 15 and 0.7 < f["self_tau"] < 1, f
+assert f["replays"] == 15 and 0.7 < f["self_tau"] < 1 and 0.7 < f["held_out_tau"] < 1, f
 assert f["tau"] >= float(sys.argv[1]), f["tau"]
 assert abs(every["replayed_wait_s"] / every["recorded_wait_s"] - 1) <= float(sys.argv[2]), every
 assert f["passed_same"] >= 0.92 * f["passed"], f
@@ -109,7 +109,7 @@ done
 site_of mixed_fair --log="$source/tests/slurm/mixed_fair/slurmctld.log.gz"
 says err.txt "jobs without GPUs: 77, first in line 2; on nodes with GPUs 77"
 grep -q '^-1.915,' mixed_fair/cpu_jobs.csv || fail "a job before the first with GPUs: $(head -3 mixed_fair/cpu_jobs.csv)"
-grep -qx '3,1,normal,,' mixed_fair/jobs.csv || fail "processors asked for: $(head -3 mixed_fair/jobs.csv)"
+grep -qx '3,1,normal,,,' mixed_fair/jobs.csv || fail "processors asked for: $(head -3 mixed_fair/jobs.csv)"
 for table in jobs cpu_jobs; do
     expect 0 fidelity mixed_fair --json --set=scheduler.$table=
     mv out.txt without_$table.txt
@@ -135,8 +135,8 @@ policies
 for text in "80 jobs of GPUs" "waited for others to end (SubmitLine): 6" "runs that were preempted, left to the replay: 3"; do
     says err.txt "$text"
 done
-grep -qx '35,,normal,,32' policies/jobs.csv || fail "a dependency: $(grep '^35,' policies/jobs.csv)"
-grep -qx 'high,100,normal,requeue' policies/qos.csv || fail "QoS: $(cat policies/qos.csv)"
+grep -qx '35,,normal,,32,' policies/jobs.csv || fail "a dependency: $(grep '^35,' policies/jobs.csv)"
+grep -qx 'high,100,normal,requeue,0,0' policies/qos.csv || fail "QoS: $(cat policies/qos.csv)"
 printf 'reservation,known,start,end,first,last\n,,182,193,3,3\nservice,,98,158,0,0\n' | diff - policies/outages.csv || fail "outages"
 printf 'partition,tier,factor,limit,most,first,last\nmain,1,0.1,,,0,3\nshort,1,1,540,540,0,3\n' | diff - policies/partitions.csv || fail "partitions"
 says policies/cluster.cfg 'memory = "512000 MiB"'
@@ -154,7 +154,7 @@ expect 0 fidelity policies --json
 python3 - <<'END' || fail "policies: $(head -c 1500 all.txt)"
 import json
 tau = {k: json.load(open(k + ".txt"))["tau"] for k in ("all", "qos=", "jobs=", "outages=", "partitions=")}
-assert tau["all"] > 0.915, tau
+assert tau["all"] > 0.91, tau
 assert json.load(open("out.txt"))["tau"] < 0.8, "nothing of it read"
 assert all(tau["all"] != tau[k] for k in tau if k != "all"), tau
 END
@@ -167,6 +167,38 @@ f = json.load(open("out.txt"))
 assert f["tau"] > 0.88 and f["groups"][0]["start_off_median_s"] < 0.001, f
 END
 checks=$((checks + 3))
+
+# Jobs that give way: killed once they have run for 20 s (JobRequeue=0, PreemptExemptTime), or cancelled after a grace of 15 s. Without
+# what the site says of it the replay is further off.
+preempted() { # NAME, ROW OF qos.csv, WHAT TO CHANGE IN qos.csv, JOBS WITH THE SAME START
+    from=$source/tests/slurm/$1
+    for log in "" --log="$from/slurmctld.log.gz"; do
+        # shellcheck disable=SC2086
+        site_of "$1" --qos="$from/qos.txt" $log
+        grep -qx "$2" "$1/qos.csv" || fail "$1: $(cat "$1/qos.csv")"
+        expect 0 fidelity "$1" --json --jobs=70
+        mv out.txt with_log.txt
+    done
+    sed "$3" "$1/qos.csv" >other.csv
+    expect 0 fidelity "$1" --json --jobs=70 --set=scheduler.qos=other.csv
+    python3 - "$4" <<'END' || fail "preemption, $1: $(head -c 1500 with_log.txt)"
+import json, sys
+log, other = (sum(abs(j["replayed_start_s"] - j["recorded_start_s"]) < 0.0011 for j in json.load(open(f))["farthest_off"]) for f in ("with_log.txt", "out.txt"))
+assert log >= int(sys.argv[1]) > other, (log, other)
+END
+    checks=$((checks + 1))
+}
+preempted killed normal,0,,requeue,20,0 s/,20,/,0,/ 49
+grep -qx '15,,normal,,,no' killed/jobs.csv || fail "a job that is not requeued: $(grep '^15,' killed/jobs.csv)"
+preempted grace normal,0,,cancel,0,15 's/,15$/,0/' 34
+for row in 'normal,0,,cancel,soon,' 'normal,0,,cancel,,-1'; do
+    printf 'qos,priority,preempts,mode,exempt,grace\n%s\n' "$row" >bad_qos.csv
+    expect 4 fidelity grace --set=scheduler.qos=bad_qos.csv
+    says err.txt "bad_qos.csv:2: exempt, grace: expected seconds"
+done
+printf 'job,cpus,qos,reservation,after,requeue\n1,,normal,,,yes\n' >bad_jobs.csv
+expect 4 fidelity grace --set=scheduler.jobs=bad_jobs.csv
+says err.txt "bad_jobs.csv:2: requeue: expected no"
 
 expect 0 whatif partitions --add 'V100: 1 x 8' --speed V100=1
 expect 2 whatif partitions --remove 'n01: 1'

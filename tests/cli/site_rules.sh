@@ -153,8 +153,8 @@ bad outages $outages ',,5,6,0,2' "the cluster's 2 nodes"
 bad qos qos,priority,preempts ',1,' "no name"
 bad qos qos,priority,preempts 'a,much,' "a priority"
 bad qos qos,priority,preempts,mode 'a,1,,suspend' "expected requeue, cancel or none, not 'suspend'"
-bad qos qos,priority,preempts 'a,1' "expected qos,priority,preempts[,mode]"
-bad qos qos,priority,preempts,m 'a,1,,' "expected the header qos,priority,preempts[,mode]"
+bad qos qos,priority,preempts 'a,1' "expected qos,priority,preempts[,mode,exempt,grace]"
+bad qos qos,priority,preempts,m 'a,1,,' "expected the header qos,priority,preempts[,mode,exempt,grace]"
 bad jobs job,cpus,qos,reservation,after 'low,many,,,' "processors"
 bad jobs job,cpus,qos,reservation,after 'low,,,,\nlow,,,,' "bad.csv:3: job 'low' stands there twice"
 bad jobs job,qos 'low,' "expected the header"
@@ -173,7 +173,17 @@ import() { expect "$1" import slurm --sacct=sacct.txt --nodes=nodes.txt "${@:2}"
 import 0
 says err.txt "waited for others to end (SubmitLine): 4"
 says err.txt "dependencies that are not modelled: 2"
-printf 'job,cpus,qos,reservation,after\n2,,normal,maint,1+3\n3,,normal,,2\n6,,normal,,5\n7,,normal,,6+3\n' | diff - site/jobs.csv || fail "dependencies"
+printf 'job,cpus,qos,reservation,after,requeue\n2,,normal,maint,1+3,\n3,,normal,,2,\n6,,normal,,5,\n7,,normal,,6+3,\n' | diff - site/jobs.csv || fail "dependencies"
+# JobRequeue=0: who may give way is killed but where sbatch said --requeue; PreemptExemptTime of a QoS is before that of all.
+sed 's/sbatch -d singleton/sbatch --requeue/; s/sbatch  job/sbatch --no-requeue job/' sacct.txt >again.txt
+printf 'Name|Priority|GraceTime|Preempt|PreemptExemptTime\nnormal|0|00:01:00||\nhigh|1|00:00:00|normal|1-00:00:00\n' >qos.txt
+printf 'PreemptType=preempt/qos\nPreemptMode=REQUEUE\nJobRequeue=0\nPreemptExemptTime=00:02:00\n' >slurm.conf
+expect 0 import slurm --sacct=again.txt --nodes=nodes.txt --conf=slurm.conf --qos=qos.txt -o site
+test "$(cut -d, -f6 site/jobs.csv | tr '\n' ' ')" = "requeue no no no no no  no " || fail "requeue: $(cat site/jobs.csv)"
+printf 'qos,priority,preempts,mode,exempt,grace\nnormal,0,,requeue,120,60\nhigh,1,normal,requeue,86400,0\n' | diff - site/qos.csv || fail "spans of QoS"
+sed -i /JobRequeue/d slurm.conf
+expect 0 import slurm --sacct=again.txt --nodes=nodes.txt --conf=slurm.conf --qos=qos.txt -o site
+test "$(cut -d, -f6 site/jobs.csv | tr '\n' ' ')" = "requeue no       " || fail "no requeue: $(cat site/jobs.csv)"
 printf 'ReservationName=maint StartTime=1970-01-01T00:17:00 EndTime=1970-01-01T00:18:00 Nodes=n[1-2],x9 Flags=MAINT\n' >reservations.txt
 printf 'Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User\nc||1970-01-01T00:00:00|Unknown||Registered|\nc|n2|1970-01-01T00:16:51|Unknown|DOWN|x|r\n' >events.txt
 import 0 --reservations=reservations.txt --events=events.txt
@@ -201,7 +211,7 @@ says site/cluster.cfg 'memory = "1000 MiB"'
 printf 'Name|Priority|Preempt|PreemptMode\nlow|0||cluster\nback|0||requeue\nlong|1||suspend\nnormal|9|low,back,long|\n' >qos.txt
 printf 'PreemptType=preempt/qos\nPreemptMode=CANCEL # not REQUEUE\n' >slurm.conf
 import 0 --conf=slurm.conf --qos=qos.txt
-printf 'qos,priority,preempts,mode\nlow,0,,cancel\nback,0,,requeue\nlong,1,,none\nnormal,9,low+back+long,cancel\n' | diff - site/qos.csv || fail "modes of QoS"
+printf 'qos,priority,preempts,mode,exempt,grace\nlow,0,,cancel,0,0\nback,0,,requeue,0,0\nlong,1,,none,0,0\nnormal,9,low+back+long,cancel,0,0\n' | diff - site/qos.csv || fail "modes of QoS"
 says site/cluster.cfg "preempt = true;"
 says err.txt "QoS long: PreemptMode=SUSPEND is not modelled: its jobs do not give way"
 ! grep -q "PreemptType\|PreemptMode=CANCEL" err.txt || fail "named as not modelled: $(cat err.txt)"

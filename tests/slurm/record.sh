@@ -37,13 +37,13 @@ fi
 clean='s/ NodeHostName=[^ ]*/ NodeHostName=host/; s/ OS=.* RealMemory=/ RealMemory=/'
 scontrol show nodes -o | sed "$clean" >"$folder/nodes.txt"
 [ -z "${PARTITIONS-}" ] || scontrol show partitions -o >"$folder/partitions.txt"
-scontrol show config | grep -E '^(BOOT_TIME|Priority|Scheduler|SLURM_VERSION|Preempt|Select|Batch)' >"$folder/config.txt"
+scontrol show config | grep -E '^(BOOT_TIME|Priority|Scheduler|SLURM_VERSION|Preempt|Select|Batch|JobRequeue)' >"$folder/config.txt"
 eval "${SETUP-:}" >setup.log 2>&1
 (eval "${DURING-:}") >during.log 2>&1 &
 python3 "$here/submit.py" "$seed" "$jobs" "$seconds" "$nodes" "$users"
 while [ -n "$(squeue -h)" ]; do sleep 2; done
 sleep 5
-lines='Running job scheduler|_attempt_backfill: beginning|_read_last_decay|_slurm_rpc_submit_batch_job: JobId|sched: Allocate|Started JobId|_job_complete: JobId=.*done|Created reservation|_slurm_rpc_epilog_complete: JobId'
+lines='Running job scheduler|_attempt_backfill: beginning|_read_last_decay|_slurm_rpc_submit_batch_job: JobId|sched: Allocate|Started JobId|_job_complete: JobId=.*done|Created reservation|_slurm_rpc_epilog_complete: JobId|preempted JobId'
 [ "${KEEP_LOG-}" != all ] || lines=.
 [ -z "${KEEP_LOG-}" ] || grep -E "$lines" slurmctld.log | sed "s|$work||g" | gzip -9n >"$folder/slurmctld.log.gz"
 sacct -X -a -P -S 2020-01-01 -o "JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\

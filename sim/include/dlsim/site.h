@@ -102,6 +102,8 @@ typedef struct dls_fidelity {
     size_t replays;  /* 1, or more that differ by less than a second: see dls_fidelity_of */
     double tau;      /* Kendall's, of the order of starts */
     double self_tau; /* of replays with each other, 1 for one: nobody can know the order better */
+    double held_out_tau; /* of a replay, as were it the record, with the median of the others: what rules without an error would
+                            have in the mean, 1 for one */
     size_t passed, passed_same; /* jobs that started before one that came earlier; also replayed */
     double recorded_busy,
         replayed_busy; /* GPUs in use over all, from the first submission to the last start */
