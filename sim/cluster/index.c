@@ -15,18 +15,25 @@
 
 /* ---- racks: a tree of maxima for every number of free GPUs ---------------------------------- */
 
-static void rack_add(dls_place_index *x, int32_t type, int32_t free_gpus, int32_t rack, int32_t d)
+/* One more node of the rack has so many free GPUs. */
+static inline void rack_more(dls_place_index *x, int32_t type, int32_t free_gpus, int32_t rack)
 {
     int32_t *tree = x->type[type].rack_tree[free_gpus];
     int32_t i = x->rack_leaves + rack;
-    tree[i] += d;
-    for (i /= 2; i >= 1; i /= 2) {
-        const int32_t l = tree[2 * i], r = tree[2 * i + 1];
-        const int32_t most = l > r ? l : r;
-        if (tree[i] == most) {
-            break;
-        }
-        tree[i] = most;
+    const int32_t have = ++tree[i];
+    for (i /= 2; i >= 1 && tree[i] < have; i /= 2) {
+        tree[i] = have;
+    }
+}
+
+/* One less: its ancestors change as far as it alone had the most. */
+static inline void rack_less(dls_place_index *x, int32_t type, int32_t free_gpus, int32_t rack)
+{
+    int32_t *tree = x->type[type].rack_tree[free_gpus];
+    int32_t i = x->rack_leaves + rack;
+    const int32_t had = tree[i]--;
+    for (; i > 1 && tree[i / 2] == had && tree[i ^ 1] < had; i /= 2) {
+        tree[i / 2] = had - 1;
     }
 }
 
@@ -39,7 +46,7 @@ static inline void file_node(dls_place_index *x, int32_t node)
     if (p->free > 0 && ti->nodes[p->free].count == 1) {
         ti->some |= UINT64_C(1) << (p->free - 1);
     }
-    rack_add(x, p->type, p->free, p->rack, 1);
+    rack_more(x, p->type, p->free, p->rack);
 }
 
 /* Take it from there. */
@@ -51,7 +58,7 @@ static inline void unfile_node(dls_place_index *x, int32_t node)
     if (p->free > 0 && ti->nodes[p->free].count == 0) {
         ti->some &= ~(UINT64_C(1) << (p->free - 1));
     }
-    rack_add(x, p->type, p->free, p->rack, -1);
+    rack_less(x, p->type, p->free, p->rack);
 }
 
 /* ---- building ------------------------------------------------------------------------------- */

@@ -74,7 +74,7 @@ static void give_part(dls_engine *e, int32_t job, int32_t part)
 {
     int64_t cpu, mem;
     const dls_held *held = &e->hold.part[part];
-    dls_side_resources(e, job, __builtin_popcountll(held->mask), &cpu, &mem);
+    dls_side_resources(e, job, dls_gpus_of(held->mask), &cpu, &mem);
     dls_place_give(e->index, held->node, held->mask, cpu, mem);
     dls_drain_keep(e, held->node, held->mask);
 }
@@ -103,7 +103,7 @@ bool dls_retake(dls_engine *e, int32_t job)
     }
     for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
         const dls_held *held = &e->hold.part[p];
-        dls_side_resources(e, job, __builtin_popcountll(held->mask), &cpu, &mem);
+        dls_side_resources(e, job, dls_gpus_of(held->mask), &cpu, &mem);
         dls_drain_lend(e, held->node, held->mask);
         if (!dls_place_retake(e->index, held->node, held->mask, cpu, mem)) {
             dls_drain_keep(e, held->node, held->mask);
