@@ -27,7 +27,7 @@ dls_status dls_baseline_init(dls_baseline *b, const dls_prediction_params *p, co
 {
     *b = (dls_baseline){.p = p, .kinds = kinds, .kind = -1};
     (void)dls_numeric_find(p->numeric, &b->numeric); /* checked before sources are opened */
-    DLS_TRY(dls_shadow_create(p, &b->shadow, err));
+    DLS_TRY(dls_shadow_create(p, kinds, &b->shadow, err));
     DLS_TRY(dls_hardware_load(p->hardware_dir, &b->hw, err));
     for (int32_t t = 0; t < p->cluster->n_types; t++) {
         b->gpu[t] = row_of(&b->hw, &p->cluster->types[t]);

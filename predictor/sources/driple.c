@@ -70,7 +70,7 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     dls_candidates_init(&d->cluster, p->cluster);
     DLS_TRY(dls_inspector_session_init(&d->a, &session, err));
     if (dls_inspector_is_relative(d->a.insp)) {
-        DLS_TRY(dls_shadow_create(p, &d->shadow, err));
+        DLS_TRY(dls_shadow_create(p, kinds, &d->shadow, err));
     }
     *state = dls_take(&d);
     return DLS_OK;

@@ -17,13 +17,15 @@ typedef struct operator_source {
     const dls_kinds *kinds;
 } operator_source;
 
-dls_status dls_shadow_create(const dls_prediction_params *p, dls_world **out, dls_error *err)
+dls_status dls_shadow_create(const dls_prediction_params *p, const dls_kinds *kinds, dls_world **out,
+                             dls_error *err)
 {
     dls_world_params w;
     dls_world_params_init(&w);
     w.cluster = p->cluster;
     w.trace = p->trace;
     w.stand_ins = p->stand_ins;
+    w.kinds = kinds;
     w.seed = p->seed;
     w.model = "operator";
     w.hardware_dir = p->hardware_dir;
@@ -52,7 +54,7 @@ static dls_status operator_open(const dls_prediction_params *p, const dls_kinds 
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "operator predictor", err));
     s->kinds = kinds;
     s->sized = p->sized;
-    DLS_TRY(dls_shadow_create(p, &s->shadow, err));
+    DLS_TRY(dls_shadow_create(p, kinds, &s->shadow, err));
     *state = dls_take(&s);
     return DLS_OK;
 }

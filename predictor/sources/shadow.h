@@ -9,7 +9,8 @@
 
 #include "predictor/sources/predictions.h"
 
-dls_status dls_shadow_create(const dls_prediction_params *p, dls_world **out,
+/* kinds is borrowed. */
+dls_status dls_shadow_create(const dls_prediction_params *p, const dls_kinds *kinds, dls_world **out,
                              dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -287,7 +287,11 @@ static dls_status build_world(dls_world *w, dls_error *err)
     DLS_TRY(find_truth(w->p.model, &w->ops, err));
     DLS_TRY(add_types(w, err));
     DLS_TRY(build_links(w, err));
-    DLS_TRY(dls_kinds_of_trace(w->p.trace, w->p.stand_ins, &w->kinds, err));
+    if (w->p.kinds) {
+        w->kinds = *w->p.kinds;
+    } else {
+        DLS_TRY(dls_kinds_of_trace(w->p.trace, w->p.stand_ins, &w->kinds, err));
+    }
     if (w->ops->open) {
         DLS_TRY(w->ops->open(&w->p, w->types, w->n_types, &w->truth, err));
     }
@@ -324,7 +328,9 @@ void dls_world_destroy(dls_world *w)
     if (w->truth) {
         w->ops->close(w->truth);
     }
-    dls_kinds_fini(&w->kinds);
+    if (!w->p.kinds) {
+        dls_kinds_fini(&w->kinds);
+    }
     dls_stage_table_fini(&w->stages);
     dls_variability_fini(&w->variability);
     dls_shapes_fini(&w->shapes);

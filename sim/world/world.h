@@ -63,6 +63,7 @@ typedef struct dls_world_params {
     const dls_cluster_spec *cluster;
     const dls_trace *trace;
     const char *stand_ins;      /* for unknown models (dls_model_lookup_among); may be NULL */
+    const dls_kinds *kinds;     /* of the trace with these stand-ins, borrowed; NULL: the world finds them */
     uint64_t seed;
     const char *model;          /* "trace", "table", "operator", ...: one of dls_truths() (truth.h) */
     const dls_energy_params *power; /* speeds: for its power limit; NULL: none */

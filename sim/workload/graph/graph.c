@@ -269,22 +269,24 @@ static dls_status cycle(const dls_opgraph *g, const int32_t *wanted, int32_t *pr
                     dls_opgraph_name(g, at));
 }
 
+/* Of those that wait for nothing the one with the smallest number. Most are met in the order of their numbers;
+ * the heap holds those that became free behind `at`. */
 dls_status dls_opgraph_order(const dls_opgraph *g, int32_t *order, dls_error *err)
 {
     csr c;
     DLS_TRY(csr_init(&c, g, err));
-    int32_t n_heap = 0;
-    int32_t n_done = 0;
-    for (int32_t i = 0; i < g->n_nodes; i++) {
-        if (c.wanted[i] == 0) {
-            heap_push(c.heap, &n_heap, i);
+    int32_t n_heap = 0, n_done = 0, at = 0;
+    for (;;) {
+        while (n_heap == 0 && at < g->n_nodes && c.wanted[at] != 0) {
+            at++;
         }
-    }
-    while (n_heap > 0) {
-        const int32_t node = heap_pop(c.heap, &n_heap);
+        if (n_heap == 0 && at == g->n_nodes) {
+            break;
+        }
+        const int32_t node = n_heap > 0 ? heap_pop(c.heap, &n_heap) : at++;
         order[n_done++] = node;
         for (int32_t i = c.start[node]; i < c.start[node + 1]; i++) {
-            if (--c.wanted[c.to[i]] == 0) {
+            if (--c.wanted[c.to[i]] == 0 && c.to[i] < at) {
                 heap_push(c.heap, &n_heap, c.to[i]);
             }
         }
