@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { NAME_BYTES = 47 }; /* of a group or type in a configuration */
 
@@ -132,7 +133,7 @@ void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
     for (size_t i = 0, told = 0; i < all->n; i++) {
         bool again = false;
         for (size_t k = 0; k < i; k++) {
-            again = again || strcmp(type_of(&all->group[k]), type_of(&all->group[i])) == 0;
+            again = again || strcasecmp(type_of(&all->group[k]), type_of(&all->group[i])) == 0;
         }
         if (!again) {
             fprintf(cfg, "%s{ name = \"%s\"; }", told++ ? ", " : "", type_of(&all->group[i]));

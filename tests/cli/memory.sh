@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every command without the memory it asks for: the allocation of number n fails, for the first n and for
-# some of all others. The command then ends with a message and an exit code of its own, and leaves no
+# Every command without the memory it asks for: the allocation of number n fails, for the first n and for some
+# of all others (REFUSED_ALLOCATIONS=100000: for all). The command then ends with a message and an exit code of its own, and leaves no
 # file behind; or it does without, and says and writes what it always does.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 . "$source/tests/support/refuse.sh"
@@ -10,7 +10,7 @@ REFUSE_NOT=$(nm "$dlsim" | sort | awk 'tolower($2) == "t" && $3 ~ /^H5/ { if (!n
     END { if (n) print first, at[last + 1] }')
 test -z "$REFUSE_NOT" || export REFUSE_NOT
 hw=--hardware=$source/configs/hardware
-first=24 others=12 least=6
+first=${REFUSED_ALLOCATIONS:-24} others=12 least=6
 
 expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -o run.h5 -q
 expect 0 graph zoo resnet50 -o zoo.h5
@@ -39,6 +39,9 @@ refuse predict --whatif --model=vgg16 --batch=32 --gpu=V100 --workers=2 --source
 refuse evaluate --measured --sources=operator
 refuse train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 --epochs=2 --threads=1 \
     -o w.h5 -q
+cp whole/w.h5 .
+expect 0 graph group --weights=w.h5 resnet50 -o grouped.h5
+refuse predict --weights="$in/w.h5" --input="$in/grouped.h5" --threads=1 -o p.h5 -q
 . "$source/tests/support/refuse_files.sh"
 refuse_sweep
 refuse_site
