@@ -312,7 +312,7 @@ TEST(kueue_tables)
                   "b,left,8,16,,1,LowerOrNewerEqualPriority,LowerPriority,LowerPriority,\nc,root,24,,8,0,,Any,,StrictFIFO\n"
                   "left,root,4,,,,,,,\n",
               f);
-        for (int i = 0; k && i < 150; i++) {
+        for (int i = 0; k && i < 80; i++) {
             fprintf(f, "%d,%d,%d,%d,%s,%d\n", i, 1 << i * 7 % 4, 30 * i, 200 + 137 * i % 1700, i % 9 ? (const char *[]){"a", "b", "c"}[i * 5 % 3] : "d",
                     i * 11 % 6);
         }
