@@ -219,8 +219,10 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
         return DLS_OK;
     }
     int64_t eligible_us;
-    if (at->col[ELIGIBLE] >= 0 && known(csv, at->col[ELIGIBLE]) &&
-        read_time(csv, at->col[ELIGIBLE], &eligible_us) && eligible_us > submit_us) {
+    if (at->col[ELIGIBLE] < 0 || !known(csv, at->col[ELIGIBLE]) ||
+        !read_time(csv, at->col[ELIGIBLE], &eligible_us)) {
+        dls_trace_builder_noted(b, "eligible when it was submitted, for Eligible is not known");
+    } else if (eligible_us > submit_us) {
         submit_us = eligible_us;
         dls_trace_builder_changed(b, "submitted when it became eligible");
     }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "dlsim/policy.h"
 #include "site/slurm_phase.h"
 #include "traces/date.h"
@@ -252,7 +253,7 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const d
     DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
     m.preempt = rules.preempt && site->qos;
     if (site->conf) {
-        DLS_TRY(dls_file_read_text(site->conf, DLS_FILE_CONFIG, &text, &len, err));
+        DLS_TRY(dls_file_read_plain(site->conf, DLS_FILE_CONFIG, &text, &len, err));
     }
     for (int i = 0; i < KNOWN; i++) {
         m.value[i] = (double)NAN;
@@ -299,16 +300,51 @@ double dls_site_span_of(const char *text)
     return dls_date_span(span, &s) && s > 0 ? s : 0;
 }
 
+/* A setting that every slurm.conf has, or one that is read of it: other files of key=value have neither. */
+static bool is_slurms(const char *line)
+{
+    static const char *const keys[] = {"ClusterName", "ControlMachine", "SlurmctldHost", "SchedulerParameters", "SchedulerType",
+                                       "SelectType", "SelectTypeParameters", "PriorityType", "PreemptType", "PreemptMode",
+                                       "PreemptExemptTime", "JobRequeue", "BOOT_TIME"};
+    const size_t len = strcspn(line, " \t=");
+    bool is = false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        is = is || (strlen(keys[i]) == len && strncasecmp(line, keys[i], len) == 0);
+    }
+    for (size_t i = 0; i < KNOWN; i++) {
+        is = is || (!known[i].in && strlen(known[i].key) == len && strncasecmp(line, known[i].key, len) == 0);
+    }
+    return is && line[len + strspn(line + len, " \t")] == '=';
+}
+
+/* Some line is a setting of Slurm's. */
+static dls_status check_conf(const char *path, const char *text, dls_error *err)
+{
+    const char *first = text + strspn(text, " \t\r\n"), *line = first;
+    char where[4200];
+    for (; *line && !is_slurms(line); line += strspn(line, " \t\r\n")) {
+        line += strcspn(line, "\n");
+    }
+    if (*line) {
+        return DLS_OK;
+    }
+    dls_file_where(path, text, (size_t)(first - text), where, sizeof where);
+    return dls_fail(err, DLS_EINPUT, where,
+                    "from here on no line is a setting of slurm.conf, or of what `scontrol show config` prints");
+}
+
 dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_error *err)
 {
-    char *text, *rest = NULL;
+    DLS_FREED char *text = NULL;
+    char *rest = NULL;
     size_t len;
     bool qos = false;
     *rules = (dls_site_rules){.mode = ""};
     if (!path) {
         return DLS_OK;
     }
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_CONFIG, &text, &len, err));
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_CONFIG, &text, &len, err));
+    DLS_TRY(check_conf(path, text, err));
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         line[strcspn(line, "#")] = '\0';
         const char *equal = strchr(line, '=');
@@ -327,7 +363,6 @@ dls_status dls_site_rules_read(const char *path, dls_site_rules *rules, dls_erro
         qos = qos || (strncasecmp(line, "PreemptType", 11) == 0 && strcasestr(equal, "/qos"));
         rules->mode = strncasecmp(line, "PreemptMode", 11) == 0 ? dls_site_preempt_mode(equal) : rules->mode;
     }
-    dls_free(text);
     rules->preempt = qos && rules->mode[0];
     return DLS_OK;
 }

@@ -17,7 +17,8 @@ typedef struct dls_site_tables {
 } dls_site_tables;
 
 /* What decides how other files are read: `memory` is what jobs are given by node, running jobs of a lower
- * QoS give way; mode: what becomes of them, as dls_site_preempt_mode. path NULL: Slurm's defaults. Errors: EINPUT, ENOMEM. */
+ * QoS give way; mode: what becomes of them, as dls_site_preempt_mode. path NULL: Slurm's defaults.
+ * Errors: EINPUT (no setting of Slurm's is in it), ENOMEM. */
 typedef struct dls_site_rules {
     bool memory, preempt, no_requeue; /* no_requeue: of jobs that do not ask for it (JobRequeue=0) */
     double exempt_s;                  /* PreemptExemptTime */

@@ -55,6 +55,11 @@ done
 expect 4 import slurm --sacct=sacct.txt --nodes=nodes.txt -o none
 says err.txt "the first: a time that is none"
 test ! -e none || fail "a site of nothing"
+{ echo "$header" | sed 's/Eligible/Other/'; cat bare.txt; } >sacct.txt
+expect 0 import slurm --sacct=sacct.txt --nodes=nodes.txt -o site
+says err.txt "eligible when it was submitted, for Eligible is not known: 1, first in line 2"
+{ sed 's/\(T00:10:00|\)[^|]*|/\1Unknown|/' bare.txt; sed s/^1/2/ bare.txt; } | import
+says err.txt "eligible when it was submitted, for Eligible is not known: 1, first in line 2"
 
 # Rows: steps, parts, runs of one job, numbers that are none; names of all kinds stay what they are.
 {

@@ -207,6 +207,19 @@ says err.txt "PreemptType=preempt/qos is not modelled without PreemptMode=REQUEU
 says err.txt "PreemptMode=SUSPEND is not modelled"
 says err.txt "PreemptMode=GANG is not modelled"
 says site/cluster.cfg 'memory = "1000 MiB"'
+# What is no slurm.conf is not taken for Slurm's defaults.
+mv site named
+gzip -c slurm.conf >conf.gz
+import 0 --conf=conf.gz
+cmp named/cluster.cfg site/cluster.cfg || fail "a slurm.conf in gzip is another"
+rm -r site
+: >empty.txt
+printf '\n# PreemptMode=OFF\nSelectTypeParametersX=1\nSchedulerType\n' >other.txt
+for file in empty.txt:1:1 sacct.txt:1:1 nodes.txt:1:1 other.txt:2:1; do
+    import 4 --conf="${file%%:*}"
+    says err.txt "$file: from here on no line is a setting of slurm.conf"
+    test ! -e site || fail "a site by $file"
+done
 # The mode of a QoS is its own, else the cluster's.
 printf 'Name|Priority|Preempt|PreemptMode\nlow|0||cluster\nback|0||requeue\nlong|1||suspend\nnormal|9|low,back,long|\n' >qos.txt
 printf 'PreemptType=preempt/qos\nPreemptMode=CANCEL # not REQUEUE\n' >slurm.conf
