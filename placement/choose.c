@@ -50,15 +50,6 @@ dls_status dls_choose_clone(void *state, const void *from, const dls_place_index
     return c->trial ? DLS_OK : dls_nomem(err, "placement", 0);
 }
 
-void dls_choose_forget(dls_choose *c)
-{
-    memset(c->choice, 0, sizeof c->choice);
-    memset(c->candidates, 0, sizeof c->candidates);
-    for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
-        dls_openings_forget(&c->traffic.openings, t);
-    }
-}
-
 /* ---- ways to place -------------------------------------------------------------------------- */
 
 bool dls_choose_fill(const dls_place_index *index, const dls_request *r, int32_t way,

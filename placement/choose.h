@@ -85,8 +85,6 @@ typedef struct dls_choose {
 /* Reads DLS_CHOOSE_WAIT_OPTIONS values; relax and alike are 0 and link_part is 1 then. */
 dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
                            const dls_option_value *values, dls_error *err) DLS_MUST_CHECK;
-/* Answer from nothing that was found before: answers are the same. */
-void dls_choose_forget(dls_choose *c);
 /* Fill an empty grant that way; false: it does not fit. */
 bool dls_choose_fill(const dls_place_index *index, const dls_request *r, int32_t way,
                      dls_grant *grant);

@@ -31,11 +31,6 @@ void dls_openings_fini(dls_openings *o)
     dls_free(o->idle_us);
 }
 
-void dls_openings_forget(dls_openings *o, int32_t type)
-{
-    o->type[type].pass = 0;
-}
-
 /* What there is now, with no end gone through. */
 static void begin(dls_openings *o, const dls_place_index *index, int32_t type,
                   uint64_t jobs_version)

@@ -43,6 +43,5 @@ typedef struct dls_openings {
 dls_status dls_openings_init(dls_openings *o, const dls_place_index *index,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_openings_fini(dls_openings *o);
-void dls_openings_forget(dls_openings *o, int32_t type);
 
 #endif

@@ -175,7 +175,6 @@ static dls_status read_profiles(accounting *a, const dls_trace *trace, dls_error
     if (!a->p->profiles) {
         return DLS_OK;
     }
-    dls_strdict_init(&p.jobs);
     dls_status status = dls_csv_rows(a->p->profiles, names, 4, 1, add_profile, &p, err);
     DLS_THEN(status, dls_alloc_array(&a->used, a->rec->n_jobs + 1, sizeof *a->used, "profiles", err));
     for (size_t j = 0; status == DLS_OK && j < a->rec->n_jobs; j++) {

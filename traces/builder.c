@@ -62,10 +62,6 @@ dls_status dls_trace_builder_create(const dls_trace_options *opts, dls_trace_bui
     if (opts) {
         b->opts = *opts;
     }
-    dls_strdict_init(&trace->ids);
-#define XX(column, member, dict, one) dls_strdict_init(&trace->dict);
-    DLS_TRACE_TEXT_MAP(XX)
-#undef XX
     *out = b;
     return DLS_OK;
 }

@@ -29,16 +29,6 @@ void dls_recording_fini(dls_recording *r)
     *r = (dls_recording){0};
 }
 
-int32_t dls_recording_find(const dls_recording *r, const char *name)
-{
-    for (size_t i = 0; i < r->n_columns; i++) {
-        if (strcmp(r->columns[i].name, name) == 0) {
-            return (int32_t)i;
-        }
-    }
-    return -1;
-}
-
 dls_status dls_recording_add(dls_recording *r, dls_column_kind kind, double capacity,
                              dls_error *err, const char *fmt, ...)
 {

@@ -76,8 +76,6 @@ dls_status dls_recording_of_samples(double *const x[DLS_RESOURCES], size_t n, do
                                     double network_bps, dls_recording *out,
                                     dls_error *err) DLS_MUST_CHECK;
 
-/* -1: none of that name */
-int32_t dls_recording_find(const dls_recording *r, const char *name);
 /* A column at a fixed interval: levels as last read, counters as rates per second between points of
  * the line through the readings, so that nothing is counted twice or lost; one that goes back is an
  * error. *x[n] is the caller's

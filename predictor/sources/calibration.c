@@ -64,9 +64,8 @@ static dls_status name_jobs(dls_calibration *c, const dls_trace *trace, dls_strd
 static dls_status fill(dls_calibration *c, const dls_trace *trace, dls_error *err)
 {
     const size_t n = dls_trace_cols(trace)->n;
-    dls_strdict names;
+    dls_strdict names = {0};
     DLS_TRY(dls_alloc_array(&c->of, n + 1, sizeof *c->of, "calibration", err));
-    dls_strdict_init(&names);
     const dls_status status = name_jobs(c, trace, &names, err);
     dls_strdict_fini(&names);
     DLS_TRY(status);

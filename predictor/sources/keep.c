@@ -77,11 +77,6 @@ dls_status dls_answers_put(dls_answers *a, const dls_answer_key *key, const dls_
     return DLS_OK;
 }
 
-size_t dls_answers_count(const dls_answers *a)
-{
-    return a->n;
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static bool is_answer(const dls_kept_answer *answer)

@@ -40,6 +40,5 @@ const dls_kept_answer *dls_answers_find(const dls_answers *a, const dls_answer_k
 /* A key that is there keeps its answer. O(1) amortised. */
 dls_status dls_answers_put(dls_answers *a, const dls_answer_key *key, const dls_kept_answer *answer,
                            dls_error *err) DLS_MUST_CHECK;
-size_t dls_answers_count(const dls_answers *a);
 
 #endif

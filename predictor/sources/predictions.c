@@ -15,21 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dls_prediction_params_init(dls_prediction_params *p)
-{
-    dls_world_params world;
-    dls_world_params_init(&world);
-    *p = (dls_prediction_params){.source = "oracle",
-                                 .seed = 1,
-                                 .sigma = 0.2,
-                                 .sized = true,
-                                 .backend = "auto",
-                                 .max_candidates = 16,
-                                 .exchange = world.exchange,
-                                 .allreduce = world.allreduce,
-                                 .numeric = world.numeric};
-}
-
 /* ---- set-up ---------------------------------------------------------------------------------- */
 
 static const dls_prediction_source *find_source(const char *name, dls_error *err)

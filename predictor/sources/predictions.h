@@ -45,9 +45,6 @@ typedef struct dls_prediction_params {
     const char *stand_ins, *exchange, *allreduce, *numeric, *host, *fabric, *hardware_dir;
 } dls_prediction_params;
 
-/* Source "oracle", 16 candidates, sizes known, the defaults of dls_world_params. */
-void dls_prediction_params_init(dls_prediction_params *p);
-
 typedef struct dls_predictions dls_predictions;
 
 /* All that p points to must outlive *out. EINPUT (unknown source, a recording that cannot be read),

@@ -88,11 +88,6 @@ const char *dls_stepper_describe(const dls_stepper *s)
     return s->text;
 }
 
-const dls_step_engine *dls_stepper_engine(const dls_stepper *s)
-{
-    return s->engine;
-}
-
 void dls_stepper_load(dls_stepper *s)
 {
     s->engine->load(s->state);

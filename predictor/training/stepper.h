@@ -29,7 +29,6 @@ void dls_stepper_destroy(dls_stepper *s); /* NULL-safe */
 DLS_OWNER(dls_stepper, dls_stepper_destroy)
 /* "avx512, f32, 2 threads"; borrowed */
 const char *dls_stepper_describe(const dls_stepper *s);
-const dls_step_engine *dls_stepper_engine(const dls_stepper *s);
 
 /* The network's values have changed: pack them again. */
 void dls_stepper_load(dls_stepper *s);

@@ -26,15 +26,10 @@ static uint32_t hash_bytes(const char *s, size_t len)
     return (uint32_t)h;
 }
 
-void dls_strdict_init(dls_strdict *dict)
-{
-    memset(dict, 0, sizeof *dict);
-}
-
 void dls_strdict_fini(dls_strdict *dict)
 {
     DLS_FREE_ALL(dict->text, dict->offset, dict->hash, dict->slot);
-    dls_strdict_init(dict);
+    *dict = (dls_strdict){0};
 }
 
 const char *dls_strdict_get(const dls_strdict *dict, int32_t code)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Zeroed, it is empty. */
 typedef struct dls_strdict {
     char *text;       /* the strings, each terminated, one behind the other */
     size_t text_len, text_cap;
@@ -23,7 +24,6 @@ typedef struct dls_strdict {
     size_t n_slots;   /* a power of two */
 } dls_strdict;
 
-void dls_strdict_init(dls_strdict *dict);
 void dls_strdict_fini(dls_strdict *dict);
 /* Code of s, added if new. O(length). */
 dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t *code,

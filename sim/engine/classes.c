@@ -187,14 +187,13 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
 dls_status dls_classes_make(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    dls_strdict keys;
+    dls_strdict keys = {0};
     const size_t bytes = (size_t)e->n * sizeof *e->job;
     s->job = e->job = dls_alloc_aligned(bytes);
     if (!e->job) {
         return dls_nomem(err, "jobs", bytes);
     }
     int32_t *pool_of_vc = pools_of_vcs(e);
-    dls_strdict_init(&keys);
     const dls_status status = pool_of_vc ? find_classes(e, &keys, pool_of_vc, err)
                                          : dls_nomem(err, "virtual clusters", 0);
     dls_strdict_fini(&keys);

@@ -121,9 +121,6 @@ dls_status dls_fgd_load(const char *nodes, const char *pods, dls_fgd_input *out,
     static const char *const pod_columns[] = {"name",    "cpu_milli", "memory_mib",
                                               "num_gpu", "gpu_milli", "gpu_spec"};
     *out = (dls_fgd_input){0};
-    dls_strdict_init(&out->names);
-    dls_strdict_init(&out->specs);
-    dls_strdict_init(&out->models);
     dls_status status = dls_csv_rows(nodes, node_columns, 5, 5, read_node, out, err);
     DLS_THEN(status, dls_csv_rows(pods, pod_columns, 6, 5, read_pod, out, err));
     if (status != DLS_OK) {

@@ -111,7 +111,6 @@ dls_status dls_gv_speeds_load(const char *path, dls_gv_speeds *out, dls_error *e
     char *text;
     size_t len;
     *out = (dls_gv_speeds){0};
-    dls_strdict_init(&out->key);
     DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
     json_object *root = json_tokener_parse(text);
     dls_free(text);

@@ -121,9 +121,6 @@ static dls_status read_job(dls_csv *csv, const int *col, void *user, dls_error *
 dls_status dls_lucid_load(const char *path, dls_lucid_trace *out, dls_error *err)
 {
     *out = (dls_lucid_trace){0};
-    dls_strdict_init(&out->ids);
-    dls_strdict_init(&out->vcs);
-    dls_strdict_init(&out->workloads);
     const dls_status status = dls_csv_rows(path, names, N_COLS, MODEL, read_job, out, err);
     if (status != DLS_OK) {
         dls_lucid_trace_fini(out);

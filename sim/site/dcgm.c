@@ -536,8 +536,6 @@ static dls_status import(reading *r, const dls_site_dcgm *site, FILE *to, dls_er
 dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to, dls_error *err)
 {
     reading r = {.cap = 0};
-    dls_strdict_init(&r.jobs);
-    dls_strdict_init(&r.names);
     const dls_status status = import(&r, site, to, err);
     dls_strdict_fini(&r.jobs);
     dls_strdict_fini(&r.names);

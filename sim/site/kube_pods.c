@@ -10,12 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dls_kube_pods_init(dls_kube_pods *p)
-{
-    *p = (dls_kube_pods){.cap = 0};
-    dls_strdict_init(&p->keys);
-}
-
 void dls_kube_pods_fini(dls_kube_pods *p)
 {
     dls_strdict_fini(&p->keys);

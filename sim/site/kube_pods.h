@@ -32,7 +32,6 @@ typedef struct dls_kube_gathered {
     bool some, undated, unbound, running, failed; /* there are pods; of some */
 } dls_kube_gathered;
 
-void dls_kube_pods_init(dls_kube_pods *p);
 void dls_kube_pods_fini(dls_kube_pods *p);
 /* Of a pod that was listed before what is known of its end stays. */
 dls_status dls_kube_pods_put(dls_kube_pods *p, const char *key, const dls_kube_pod *pod, dls_error *err) DLS_MUST_CHECK;

@@ -277,12 +277,6 @@ dls_status dls_kube_quotas_read(dls_kube_quotas *q, const dls_walk *w, const cha
     return keep(q, &row, err);
 }
 
-void dls_kube_quotas_init(dls_kube_quotas *q)
-{
-    *q = (dls_kube_quotas){.n = 0};
-    dls_strdict_init(&q->names);
-}
-
 void dls_kube_quotas_fini(dls_kube_quotas *q)
 {
     dls_strdict_fini(&q->names);

@@ -51,7 +51,6 @@ typedef struct dls_kube_quotas {
     char first_odd[64];
 } dls_kube_quotas;
 
-void dls_kube_quotas_init(dls_kube_quotas *q);
 void dls_kube_quotas_fini(dls_kube_quotas *q);
 /* An object that is a quota is kept, of one that is there twice the last; *is: it is one. Errors: EINPUT with the place (a name
  * that is none). */

@@ -561,11 +561,6 @@ dls_status dls_site_import_kubernetes(const char *objects, const char *folder, F
     size_t len;
     DLS_TRY(dls_file_read_text(objects, DLS_FILE_TRACE, &bytes, &len, err));
     const dls_trace_source src = {.path = objects, .text = bytes, .len = len};
-    dls_strdict_init(&r.keys);
-    dls_strdict_init(&r.names);
-    dls_strdict_init(&r.node_names);
-    dls_kube_pods_init(&r.of_gangs);
-    dls_kube_quotas_init(&r.quotas);
     dls_status status = dls_walk_init(&r.w, &src, err);
     if (status == DLS_OK) {
         r.w.p = bytes;

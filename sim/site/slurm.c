@@ -245,13 +245,12 @@ static dls_status put_shares(FILE *out, void *what, dls_error *err)
     bool more;
     share_columns col;
     dls_csv csv;
-    dls_strdict seen;
+    dls_strdict seen = {0};
     const dls_csv_bind binds[] = {{"Account", &col.account, true},
                                   {"User", &col.user, true},
                                   {"RawShares|Raw Shares", &col.shares, true}};
     DLS_TRY(dls_csv_open(&csv, m->site->shares, err));
     csv.sep = '|';
-    dls_strdict_init(&seen);
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
     fputs("account,user,shares\n", out);
@@ -373,8 +372,8 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_nodes all = {0};
     dls_trace *trace = NULL;
     dls_site_log log = {0};
-    dls_site_held held;
-    dls_site_jobs jobs;
+    dls_site_held held = {0};
+    dls_site_jobs jobs = {0};
     dls_site_topology topology;
     static const dls_trace_options opts;
     dls_trace_source sacct = {strcmp(site->sacct, "-") == 0 ? "<stdin>" : site->sacct, NULL, 0, &opts};
@@ -383,8 +382,6 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     sacct.text = text;
     making m = {.site = site, .sacct = &sacct, .nodes = &all, .held = &held, .jobs = &jobs, .topology = &topology, .to = to};
     dls_site_topology_init(&topology);
-    dls_site_held_init(&held);
-    dls_site_jobs_init(&jobs);
     const dls_status status = read_all(&m, &trace, &all, &jobs, &log, err);
     dls_trace_destroy(trace);
     dls_site_log_fini(&log);

@@ -13,14 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dls_site_held_init(dls_site_held *held)
-{
-    *held = (dls_site_held){.unlisted = false};
-    dls_strdict_init(&held->names);
-    dls_strdict_init(&held->people);
-    dls_site_partitions_init(&held->partitions);
-}
-
 void dls_site_held_fini(dls_site_held *held)
 {
     dls_strdict_fini(&held->names);

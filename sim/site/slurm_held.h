@@ -51,7 +51,6 @@ typedef struct dls_site_held {
     bool unlisted; /* no NodeList */
 } dls_site_held;
 
-void dls_site_held_init(dls_site_held *held);
 void dls_site_held_fini(dls_site_held *held);
 /* *again: it was there already. Errors: ENOMEM. */
 dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, const char *state,

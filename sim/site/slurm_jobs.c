@@ -16,13 +16,6 @@
 
 typedef struct dls_site_job site_job;
 
-void dls_site_jobs_init(dls_site_jobs *jobs)
-{
-    *jobs = (dls_site_jobs){.cap = 0};
-    dls_strdict_init(&jobs->ids);
-    dls_strdict_init(&jobs->texts);
-}
-
 void dls_site_jobs_fini(dls_site_jobs *jobs)
 {
     dls_strdict_fini(&jobs->ids);
@@ -187,7 +180,6 @@ static dls_status read_rows(reading *r, const dls_trace_source *sacct, dls_error
 dls_status dls_site_jobs_read(dls_site_jobs *jobs, const dls_trace_source *sacct, dls_error *err)
 {
     reading r = {.to = jobs};
-    dls_strdict_init(&r.names);
     const dls_status status = read_rows(&r, sacct, err);
     dls_strdict_fini(&r.names);
     dls_free(r.before);
@@ -233,9 +225,8 @@ dls_status dls_site_jobs_merge(dls_site_jobs *jobs, dls_trace **trace, dls_error
     const size_t n = dls_trace_cols(*trace)->n;
     dls_trace_builder *b = NULL;
     dls_trace *out = NULL;
-    dls_strdict ids;
+    dls_strdict ids = {0};
     size_t *first = NULL, *last = NULL;
-    dls_strdict_init(&ids);
     dls_status status = dls_alloc_array(&first, n, sizeof *first, "runs", err);
     DLS_THEN(status, dls_alloc_array(&last, n, sizeof *last, "runs", err));
     for (size_t j = 0; status == DLS_OK && j < n; j++) {
@@ -383,7 +374,7 @@ dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE 
                             dls_error *err)
 {
     int col[N_QOS];
-    dls_strdict names;
+    dls_strdict names = {0};
     bool more = true;
     dls_csv csv;
     const dls_csv_bind binds[] = {
@@ -392,7 +383,6 @@ dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE 
         {"PreemptExemptTime", &col[QOS_EXEMPT], false}, {"GraceTime", &col[QOS_GRACE], false}};
     DLS_TRY(dls_csv_open(&csv, path, err));
     csv.sep = '|';
-    dls_strdict_init(&names);
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_QOS, err));
     fputs("qos,priority,preempts,mode,exempt,grace\n", out);

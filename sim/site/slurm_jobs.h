@@ -22,7 +22,6 @@ typedef struct dls_site_jobs {
     size_t merged; /* runs that were preempted: the replay preempts by itself */
 } dls_site_jobs;
 
-void dls_site_jobs_init(dls_site_jobs *jobs);
 void dls_site_jobs_fini(dls_site_jobs *jobs);
 /* Reads ReqTRES, QOS, Reservation and SubmitLine of jobs with GPUs. O(bytes). Errors: EINPUT,
  * ENOMEM. */

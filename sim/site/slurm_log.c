@@ -207,12 +207,10 @@ dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_held
     reading r = {
         .log = log, .last_us = INT64_MIN / 2, .main_us = DLS_ABSENT, .backfill_us = DLS_ABSENT};
     *log = (dls_site_log){.decay_us = DLS_ABSENT};
-    dls_strdict_init(&log->reservations);
     if (!dls_date_parse(epoch, strlen(epoch), &r.zero_us)) {
         return dls_fail(err, DLS_EINPUT, path,
                         "the accounting has no dates that it could belong to");
     }
-    dls_strdict_init(&r.ids);
     dls_status status = dls_alloc_array(&r.job, n + held->n_jobs, sizeof *r.job, "times", err);
     for (size_t j = 0; status == DLS_OK && j < n + held->n_jobs; j++) {
         int32_t code;

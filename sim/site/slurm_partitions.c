@@ -11,13 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void dls_site_partitions_init(dls_site_partitions *p)
-{
-    *p = (dls_site_partitions){.n = 0};
-    dls_strdict_init(&p->lists);
-    dls_strdict_init(&p->names);
-}
-
 void dls_site_partitions_fini(dls_site_partitions *p)
 {
     dls_strdict_fini(&p->lists);

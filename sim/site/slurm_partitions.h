@@ -18,7 +18,6 @@ typedef struct dls_site_partitions {
     size_t n, cap;
 } dls_site_partitions;
 
-void dls_site_partitions_init(dls_site_partitions *p);
 void dls_site_partitions_fini(dls_site_partitions *p);
 /* The next node is in these. Errors: ENOMEM. */
 dls_status dls_site_partitions_add(dls_site_partitions *p, const char *list,

@@ -23,8 +23,6 @@ enum { SEVERAL = -2 };
 void dls_site_topology_init(dls_site_topology *t)
 {
     *t = (dls_site_topology){.all_type = -1};
-    dls_strdict_init(&t->names);
-    dls_strdict_init(&t->types);
 }
 
 void dls_site_topology_fini(dls_site_topology *t)

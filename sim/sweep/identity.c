@@ -15,12 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void dls_sweep_inputs_init(dls_sweep_inputs *inputs)
-{
-    *inputs = (dls_sweep_inputs){0};
-    dls_strdict_init(&inputs->paths);
-}
-
 void dls_sweep_inputs_fini(dls_sweep_inputs *inputs)
 {
     dls_strdict_fini(&inputs->paths);

@@ -34,7 +34,6 @@ typedef struct dls_sweep_inputs {
     size_t cap;
 } dls_sweep_inputs;
 
-void dls_sweep_inputs_init(dls_sweep_inputs *inputs);
 void dls_sweep_inputs_fini(dls_sweep_inputs *inputs);
 
 /* trace_sha256: of the trace as it was read. Errors: ECONFIG (an input that cannot be read),

@@ -419,7 +419,6 @@ dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *p
     DLS_HOLD(dls_sweep_plan_destroy) dls_sweep_plan *plan = NULL;
     DLS_TRY(dls_alloc_array(&plan, 1, sizeof *plan, "sweep", err));
     plan->request = *request;
-    dls_sweep_inputs_init(&plan->inputs);
     DLS_TRY(make(plan, problems, err));
     *out = dls_take(&plan);
     return DLS_OK;

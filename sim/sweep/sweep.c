@@ -82,7 +82,6 @@ dls_status dls_sweep_add_axis(dls_sweep *sweep, const char *where, dls_sweep_axi
     DLS_TRY(dls_grow(&sweep->axis, &sweep->axes_cap, sweep->n_axes + 1, sizeof *sweep->axis, err));
     dls_sweep_axis *axis = &sweep->axis[sweep->n_axes];
     *axis = (dls_sweep_axis){0};
-    dls_strdict_init(&axis->texts);
     sweep->n_axes++; /* from here on it is released with the sweep */
     DLS_TRY(dls_sweep_text(where, &axis->where, err));
     *out = axis;

@@ -196,7 +196,6 @@ int main(int argc, char **argv)
     char folder[] = "/tmp/dlsim-bench-XXXXXX", weights[64], cache[64], map[2048];
     char hardware[1024];
     dls_cluster_spec cluster;
-    dls_prediction_params p;
     int32_t n = 50000, threads = 1;
     const char *backend = "cpu", *source = getenv("DLSIM_SOURCE");
     for (int i = 1; i < argc; i++) {
@@ -215,17 +214,21 @@ int main(int argc, char **argv)
     make_weights(weights, map, sizeof map);
     make_cluster(&cluster);
     dls_trace *trace = make_trace(n);
-    dls_prediction_params_init(&p);
-    p.cluster = &cluster;
-    p.trace = trace;
-    p.source = "driple";
-    p.weights = weights;
-    p.backend = backend;
-    p.threads = threads;
-    p.max_candidates = N_SETTINGS;
-    p.settings_map = map;
-    p.hardware_dir = hardware;
-    p.cache_path = cache;
+    const dls_prediction_params p = {.source = "driple",
+                                     .seed = 1,
+                                     .sized = true,
+                                     .cluster = &cluster,
+                                     .trace = trace,
+                                     .weights = weights,
+                                     .backend = backend,
+                                     .threads = threads,
+                                     .max_candidates = N_SETTINGS,
+                                     .settings_map = map,
+                                     .hardware_dir = hardware,
+                                     .cache_path = cache,
+                                     .exchange = "allreduce",
+                                     .allreduce = "hierarchical",
+                                     .numeric = "fp32"};
     const double us = inspector_us(weights, hardware, backend, threads);
     dls_predictions_destroy(pass(&p, n, "cold", us));
     dls_predictions *f = pass(&p, n, "warm", us);

@@ -43,7 +43,7 @@ static course measure(const dls_inspector *insp, dls_tune tune, const char *isa,
     double out[BATCH * DLS_METRICS];
     double *gradient = dls_alloc_zero(net->n_values, sizeof *gradient);
     dls_step_sample sample[BATCH];
-    course c = {.step_s = 1e9, .peak = dls_stepper_engine(stepper)->peak_flops()};
+    course c = {.step_s = 1e9, .peak = dls_step_engine_find(false, isa)->peak_flops()};
     const double from = cpu_s();
     for (int i = 0; i < BATCH; i++) {
         void *start = NULL;

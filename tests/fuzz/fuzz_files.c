@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Damaged training graphs, feature specs, recordings and datasets. The first byte says which, the
+ * Damaged training graphs, recordings and datasets. The first byte says which, the
  * rest are edits (h5_damage.h) of a good file that is made here. What a reader accepts can be used
  * and written again.
  */
 #include "h5_damage.h"
 #include "predictor/dataset/dataset.h"
-#include "workload/graph/features.h"
+#include "workload/graph/grouping.h"
 #include "workload/graph/zoo.h"
 #include "predictor/measure/recording.h"
 
@@ -15,30 +15,20 @@
 #include <math.h>
 #include <unistd.h>
 
-enum { GRAPH, FEATURES, RECORDING, DATASET, KINDS };
+enum { GRAPH, RECORDING, DATASET, KINDS };
 
 static bytes good[KINDS];
 static char path[64], again[64];
 
-static void make_graph_files(void)
+static void make_graph(void)
 {
     const dls_zoo_model *m = dls_zoo_find("lenet");
     must(m != NULL);
     const dls_zoo_options options = dls_zoo_defaults(m);
     dls_opgraph *g = NULL;
-    dls_grouping grouping;
-    dls_feature_spec *spec = NULL;
     must(dls_zoo_build(m, &options, &g, NULL) == DLS_OK);
     must(dls_opgraph_save(g, path, NULL) == DLS_OK);
     good[GRAPH] = slurp(path);
-    must(dls_grouping_create(g, DLS_GROUPING_UNIFORM, 10, 1, &grouping, NULL) == DLS_OK);
-    must(dls_feature_spec_create(DLS_FEATURES_DRIPLE, &spec, NULL) == DLS_OK);
-    const dls_grouped grouped = {g, &grouping};
-    must(dls_feature_spec_fit(spec, &grouped, 1, NULL) == DLS_OK);
-    must(dls_grouped_save(path, spec, &grouped, 1, NULL) == DLS_OK);
-    good[FEATURES] = slurp(path);
-    dls_feature_spec_destroy(spec);
-    dls_grouping_fini(&grouping);
     dls_opgraph_destroy(g);
 }
 
@@ -170,7 +160,6 @@ static void use_dataset(const dls_dataset *set)
 static dls_status read_one(int kind, dls_error *err)
 {
     dls_opgraph *g = NULL;
-    dls_feature_spec *spec = NULL;
     dls_dataset *set = NULL;
     dls_recording r;
     dls_status status;
@@ -182,11 +171,6 @@ static dls_status read_one(int kind, dls_error *err)
             use_graph(g);
         }
         dls_opgraph_destroy(g);
-        return status;
-    case FEATURES:
-        status = dls_feature_spec_load(path, &spec, err);
-        must((status == DLS_OK) == (spec != NULL));
-        dls_feature_spec_destroy(spec);
         return status;
     case RECORDING:
         status = dls_recording_load(path, &r, err);
@@ -213,7 +197,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!good[0].at) {
         snprintf(path, sizeof path, "fuzz_files.%d.h5", (int)getpid());
         snprintf(again, sizeof again, "fuzz_files.%d.again.h5", (int)getpid());
-        make_graph_files();
+        make_graph();
         make_recording();
         make_dataset();
     }

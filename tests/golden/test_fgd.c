@@ -135,8 +135,7 @@ TEST(test_unit)
     SHARED_OR_SKIP("golden/fgd/unit.json", path);
     json_object *all = json_object_from_file(path);
     assert_non_null(all);
-    dls_strdict models;
-    dls_strdict_init(&models);
+    dls_strdict models = {0};
     json_object *cases = member(all, "fragmentation");
     for (size_t i = 0; i < json_object_array_length(cases); i++) {
         json_object *c = json_object_array_get_idx(cases, i);

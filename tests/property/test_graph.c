@@ -99,7 +99,7 @@ TEST(test_cycle)
         assert_int_equal(dls_opgraph_add_edge(g, edges[i][0], edges[i][1], false, NULL), DLS_OK);
     }
     assert_int_equal(dls_opgraph_validate(g, &err), DLS_EINPUT);
-    const int32_t named = dls_opgraph_find(g, err.where);
+    const int32_t named = dls_strdict_find(&g->names, err.where, strlen(err.where));
     assert_true(named >= 1 && named <= 3);
     g->nodes[3].kind = DLS_OP_NEXT_ITERATION;
     assert_int_equal(dls_opgraph_validate(g, &err), DLS_OK);
@@ -325,12 +325,6 @@ TEST(test_grouping)
             top = fmax(top, x[i]);
         }
         assert_true(top == 1);
-        const dls_graph view = dls_grouped_view(spec, &grouping, x);
-        assert_int_equal(view.n_nodes, k);
-        assert_int_equal(view.n_features, 8);
-        assert_ptr_equal(view.x, x);
-        assert_ptr_equal(view.col, grouping.col);
-        assert_null(view.weight);
         dls_feature_spec_destroy(spec);
         dls_grouping_fini(&grouping);
         assert_int_equal(
@@ -438,18 +432,12 @@ TEST(test_files)
     assert_true(refused > 15);
     dls_grouping grouping;
     dls_feature_spec *spec;
-    dls_feature_spec *read_back;
     assert_int_equal(dls_grouping_create(g, DLS_GROUPING_UNIFORM, 20, 42, &grouping, NULL), DLS_OK);
     assert_int_equal(dls_feature_spec_create(DLS_FEATURES_DRIPLE, &spec, NULL), DLS_OK);
     const dls_grouped corpus = {g, &grouping};
     assert_int_equal(dls_feature_spec_fit(spec, &corpus, 1, NULL), DLS_OK);
     assert_int_equal(dls_grouped_save(path, spec, &corpus, 1, NULL), DLS_OK);
-    assert_int_equal(dls_feature_spec_load(path, &read_back, NULL), DLS_OK);
-    assert_int_equal(read_back->n_features, 3);
-    assert_int_equal(read_back->ops.n, spec->ops.n);
-    assert_true(read_back->fallback == spec->fallback && read_back->scale[0] == spec->scale[0]);
     assert_int_equal(dls_opgraph_load(path, &back, NULL), DLS_EINPUT); /* another format */
-    dls_feature_spec_destroy(read_back);
     dls_feature_spec_destroy(spec);
     dls_grouping_fini(&grouping);
     dls_opgraph_destroy(g);

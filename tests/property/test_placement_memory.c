@@ -110,16 +110,25 @@ static double cost_as_it_is(void *state, const dls_place_index *index, const dls
 }
 
 /* The states of driple and its relatives begin with what they share. */
+static void forget(dls_choose *c)
+{
+    memset(c->choice, 0, sizeof c->choice);
+    memset(c->candidates, 0, sizeof c->candidates);
+    for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
+        c->traffic.openings.type[t].pass = 0;
+    }
+}
+
 static bool place_anew(void *state, const dls_place_index *index, const dls_request *r,
                        dls_grant *grant)
 {
-    dls_choose_forget(state);
+    forget(state);
     return place_as_it_is(state, index, r, grant);
 }
 
 static double cost_anew(void *state, const dls_place_index *index, const dls_request *r)
 {
-    dls_choose_forget(state);
+    forget(state);
     return cost_as_it_is(state, index, r);
 }
 

@@ -11,15 +11,20 @@
 
 static inline dls_prediction_params predictions_params(world_setup *s, const char *source)
 {
-    dls_prediction_params p;
-    dls_prediction_params_init(&p);
-    p.cluster = &s->cluster;
-    p.trace = s->trace;
-    p.world = s->w;
-    p.source = source;
-    p.hardware_dir = s->hardware;
-    p.threads = 1;
-    return p;
+    return (dls_prediction_params){.cluster = &s->cluster,
+                                   .trace = s->trace,
+                                   .world = s->w,
+                                   .source = source,
+                                   .hardware_dir = s->hardware,
+                                   .threads = 1,
+                                   .seed = 1,
+                                   .sigma = 0.2,
+                                   .sized = true,
+                                   .backend = "auto",
+                                   .max_candidates = 16,
+                                   .exchange = "allreduce",
+                                   .allreduce = "hierarchical",
+                                   .numeric = "fp32"};
 }
 
 static inline dls_predictions *predictions_open(const dls_prediction_params *p)

@@ -5,8 +5,8 @@
  */
 
 #include "base/alloc.h"
+#include "support/input_graph.h"
 #include "support/test.h"
-#include "workload/graph/input.h"
 #include "workload/graph/zoo.h"
 
 #include <stdio.h>
@@ -63,8 +63,8 @@ TEST(test_text)
         assert_int_equal(dls_input_spec_text(&again, &text_again, &err), DLS_OK);
         assert_string_equal(text, text_again);
         assert_true(again.seed == spec.seed && again.grouping == spec.grouping);
-        assert_int_equal(dls_input_graph(&spec, alexnet, &a, &unknown, &err), DLS_OK);
-        assert_int_equal(dls_input_graph(&again, alexnet, &b, NULL, &err), DLS_OK);
+        assert_int_equal(input_graph(&spec, alexnet, &a, &unknown, &err), DLS_OK);
+        assert_int_equal(input_graph(&again, alexnet, &b, NULL, &err), DLS_OK);
         assert_true(unknown > 0); /* LeNet has no dropout */
         same(&a, &b);
         if (kinds[i] == DLS_GROUPING_UNIFORM) {
@@ -89,7 +89,7 @@ TEST(test_small_graph)
     dls_input_spec spec = {.grouping = DLS_GROUPING_UNIFORM, .n_groups = 100000, .seed = 42};
     dls_graph g;
     fit(&spec, lenet);
-    assert_int_equal(dls_input_graph(&spec, lenet, &g, NULL, &err), DLS_OK);
+    assert_int_equal(input_graph(&spec, lenet, &g, NULL, &err), DLS_OK);
     assert_true(g.n_nodes > 50 && g.n_nodes < lenet->n_nodes);
     dls_input_graph_fini(&g);
     dls_input_spec_fini(&spec);

@@ -77,7 +77,7 @@ static dls_opgraph *read_text(const char *text, const dls_import_options *option
 
 static const dls_op_node *at(const dls_opgraph *g, const char *name)
 {
-    const int32_t i = dls_opgraph_find(g, name);
+    const int32_t i = dls_strdict_find(&g->names, name, strlen(name));
     assert_true(i >= 0);
     return &g->nodes[i];
 }

@@ -166,7 +166,7 @@ static dls_opgraph *graph(Dls__Onnx__ModelProto *m, const dls_import_options *op
 
 static const dls_op_node *at(const dls_opgraph *g, const char *name, const char *is)
 {
-    const int32_t i = dls_opgraph_find(g, name);
+    const int32_t i = dls_strdict_find(&g->names, name, strlen(name));
     if (i < 0) {
         fail_msg("no node %s", name);
     }

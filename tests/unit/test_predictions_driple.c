@@ -4,6 +4,7 @@
  * shapes, answers against the inspector asked directly, the cache on disk, weights that do not fit.
  */
 
+#include "support/input_graph.h"
 #include "support/predictions_setup.h"
 #include "support/tiny_inspector.h"
 
@@ -61,7 +62,7 @@ TEST(test_inputs)
             dls_graph direct;
             options.batch = batches[b];
             TINY(dls_zoo_build(model, &options, &g, err));
-            TINY(dls_input_graph(&spec, g, &direct, NULL, err));
+            TINY(input_graph(&spec, g, &direct, NULL, err));
             const dls_graph at = dls_zoo_input_at(&z, input, batches[b], x);
             assert_int_equal(at.n_nodes, direct.n_nodes);
             assert_memory_equal(at.row_start, direct.row_start,
@@ -175,7 +176,7 @@ static dls_profile direct(const char *model, int32_t batch, const char *setting)
     TINY(dls_inspector_load(weights, &insp, err));
     TINY(dls_input_spec_parse(dls_inspector_features(insp), &spec, err));
     TINY(dls_zoo_build(m, &options, &g, err));
-    TINY(dls_input_graph(&spec, g, &graph, NULL, err));
+    TINY(input_graph(&spec, g, &graph, NULL, err));
     TINY(dls_predictor_create(insp, &cpu, &predictor, err));
     const dls_query query = {0, dls_inspector_find(insp, setting)};
     TINY(dls_predict(predictor, &graph, 1, &query, 1, &profile, err));

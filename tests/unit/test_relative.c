@@ -5,6 +5,7 @@
  * known, and as a source: the step grows with the batch as the operator model's does.
  */
 
+#include "support/input_graph.h"
 #include "support/predictions_setup.h"
 #include "support/tiny_inspector.h"
 
@@ -84,7 +85,7 @@ TEST(test_files)
     assert_true(dls_inspector_is_relative(insp));
     TINY(dls_input_spec_parse(dls_inspector_features(insp), &spec, err));
     TINY(dls_zoo_build(model, &options, &g, err));
-    TINY(dls_input_graph(&spec, g, &graph, NULL, err));
+    TINY(input_graph(&spec, g, &graph, NULL, err));
     TINY(dls_predictor_create(insp, &cpu, &predictor, err));
     TINY(dls_predict_known(predictor, &graph, 1, query, known, 2, profile, err));
     agrees(&profile[0], &known[0]);

@@ -114,10 +114,8 @@ static const char *write_h5(const char *name, int32_t gpus, double seconds, cons
     const int32_t model[2] = {0, 0}, gpu[2] = {0, 0}, batch[2] = {32, 32}, n[2] = {4, gpus},
                   nodes[2] = {1, 4};
     const double s[2] = {0.1, seconds};
-    dls_strdict models, types;
+    dls_strdict models = {0}, types = {0};
     int32_t code;
-    dls_strdict_init(&models);
-    dls_strdict_init(&types);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     const hid_t f = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     dls_status ok = dls_strdict_put(&models, "vgg16", 5, &code, NULL);

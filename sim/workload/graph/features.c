@@ -97,7 +97,6 @@ dls_status dls_feature_spec_create(dls_features_version version, dls_feature_spe
     DLS_TRY(dls_alloc_array(&spec, 1, sizeof *spec, "feature spec", err));
     spec->version = version;
     spec->n_features = widths[version];
-    dls_strdict_init(&spec->ops);
     for (int i = 0; i < DLS_FEATURES_MAX; i++) {
         spec->scale[i] = 1;
     }
@@ -270,16 +269,6 @@ dls_status dls_features(const dls_feature_spec *spec, const dls_opgraph *g,
     return DLS_OK;
 }
 
-dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *grouping,
-                           const double *x)
-{
-    return (dls_graph){.n_nodes = grouping->n_groups,
-                       .n_features = spec->n_features,
-                       .x = x,
-                       .row_start = grouping->row_start,
-                       .col = grouping->col};
-}
-
 /* ---- corpus ---------------------------------------------------------------------------------- */
 
 static dls_status count_ops(dls_feature_spec *spec, const dls_grouped *corpus, size_t n,
@@ -287,7 +276,6 @@ static dls_status count_ops(dls_feature_spec *spec, const dls_grouped *corpus, s
 {
     double total = 0;
     dls_strdict_fini(&spec->ops);
-    dls_strdict_init(&spec->ops);
     for (size_t i = 0; i < n; i++) {
         const dls_opgraph *g = corpus[i].graph;
         for (int32_t v = 0; v < g->n_nodes; v++) {

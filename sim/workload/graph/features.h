@@ -93,10 +93,6 @@ dls_status dls_features(const dls_feature_spec *spec, const dls_opgraph *g,
 /* Raw rows, in place, to what dls_features gives. */
 void dls_features_normalise(const dls_feature_spec *spec, double *x, int32_t n_rows);
 
-/* The inspector's view of a grouped graph; borrows both. */
-dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *grouping,
-                           const double *x);
-
 /* ---- files (docs/graphs.md) ------------------------------------------------------------------ */
 
 /* A file that `dlsim predict` reads: group <name of the graph>/ with adj [N][N] and x [N][F] for
@@ -104,8 +100,5 @@ dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *gro
  * by a suffix. EOUTPUT. */
 dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
                             const dls_grouped *graphs, size_t n, dls_error *err) DLS_MUST_CHECK;
-/* The spec of such a file. EINPUT. */
-dls_status dls_feature_spec_load(const char *path, dls_feature_spec **out,
-                                 dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -6,7 +6,6 @@
 #include "base/h5.h"
 #include "workload/graph/features.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,8 +25,6 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
     dls_h5_hash(&sha, spec->scale, (size_t)spec->n_features, sizeof *spec->scale);
     dls_sha256_final(&sha, hex);
 }
-
-/* ---- writing --------------------------------------------------------------------------------- */
 
 static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *err)
 {
@@ -130,62 +127,4 @@ dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
 {
     const grouped_list list = {spec, graphs, n};
     return dls_h5_save(path, put_all, &list, err);
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static dls_status get_doubles(hid_t at, const char *name, double *x, size_t n, dls_error *err)
-{
-    bool ok = true;
-    DLS_TRY(dls_h5_get_data(at, name, H5T_NATIVE_DOUBLE, x, n, 0, err));
-    for (size_t i = 0; i < n && ok; i++) {
-        ok = isfinite(x[i]) && x[i] >= 0;
-    }
-    return ok ? DLS_OK : dls_h5_damaged(err, name);
-}
-
-static dls_status get_spec(hid_t at, dls_feature_spec *spec, dls_error *err)
-{
-    char stored[DLS_SHA256_HEX];
-    char hex[DLS_SHA256_HEX];
-    DLS_TRY(dls_h5_get_text(at, "checksum", stored, sizeof stored, err));
-    DLS_TRY(dls_h5_get_dict(at, "ops", &spec->ops, err));
-    const size_t n = spec->ops.n;
-    DLS_TRY(dls_grow(&spec->frequency, &spec->frequency_cap, n + 1, sizeof *spec->frequency, err));
-    DLS_TRY(get_doubles(at, "frequency", spec->frequency, n, err));
-    DLS_TRY(get_doubles(at, "scale", spec->scale, (size_t)spec->n_features, err));
-    checksum(spec, hex);
-    if (strcmp(stored, hex) != 0) {
-        return dls_fail(err, DLS_EINPUT, SPEC, "checksum %s stored, %s computed: damaged", stored,
-                        hex);
-    }
-    spec->fallback = n ? spec->frequency[0] : 0;
-    for (size_t i = 1; i < n; i++) {
-        spec->fallback = fmin(spec->fallback, spec->frequency[i]);
-    }
-    for (int32_t f = 0; f < spec->n_features; f++) {
-        if (!(spec->scale[f] > 0)) {
-            return dls_fail(err, DLS_EINPUT, SPEC, "the scale of %s is 0", dls_feature_name(f));
-        }
-    }
-    return DLS_OK;
-}
-
-dls_status dls_feature_spec_load(const char *path, dls_feature_spec **out, dls_error *err)
-{
-    *out = NULL;
-    hid_t file;
-    DLS_TRY(dls_h5_open(path, &file, err));
-    hid_t at; /* closed with the file */
-    int32_t version = 0;
-    dls_status status = dls_h5_get_group(file, SPEC, &at, err);
-    DLS_THEN(status, dls_h5_get_i32(at, "version", &version, err));
-    DLS_THEN(status, dls_feature_spec_create((dls_features_version)version, out, err));
-    DLS_THEN(status, get_spec(at, *out, err));
-    H5Fclose(file);
-    if (status != DLS_OK) {
-        dls_feature_spec_destroy(*out);
-        *out = NULL;
-    }
-    return dls_h5_where(status, err, path);
 }

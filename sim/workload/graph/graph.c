@@ -89,9 +89,6 @@ dls_status dls_opgraph_create(const dls_opgraph_info *info, dls_opgraph **out, d
     dls_opgraph *g;
     DLS_TRY(dls_alloc_array(&g, 1, sizeof *g, "graph", err));
     g->info = *info;
-    dls_strdict_init(&g->names);
-    dls_strdict_init(&g->ops);
-    dls_strdict_init(&g->layers);
     int32_t none;
     const dls_status status = dls_opgraph_layer(g, "", &none, err);
     if (status != DLS_OK) {
@@ -150,11 +147,6 @@ dls_status dls_opgraph_add_edge(dls_opgraph *g, int32_t from, int32_t to, bool c
 dls_status dls_opgraph_layer(dls_opgraph *g, const char *name, int32_t *layer, dls_error *err)
 {
     return dls_strdict_put(&g->layers, name, strlen(name), layer, err);
-}
-
-int32_t dls_opgraph_find(const dls_opgraph *g, const char *name)
-{
-    return dls_strdict_find(&g->names, name, strlen(name));
 }
 
 const char *dls_opgraph_name(const dls_opgraph *g, int32_t node)

@@ -173,8 +173,6 @@ dls_status dls_opgraph_add_edge(dls_opgraph *g, int32_t from, int32_t to, bool c
 /* Code for dls_op_node.layer. */
 dls_status dls_opgraph_layer(dls_opgraph *g, const char *name, int32_t *layer,
                              dls_error *err) DLS_MUST_CHECK;
-/* -1: no node of that name. */
-int32_t dls_opgraph_find(const dls_opgraph *g, const char *name);
 const char *dls_opgraph_name(const dls_opgraph *g, int32_t node); /* borrowed */
 const char *dls_opgraph_op(const dls_opgraph *g, int32_t node);   /* borrowed */
 const char *dls_opgraph_layer_name(const dls_opgraph *g, int32_t layer);

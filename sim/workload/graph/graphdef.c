@@ -273,8 +273,7 @@ dls_status dls_graphdef_parse(const char *name, const void *data, size_t size,
 {
     static const dls_import_options none = {0};
     imp_graph g = {.file = name, .options = options ? options : &none};
-    dls_strdict names;
-    dls_strdict_init(&names);
+    dls_strdict names = {0};
     ProtobufCMessage *m = NULL;
     *out = NULL;
     dls_status status =

@@ -174,11 +174,10 @@ static dls_numeric numeric_of(const imp_graph *g)
 
 static dls_status count_unknown(const imp_graph *g, dls_import_report *report, dls_error *err)
 {
-    dls_strdict ops;
+    dls_strdict ops = {0};
     int32_t *count = NULL;
     size_t cap = 0;
     dls_status status = DLS_OK;
-    dls_strdict_init(&ops);
     for (int32_t i = 0; i < g->n_nodes && status == DLS_OK; i++) {
         const imp_node *x = &g->nodes[i];
         if (x->rule) {

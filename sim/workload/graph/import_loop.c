@@ -104,7 +104,6 @@ dls_status dls_imp_loops(imp_graph *g, const int32_t *order, dls_error *err)
     for (int32_t i = 0; i < g->n_nodes; i++) {
         l.of[i] = -1; /* what a NextIteration brings back is not known when it is asked for */
     }
-    dls_strdict_init(&l.names);
     const dls_status status = find(g, order, &l, err);
     const int32_t otherwise = status == DLS_OK ? usual(g, &l) : 1;
     for (int32_t i = 0; i < g->n_nodes && status == DLS_OK; i++) {

@@ -31,11 +31,7 @@ dls_status dls_input_groups(const dls_input_spec *spec, const dls_opgraph *g, in
                             dls_error *err) DLS_MUST_CHECK;
 
 /* The input of one graph; all arrays of *out are owned by it and end with dls_input_graph_fini.
- * *n_unknown (may be NULL): operations that the frequency table does not have. Cost: of the
- * grouping. EINPUT, ENOMEM. */
-dls_status dls_input_graph(const dls_input_spec *spec, const dls_opgraph *g, dls_graph *out,
-                           int64_t *n_unknown, dls_error *err) DLS_MUST_CHECK;
-/* The same for a grouping that is there. */
+ * *n_unknown (may be NULL): operations that the frequency table does not have. EINPUT, ENOMEM. */
 dls_status dls_input_grouped(const dls_input_spec *spec, const dls_opgraph *g,
                              const dls_grouping *grouping, dls_graph *out, int64_t *n_unknown,
                              dls_error *err) DLS_MUST_CHECK;

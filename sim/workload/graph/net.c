@@ -23,7 +23,6 @@ dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **ou
         dls_net_destroy(net);
         return status;
     }
-    dls_strdict_init(&net->bases);
     net->decay = decay;
     net->element_bytes = dls_numeric_bytes(info->numeric);
     net->repeat = 1;

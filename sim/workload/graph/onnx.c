@@ -379,8 +379,6 @@ dls_status dls_onnx_parse(const char *name, const void *data, size_t size,
     reader r = {.g = {.file = name, .options = options ? options : &none}};
     ProtobufCMessage *m = NULL;
     *out = NULL;
-    dls_strdict_init(&r.values);
-    dls_strdict_init(&r.names);
     dls_status status =
         dls_pb_unpack(name, data, size, &dls__onnx__model_proto__descriptor, &r.g.arena, &m, err);
     if (status == DLS_OK) {
