@@ -279,7 +279,7 @@ TEST(no_memory)
 
 TEST(tables)
 {
-    /* Found by bisection: the tables must be sorted. The first, the last, and some. */
+    /* Kinds by their own names, and others that work like them. */
     static const char *const names[] = {"Abs",
                                         "Add",
                                         "AddV2",

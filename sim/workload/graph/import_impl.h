@@ -115,6 +115,11 @@ bool dls_imp_known(const imp_shape *s);                              /* every di
 imp_shape dls_imp_broadcast(const imp_shape *a, const imp_shape *b); /* NumPy's rule */
 /* What both say; a wins where they differ. */
 imp_shape dls_imp_merge(const imp_shape *a, const imp_shape *b);
+/* As a dimension or a size in pixels. */
+static inline int64_t dls_imp_bounded(int64_t v)
+{
+    return v < 0 ? 0 : v > IMP_DIM_MAX ? IMP_DIM_MAX : v;
+}
 /* Of numbers >= 0; what is beyond 2^42 is 2^42. */
 int64_t dls_imp_mul(int64_t a, int64_t b);
 int64_t dls_imp_add(int64_t a, int64_t b);
@@ -138,7 +143,10 @@ imp_out *dls_imp_outs(imp_graph *g, imp_node *x, int32_t n);
 void dls_imp_out1(imp_graph *g, imp_node *x, const imp_shape *shape);
 /* Followed values of output 0; copied. A shape of rank 1 unless scalar. */
 void dls_imp_set_values(imp_graph *g, imp_node *x, const int64_t *value, int32_t n, bool scalar);
-void *dls_imp_alloc(imp_graph *g, size_t bytes); /* NULL sets nomem */
+void dls_imp_set_type(imp_node *x, int64_t type); /* of output 0: bytes << 1 | real */
+void dls_imp_set_type_as(imp_node *x, const imp_out *like);
+void dls_imp_pass_values(imp_node *x, const imp_out *from); /* to output 0, if there are any */
+void *dls_imp_alloc(imp_graph *g, size_t bytes);            /* NULL sets nomem */
 
 /* ---- what rules of both formats share -------------------------------------------------------- */
 
@@ -152,6 +160,8 @@ typedef struct imp_window {
 
 /* Output of a window over an image; unknown rank where it does not fit. channels < 0: unknown. */
 imp_shape dls_imp_windowed(const imp_shape *in, const imp_window *w, int64_t channels);
+int64_t dls_imp_channels(const imp_window *w, const imp_shape *image); /* -1: unknown */
+imp_shape dls_imp_pooled(imp_node *x, const imp_shape *in, const imp_window *w);
 /* dims of a convolution from image, output, and its filter's size. */
 void dls_imp_conv_dims(imp_node *x, const imp_shape *in, const imp_shape *out, const imp_window *w,
                        int64_t groups);
@@ -160,6 +170,8 @@ imp_shape dls_imp_matmul(imp_node *x, const imp_shape *a, const imp_shape *b, bo
 void dls_imp_concat(imp_graph *g, imp_node *x, int32_t first, int32_t n, int64_t axis);
 void dls_imp_split(imp_graph *g, imp_node *x, int32_t of, int64_t axis, const int64_t *sizes,
                    int32_t n);
+void dls_imp_cast(imp_graph *g, imp_node *x, int64_t type); /* as dls_imp_set_type */
+/* to: NULL: not known, as many as input 1 has numbers */
 void dls_imp_reshape(imp_graph *g, imp_node *x, const int64_t *to, int32_t n, bool zero_copies);
 void dls_imp_transpose(imp_graph *g, imp_node *x, const int64_t *perm, int32_t n);
 void dls_imp_gather(imp_graph *g, imp_node *x, int64_t axis, int64_t batch_dims);
@@ -187,16 +199,18 @@ void dls_imp_rule_input(imp_graph *g, imp_node *x);
 void dls_imp_rule_variable(imp_graph *g, imp_node *x);
 
 typedef struct imp_op {
-    const char *name; /* in the file */
-    const char *as;   /* the operation that it is, for an ONNX name; NULL: the name itself */
-    dls_op_kind kind; /* the operation that it works like */
+    const char *names; /* in the file, with blanks between */
+    const char *as;    /* the operation that it is, for an ONNX name; NULL: the name itself */
+    dls_op_kind kind;  /* the operation that it works like */
     imp_rule rule;
 } imp_op;
 
-/* By name in a table that is sorted by strcmp; NULL: none. */
+/* By one of its names; NULL: none. */
 const imp_op *dls_imp_op_find(const imp_op *table, size_t n, const char *name);
 const imp_op *dls_imp_tf_op(const char *name);
 const imp_op *dls_imp_onnx_op(const char *name);
+/* bytes << 1 | floating point of an ONNX TensorProto.DataType; 0: no numbers. */
+int64_t dls_onnx_type(int32_t type);
 
 /* ---- what operations cost and where they belong ---------------------------------------------- */
 

@@ -112,10 +112,7 @@ void dls_imp_rule_compare(imp_graph *g, imp_node *x)
 {
     const imp_shape s = dls_imp_broadcast(&dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape);
     dls_imp_out1(g, x, &s);
-    if (x->n_out == 1) {
-        x->out->bytes = 1;
-        x->out->real = false;
-    }
+    dls_imp_set_type(x, 1 << 1);
 }
 
 /* ---- about tensors --------------------------------------------------------------------------- */
@@ -166,10 +163,7 @@ void dls_imp_rule_size(imp_graph *g, imp_node *x)
     const imp_shape s = dls_imp_in(g, x, 0)->shape;
     const bool rank = x->kind == DLS_OP_RANK;
     dls_imp_out1(g, x, &dls_imp_scalar);
-    if (x->n_out == 1) {
-        x->out->bytes = 4;
-        x->out->real = false;
-    }
+    dls_imp_set_type(x, 4 << 1);
     if (rank ? s.rank >= 0 : dls_imp_known(&s)) {
         const int64_t value = rank ? s.rank : dls_imp_elements(&s);
         dls_imp_set_values(g, x, &value, 1, true);
@@ -185,12 +179,6 @@ void dls_imp_rule_const(imp_graph *g, imp_node *x)
     if (out && value && value->tensor) {
         *out = *value->tensor;
     }
-}
-
-static void set_type(imp_out *out, int64_t type)
-{
-    out->bytes = (int32_t)(type >> 1);
-    out->real = type & 1;
 }
 
 /* The first dimension is the batch, others that are unknown are the sequence. */
@@ -220,7 +208,8 @@ void dls_imp_rule_input(imp_graph *g, imp_node *x)
     for (int32_t i = 0; out && i < n; i++) {
         const int64_t type =
             types && types->n_types > 0 ? types->types[i] : dls_imp_attr_i(x, "dtype", 4 << 1 | 1);
-        set_type(&out[i], type);
+        out[i].bytes = (int32_t)(type >> 1);
+        out[i].real = type & 1;
         if (shapes && i < shapes->n_shapes) {
             out[i].shape = shapes->shapes[i];
             fill_input(g, &out[i].shape);
@@ -236,9 +225,7 @@ void dls_imp_rule_variable(imp_graph *g, imp_node *x)
     const int64_t type = dls_imp_attr_i(x, "dtype", 4 << 1 | 1);
     if (strcmp(x->op, "VarHandleOp") != 0) {
         dls_imp_out1(g, x, s);
-        if (x->n_out == 1) {
-            set_type(x->out, type);
-        }
+        dls_imp_set_type(x, type);
         return;
     }
     imp_shape *inner = dls_imp_alloc(g, sizeof *inner);

@@ -3,6 +3,7 @@
  * Shapes of which something may be unknown, and access to nodes.
  */
 #include "workload/graph/import_impl.h"
+#include "workload/graph/zoo_impl.h"
 
 #include <string.h>
 
@@ -187,19 +188,32 @@ void dls_imp_set_values(imp_graph *g, imp_node *x, const int64_t *value, int32_t
     }
 }
 
+void dls_imp_set_type(imp_node *x, int64_t type)
+{
+    if (x->n_out > 0) {
+        x->out[0].bytes = (int32_t)(type >> 1);
+        x->out[0].real = type & 1;
+    }
+}
+
+void dls_imp_set_type_as(imp_node *x, const imp_out *like)
+{
+    dls_imp_set_type(x, like->bytes << 1 | like->real);
+}
+
+void dls_imp_pass_values(imp_node *x, const imp_out *from)
+{
+    if (from->value && x->n_out == 1) {
+        x->out->value = from->value;
+        x->out->n_value = from->n_value;
+    }
+}
+
 const imp_op *dls_imp_op_find(const imp_op *table, size_t n, const char *name)
 {
-    size_t low = 0;
-    while (low < n) {
-        const size_t mid = (low + n) / 2;
-        const int order = strcmp(table[mid].name, name);
-        if (order == 0) {
-            return &table[mid];
-        }
-        if (order < 0) {
-            low = mid + 1;
-        } else {
-            n = mid;
+    for (size_t i = 0; i < n; i++) {
+        if (dls_spec_has(table[i].names, name)) {
+            return &table[i];
         }
     }
     return NULL;

@@ -45,6 +45,18 @@ imp_shape dls_imp_windowed(const imp_shape *in, const imp_window *w, int64_t cha
     return s;
 }
 
+int64_t dls_imp_channels(const imp_window *w, const imp_shape *image)
+{
+    return image->rank == 4 ? image->dim[w->channels_first ? 1 : 3] : -1;
+}
+
+imp_shape dls_imp_pooled(imp_node *x, const imp_shape *in, const imp_window *w)
+{
+    x->dims.kernel_h = (int32_t)(w->kernel[0] < INT32_MAX ? w->kernel[0] : INT32_MAX);
+    x->dims.kernel_w = (int32_t)(w->kernel[1] < INT32_MAX ? w->kernel[1] : INT32_MAX);
+    return dls_imp_windowed(in, w, dls_imp_channels(w, in));
+}
+
 static int64_t known(int64_t dim)
 {
     return dim > 0 ? dim : 1;
@@ -172,10 +184,8 @@ void dls_imp_concat(imp_graph *g, imp_node *x, int32_t first, int32_t n, int64_t
         }
     }
     dls_imp_out1(g, x, &s);
-    if (x->n_out == 1) { /* the type of a part, not that of an axis in front */
-        x->out->bytes = dls_imp_in(g, x, first)->bytes;
-        x->out->real = dls_imp_in(g, x, first)->real;
-    }
+    dls_imp_set_type_as(
+        x, dls_imp_in(g, x, first)); /* the type of a part, not that of an axis in front */
     if (n_values > 0 && s.rank == 1) {
         dls_imp_set_values(g, x, values, n_values, false);
     }
@@ -202,6 +212,8 @@ void dls_imp_split(imp_graph *g, imp_node *x, int32_t of, int64_t axis, const in
 void dls_imp_reshape(imp_graph *g, imp_node *x, const int64_t *to, int32_t n, bool zero_copies)
 {
     const imp_out *in = dls_imp_in(g, x, 0);
+    const imp_shape given = dls_imp_in(g, x, 1)->shape;
+    n = to ? n : given.rank == 1 && given.dim[0] <= IMP_RANK_MAX ? (int32_t)given.dim[0] : -1;
     if (n < 0 || n > IMP_RANK_MAX) {
         dls_imp_out1(g, x, &dls_imp_no_shape);
         return;
@@ -230,12 +242,17 @@ void dls_imp_reshape(imp_graph *g, imp_node *x, const int64_t *to, int32_t n, bo
     if (infer >= 0 && n_open == 1 && product > 0 && dls_imp_known(&in->shape)) {
         s.dim[infer] = dls_imp_elements(&in->shape) / product;
     }
-    const int64_t *value = in->value;
-    const int32_t n_value = in->n_value;
     dls_imp_out1(g, x, &s);
-    if (value && x->n_out == 1) {
-        x->out->value = value;
-        x->out->n_value = n_value;
+    dls_imp_pass_values(x, in);
+}
+
+void dls_imp_cast(imp_graph *g, imp_node *x, int64_t type)
+{
+    const imp_out *in = dls_imp_in(g, x, 0);
+    dls_imp_out1(g, x, &in->shape);
+    dls_imp_set_type(x, type);
+    if (!in->real && !(type & 1)) {
+        dls_imp_pass_values(x, in);
     }
 }
 
@@ -310,10 +327,7 @@ void dls_imp_squeeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n, 
         }
     }
     dls_imp_out1(g, x, sound ? &s : &dls_imp_no_shape);
-    if (in->value && x->n_out == 1) {
-        x->out->value = in->value;
-        x->out->n_value = in->n_value;
-    }
+    dls_imp_pass_values(x, in);
 }
 
 void dls_imp_unsqueeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n)
@@ -332,10 +346,7 @@ void dls_imp_unsqueeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n
         s.dim[i] = added[i] ? 1 : in->shape.dim[from++];
     }
     dls_imp_out1(g, x, &s);
-    if (in->value && x->n_out == 1) {
-        x->out->value = in->value;
-        x->out->n_value = in->n_value;
-    }
+    dls_imp_pass_values(x, in);
 }
 
 /* From begin to end by step along one axis, as a slice of Python: ends beyond the axis are cut. */

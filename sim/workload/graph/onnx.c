@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "onnx.pb-c.h"
-#include "workload/graph/onnx_rules.h"
+#include "workload/graph/import_impl.h"
 #include "workload/graph/pb.h"
 
 #include <stdio.h>

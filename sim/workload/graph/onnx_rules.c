@@ -4,14 +4,10 @@
  * them; what later versions moved from an attribute to an input is looked for in both. Images are
  * [batch][channels][h][w].
  */
-#include "workload/graph/onnx_rules.h"
+#include "workload/graph/tf_rules.h"
+#include "workload/graph/zoo_impl.h"
 
 #include <string.h>
-
-static int64_t bounded(int64_t v)
-{
-    return v < 0 ? 0 : v > IMP_DIM_MAX ? IMP_DIM_MAX : v;
-}
 
 /* An attribute with integers, or the values of an input. */
 static const int64_t *integers(const imp_graph *g, const imp_node *x, const char *attr,
@@ -23,14 +19,6 @@ static const int64_t *integers(const imp_graph *g, const imp_node *x, const char
         return a->ints;
     }
     return dls_imp_values(g, x, input, n);
-}
-
-static void set_type(imp_node *x, int64_t type)
-{
-    if (x->n_out > 0) {
-        x->out[0].bytes = (int32_t)(type >> 1);
-        x->out[0].real = type & 1;
-    }
 }
 
 /* ---- windows --------------------------------------------------------------------------------- */
@@ -52,8 +40,8 @@ static void spatial(const imp_node *x, const char *name, int64_t otherwise, int6
 {
     const imp_attr *a = dls_imp_attr_find(x, name);
     const int32_t n = a ? a->n_ints : 0;
-    to[0] = n == 2 ? bounded(a->ints[0]) : n == 1 ? 1 : otherwise;
-    to[1] = n == 2 ? bounded(a->ints[1]) : n == 1 ? bounded(a->ints[0]) : otherwise;
+    to[0] = n == 2 ? dls_imp_bounded(a->ints[0]) : n == 1 ? 1 : otherwise;
+    to[1] = n == 2 ? dls_imp_bounded(a->ints[1]) : n == 1 ? dls_imp_bounded(a->ints[0]) : otherwise;
 }
 
 static imp_window window_of(const imp_node *x)
@@ -67,14 +55,14 @@ static imp_window window_of(const imp_node *x)
     w.same = strncmp(automatic, "SAME", 4) == 0;
     const int32_t n = pads ? pads->n_ints : 0; /* all that lie before, then all behind */
     for (int32_t i = 0; i < 2 && (n == 4 || n == 2); i++) {
-        w.pad[1][i] = bounded(pads->ints[n == 4 ? 2 * i + 1 : i]);
-        w.pad[0][i] = n == 4 ? bounded(pads->ints[2 * i]) : 0;
+        w.pad[1][i] = dls_imp_bounded(pads->ints[n == 4 ? 2 * i + 1 : i]);
+        w.pad[0][i] = n == 4 ? dls_imp_bounded(pads->ints[2 * i]) : 0;
     }
     return w;
 }
 
 /* (image, filter [out][in / groups][h][w], bias) */
-void dls_onnx_rule_conv(imp_graph *g, imp_node *x)
+static void rule_conv(imp_graph *g, imp_node *x)
 {
     const imp_shape given = dls_imp_in(g, x, 0)->shape;
     const imp_shape image = as_image(&given);
@@ -92,7 +80,7 @@ void dls_onnx_rule_conv(imp_graph *g, imp_node *x)
 }
 
 /* The gradient of a convolution by its image: in and out change places. */
-void dls_onnx_rule_conv_transpose(imp_graph *g, imp_node *x)
+static void rule_conv_transpose(imp_graph *g, imp_node *x)
 {
     const imp_shape given = dls_imp_in(g, x, 0)->shape;
     const imp_shape in = as_image(&given);
@@ -107,7 +95,7 @@ void dls_onnx_rule_conv_transpose(imp_graph *g, imp_node *x)
         s.dim[1] = filter.dim[1] < 0 || groups < 1 ? -1 : dls_imp_mul(filter.dim[1], groups);
         for (int32_t i = 0; i < 2; i++) {
             w.kernel[i] = filter.dim[2 + i];
-            const int64_t reach = dls_imp_mul(bounded(w.kernel[i] - 1), w.dilation[i]) + 1;
+            const int64_t reach = dls_imp_mul(dls_imp_bounded(w.kernel[i] - 1), w.dilation[i]) + 1;
             const int64_t size = in.dim[2 + i] < 1
                                      ? -1
                                      : dls_imp_mul(in.dim[2 + i] - 1, w.stride[i]) + reach +
@@ -122,19 +110,17 @@ void dls_onnx_rule_conv_transpose(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-void dls_onnx_rule_pool(imp_graph *g, imp_node *x)
+static void rule_pool(imp_graph *g, imp_node *x)
 {
     const imp_shape given = dls_imp_in(g, x, 0)->shape;
     const imp_shape image = as_image(&given);
     const imp_window w = window_of(x);
-    imp_shape s = dls_imp_windowed(&image, &w, image.rank == 4 ? image.dim[1] : -1);
+    imp_shape s = dls_imp_pooled(x, &image, &w);
     s = from_image(&s, given.rank);
     dls_imp_out1(g, x, &s);
-    x->dims.kernel_h = (int32_t)(w.kernel[0] < INT32_MAX ? w.kernel[0] : INT32_MAX);
-    x->dims.kernel_w = (int32_t)(w.kernel[1] < INT32_MAX ? w.kernel[1] : INT32_MAX);
 }
 
-void dls_onnx_rule_global_pool(imp_graph *g, imp_node *x)
+static void rule_global_pool(imp_graph *g, imp_node *x)
 {
     imp_shape s = dls_imp_in(g, x, 0)->shape;
     for (int32_t i = 2; i < s.rank; i++) {
@@ -145,16 +131,7 @@ void dls_onnx_rule_global_pool(imp_graph *g, imp_node *x)
 
 /* ---- products, sums, norms ------------------------------------------------------------------- */
 
-void dls_onnx_rule_matmul(imp_graph *g, imp_node *x)
-{
-    const bool ta = dls_imp_attr_i(x, "transA", 0) != 0;
-    const bool tb = dls_imp_attr_i(x, "transB", 0) != 0;
-    const imp_shape s =
-        dls_imp_matmul(x, &dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape, ta, tb);
-    dls_imp_out1(g, x, &s);
-}
-
-void dls_onnx_rule_reduce(imp_graph *g, imp_node *x)
+static void rule_reduce(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *axes = integers(g, x, "axes", 1, &n);
@@ -173,17 +150,17 @@ void dls_onnx_rule_reduce(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-void dls_onnx_rule_arg_max(imp_graph *g, imp_node *x)
+static void rule_arg_max(imp_graph *g, imp_node *x)
 {
     const int64_t axis = dls_imp_attr_i(x, "axis", 0);
     const imp_shape s = dls_imp_reduced(&dls_imp_in(g, x, 0)->shape, &axis, 1,
                                         dls_imp_attr_i(x, "keepdims", 1) != 0);
     dls_imp_out1(g, x, &s);
-    set_type(x, 8 << 1);
+    dls_imp_set_type(x, 8 << 1);
 }
 
 /* Y and, in training, what else the format allows. */
-void dls_onnx_rule_norm(imp_graph *g, imp_node *x)
+static void rule_norm(imp_graph *g, imp_node *x)
 {
     const imp_shape s = dls_imp_in(g, x, 0)->shape;
     const int32_t n = x->n_wanted > 1 ? x->n_wanted : 1;
@@ -194,7 +171,7 @@ void dls_onnx_rule_norm(imp_graph *g, imp_node *x)
 }
 
 /* (X [steps][batch][in], W [directions][gates h][in], R [directions][gates h][h]): Y, Y_h, Y_c */
-void dls_onnx_rule_rnn(imp_graph *g, imp_node *x)
+static void rule_rnn(imp_graph *g, imp_node *x)
 {
     const imp_shape in = dls_imp_in(g, x, 0)->shape;
     const imp_shape w = dls_imp_in(g, x, 1)->shape;
@@ -219,12 +196,12 @@ void dls_onnx_rule_rnn(imp_graph *g, imp_node *x)
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-void dls_onnx_rule_concat(imp_graph *g, imp_node *x)
+static void rule_concat(imp_graph *g, imp_node *x)
 {
     dls_imp_concat(g, x, 0, x->n_in, dls_imp_attr_i(x, "axis", IMP_UNKNOWN));
 }
 
-void dls_onnx_rule_split(imp_graph *g, imp_node *x)
+static void rule_split(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *sizes = integers(g, x, "split", 1, &n);
@@ -232,20 +209,14 @@ void dls_onnx_rule_split(imp_graph *g, imp_node *x)
     dls_imp_split(g, x, 0, dls_imp_attr_i(x, "axis", 0), n == n_parts ? sizes : NULL, n_parts);
 }
 
-void dls_onnx_rule_reshape(imp_graph *g, imp_node *x)
+static void rule_reshape(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *to = integers(g, x, "shape", 1, &n);
-    const imp_shape given = dls_imp_in(g, x, 1)->shape;
-    if (!to) {
-        n = given.rank == 1 && given.dim[0] >= 0 && given.dim[0] <= IMP_RANK_MAX
-                ? (int32_t)given.dim[0]
-                : -1;
-    }
     dls_imp_reshape(g, x, to, n, dls_imp_attr_i(x, "allowzero", 0) == 0);
 }
 
-void dls_onnx_rule_flatten(imp_graph *g, imp_node *x)
+static void rule_flatten(imp_graph *g, imp_node *x)
 {
     const imp_shape in = dls_imp_in(g, x, 0)->shape;
     const int64_t axis = dls_imp_attr_i(x, "axis", 1);
@@ -261,7 +232,7 @@ void dls_onnx_rule_flatten(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-void dls_onnx_rule_transpose(imp_graph *g, imp_node *x)
+static void rule_transpose(imp_graph *g, imp_node *x)
 {
     const imp_attr *perm = dls_imp_attr_find(x, "perm");
     const int32_t rank = dls_imp_in(g, x, 0)->shape.rank;
@@ -272,21 +243,21 @@ void dls_onnx_rule_transpose(imp_graph *g, imp_node *x)
     dls_imp_transpose(g, x, perm ? perm->ints : reversed, perm ? perm->n_ints : rank);
 }
 
-void dls_onnx_rule_squeeze(imp_graph *g, imp_node *x)
+static void rule_squeeze(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *axes = integers(g, x, "axes", 1, &n);
     dls_imp_squeeze(g, x, axes, n, !axes && x->n_in < 2);
 }
 
-void dls_onnx_rule_unsqueeze(imp_graph *g, imp_node *x)
+static void rule_unsqueeze(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *axes = integers(g, x, "axes", 1, &n);
     dls_imp_unsqueeze(g, x, axes, axes ? n : -1);
 }
 
-void dls_onnx_rule_slice(imp_graph *g, imp_node *x)
+static void rule_slice(imp_graph *g, imp_node *x)
 {
     const imp_out in = *dls_imp_in(g, x, 0);
     int32_t n[4] = {0, 0, 0, 0};
@@ -322,7 +293,7 @@ void dls_onnx_rule_slice(imp_graph *g, imp_node *x)
 }
 
 /* [before of every axis, behind of every axis]; negative ones cut */
-void dls_onnx_rule_pad(imp_graph *g, imp_node *x)
+static void rule_pad(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *pads = integers(g, x, "pads", 1, &n);
@@ -337,7 +308,7 @@ void dls_onnx_rule_pad(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-void dls_onnx_rule_expand(imp_graph *g, imp_node *x)
+static void rule_expand(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *to = dls_imp_values(g, x, 1, &n);
@@ -346,7 +317,7 @@ void dls_onnx_rule_expand(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-void dls_onnx_rule_gather(imp_graph *g, imp_node *x)
+static void rule_gather(imp_graph *g, imp_node *x)
 {
     dls_imp_gather(g, x, dls_imp_attr_i(x, "axis", 0), 0);
 }
@@ -354,7 +325,7 @@ void dls_onnx_rule_gather(imp_graph *g, imp_node *x)
 /* ---- about tensors --------------------------------------------------------------------------- */
 
 /* All dimensions, or those from "start" to "end". */
-void dls_onnx_rule_shape(imp_graph *g, imp_node *x)
+static void rule_shape(imp_graph *g, imp_node *x)
 {
     dls_imp_rule_shape(g, x);
     if (x->n_out != 1 || !x->out[0].value) {
@@ -371,22 +342,22 @@ void dls_onnx_rule_shape(imp_graph *g, imp_node *x)
     }
 }
 
-void dls_onnx_rule_constant(imp_graph *g, imp_node *x)
+static void rule_constant(imp_graph *g, imp_node *x)
 {
     const imp_attr *one = dls_imp_attr_find(x, "value_int");
     const imp_attr *many = dls_imp_attr_find(x, "value_ints");
     dls_imp_rule_const(g, x);
     if (x->n_out == 1 && (one || many)) {
-        set_type(x, 8 << 1);
+        dls_imp_set_type(x, 8 << 1);
         dls_imp_set_values(g, x, one ? &one->i : many->ints, one ? 1 : many->n_ints, one != NULL);
     } else if (x->n_out == 1 && dls_imp_attr_find(x, "value_float")) {
         x->out[0].shape = dls_imp_scalar;
-        set_type(x, 4 << 1 | 1);
+        dls_imp_set_type(x, 4 << 1 | 1);
     }
 }
 
 /* The shape is what input 0 says, the type that of "value". */
-void dls_onnx_rule_fill(imp_graph *g, imp_node *x)
+static void rule_fill(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *to = dls_imp_values(g, x, 0, &n);
@@ -394,7 +365,7 @@ void dls_onnx_rule_fill(imp_graph *g, imp_node *x)
     const imp_out *like = value ? value->tensor : NULL;
     const imp_shape s = to ? dls_imp_shape_of(n, to) : dls_imp_no_shape;
     dls_imp_out1(g, x, &s);
-    set_type(x, like ? like->bytes << 1 | like->real : 4 << 1 | 1);
+    dls_imp_set_type(x, like ? like->bytes << 1 | like->real : 4 << 1 | 1);
     if (like && like->value && like->n_value == 1 && s.rank == 1 && s.dim[0] >= 0 &&
         s.dim[0] <= IMP_VALUES_MAX) {
         int64_t values[IMP_VALUES_MAX];
@@ -405,26 +376,9 @@ void dls_onnx_rule_fill(imp_graph *g, imp_node *x)
     }
 }
 
-void dls_onnx_rule_cast(imp_graph *g, imp_node *x)
+static void rule_cast(imp_graph *g, imp_node *x)
 {
-    const imp_out in = *dls_imp_in(g, x, 0);
-    const int64_t type = dls_onnx_type((int32_t)dls_imp_attr_i(x, "to", 1));
-    dls_imp_out1(g, x, &in.shape);
-    set_type(x, type);
-    if (x->n_out == 1 && !in.real && !(type & 1)) {
-        x->out[0].value = in.value;
-        x->out[0].n_value = in.n_value;
-    }
-}
-
-void dls_onnx_rule_where(imp_graph *g, imp_node *x)
-{
-    const imp_shape ab =
-        dls_imp_broadcast(&dls_imp_in(g, x, 1)->shape, &dls_imp_in(g, x, 2)->shape);
-    const imp_shape s = dls_imp_broadcast(&ab, &dls_imp_in(g, x, 0)->shape);
-    const imp_out like = *dls_imp_in(g, x, 1);
-    dls_imp_out1(g, x, &s);
-    set_type(x, like.bytes << 1 | like.real);
+    dls_imp_cast(g, x, dls_onnx_type((int32_t)dls_imp_attr_i(x, "to", 1)));
 }
 
 int64_t dls_onnx_type(int32_t type)
@@ -436,4 +390,79 @@ int64_t dls_onnx_type(int32_t type)
         8 << 1 | 1, 33,         2 << 1 | 1, 3,      3,      1 << 1 | 1, 1 << 1 | 1,
     };
     return type >= 0 && type < (int32_t)(sizeof codes) ? codes[type] : 0;
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
+/* Under TensorFlow's names, because features are looked up by them. */
+static const imp_op table[] = {
+    {"And", "LogicalAnd", DLS_OP_LOGICAL_AND, dls_imp_rule_compare},
+    {"ArgMax", "ArgMax", DLS_OP_ARG_MAX, rule_arg_max},
+    {"ArgMin", "ArgMin", DLS_OP_ARG_MAX, rule_arg_max},
+    {"AveragePool", "AvgPool", DLS_OP_AVG_POOL, rule_pool},
+    {"BatchNormalization", "FusedBatchNorm", DLS_OP_BATCH_NORM, rule_norm},
+    {"Cast", "Cast", DLS_OP_CAST, rule_cast},
+    {"Celu", "Elu", DLS_OP_SIGMOID, dls_imp_rule_unary},
+    {"Clip HardSigmoid", "Relu6", DLS_OP_RELU6, dls_imp_rule_unary},
+    {"Concat", "ConcatV2", DLS_OP_CONCAT, rule_concat},
+    {"Constant", "Const", DLS_OP_CONST, rule_constant},
+    {"ConstantOfShape", "Fill", DLS_OP_FILL, rule_fill},
+    {"Conv", "Conv2D", DLS_OP_CONV2D, rule_conv},
+    {"ConvTranspose", "Conv2DBackpropInput", DLS_OP_CONV2D_GRAD_INPUT, rule_conv_transpose},
+    {"CumSum", "Cumsum", DLS_OP_SUM, dls_imp_rule_unary},
+    {"Div", "RealDiv", DLS_OP_REAL_DIV, dls_imp_rule_broadcast},
+    {"Dropout", "Identity", DLS_OP_IDENTITY, rule_norm},
+    {"Expand", "Tile", DLS_OP_TILE, rule_expand},
+    {"Flatten", "Reshape", DLS_OP_RESHAPE, rule_flatten},
+    {"GRU", "GRUBlockCell", DLS_OP_GRU_CELL, rule_rnn},
+    {"Gather", "GatherV2", DLS_OP_GATHER, rule_gather},
+    {"Gemm", "MatMul", DLS_OP_MATMUL, dls_tf_rule_matmul},
+    {"GlobalAveragePool", "Mean", DLS_OP_MEAN, rule_global_pool},
+    {"GlobalMaxPool", "Max", DLS_OP_MAX, rule_global_pool},
+    {"GreaterOrEqual", "GreaterEqual", DLS_OP_GREATER_EQUAL, dls_imp_rule_compare},
+    {"GroupNormalization InstanceNormalization LayerNormalization", "LayerNorm", DLS_OP_LAYER_NORM,
+     rule_norm},
+    {"HardSwish Mish", "Swish", DLS_OP_SWISH, dls_imp_rule_unary},
+    {"LSTM", "LSTMBlockCell", DLS_OP_LSTM_CELL, rule_rnn},
+    {"LessOrEqual", "LessEqual", DLS_OP_LESS, dls_imp_rule_compare},
+    {"LpNormalization MeanVarianceNormalization", "LayerNorm", DLS_OP_LAYER_NORM,
+     dls_imp_rule_unary},
+    {"MatMul", "BatchMatMulV2", DLS_OP_BATCH_MATMUL, dls_tf_rule_matmul},
+    {"Max", "Maximum", DLS_OP_MAXIMUM, dls_imp_rule_broadcast},
+    {"MaxPool", "MaxPool", DLS_OP_MAX_POOL, rule_pool},
+    {"Mean Sum", "AddN", DLS_OP_ADD_N, dls_imp_rule_broadcast},
+    {"Min", "Minimum", DLS_OP_MINIMUM, dls_imp_rule_broadcast},
+    {"Mod", "FloorMod", DLS_OP_FLOOR_MOD, dls_imp_rule_broadcast},
+    {"Not", "LogicalNot", DLS_OP_LOGICAL_AND, dls_imp_rule_unary},
+    {"Or", "LogicalOr", DLS_OP_LOGICAL_AND, dls_imp_rule_compare},
+    {"PRelu", "LeakyRelu", DLS_OP_RELU, dls_imp_rule_unary},
+    {"Pad", "Pad", DLS_OP_PAD, rule_pad},
+    {"RMSNormalization SimplifiedLayerNormalization", "RMSNorm", DLS_OP_RMS_NORM, rule_norm},
+    {"ReduceL1 ReduceL2 ReduceSum ReduceSumSquare", "Sum", DLS_OP_SUM, rule_reduce},
+    {"ReduceMax", "Max", DLS_OP_MAX, rule_reduce},
+    {"ReduceMean", "Mean", DLS_OP_MEAN, rule_reduce},
+    {"ReduceMin", "Min", DLS_OP_MIN, rule_reduce},
+    {"ReduceProd", "Prod", DLS_OP_PROD, rule_reduce},
+    {"Reshape", "Reshape", DLS_OP_RESHAPE, rule_reshape},
+    {"ScatterElements ScatterND", "ScatterUpdate", DLS_OP_STRIDED_SLICE_GRAD, dls_imp_rule_unary},
+    {"Shape", "Shape", DLS_OP_SHAPE, rule_shape},
+    {"Slice", "StridedSlice", DLS_OP_STRIDED_SLICE, rule_slice},
+    {"Split", "Split", DLS_OP_SPLIT, rule_split},
+    {"Squeeze", "Squeeze", DLS_OP_SQUEEZE, rule_squeeze},
+    {"ThresholdedRelu", "Relu", DLS_OP_RELU, dls_imp_rule_unary},
+    {"Transpose", "Transpose", DLS_OP_TRANSPOSE, rule_transpose},
+    {"Trilu", "MatrixBandPart", DLS_OP_SELECT, dls_imp_rule_unary},
+    {"Unsqueeze", "ExpandDims", DLS_OP_EXPAND_DIMS, rule_unsqueeze},
+    {"Where", "SelectV2", DLS_OP_SELECT, dls_tf_rule_select},
+};
+/* What TensorFlow has under the same name. */
+static const char same[] =
+    "Abs Add Ceil Cos Elu Equal Erf Exp Floor Gelu Greater Identity LRN LeakyRelu Less Log "
+    "LogSoftmax Mul Neg Pow Range Reciprocal Relu ReverseSequence Round Selu Sigmoid Sign Sin Size "
+    "Softmax Softplus Softsign Sqrt Sub Tanh Tile";
+
+const imp_op *dls_imp_onnx_op(const char *name)
+{
+    return dls_spec_has(same, name) ? dls_imp_tf_op(name)
+                                    : dls_imp_op_find(table, sizeof table / sizeof *table, name);
 }

@@ -14,7 +14,7 @@ static const struct {
     const char *name;
     dls_op_family family;
 } kinds[] = {
-#define XX(id, text, family) {text, DLS_FAMILY_##family},
+#define XX(id, text, family, rule) {text, DLS_FAMILY_##family},
     DLS_OP_KIND_MAP(XX)
 #undef XX
 };
@@ -33,4 +33,3 @@ const char *dls_op_family_name(int family)
 {
     return family_names[family >= 0 && family < DLS_FAMILY_COUNT ? family : DLS_FAMILY_OTHER];
 }
-

@@ -7,11 +7,6 @@
 
 #include <string.h>
 
-static int64_t bounded(int64_t v)
-{
-    return v < 0 ? 0 : v > IMP_DIM_MAX ? IMP_DIM_MAX : v;
-}
-
 static bool channels_first(const imp_node *x)
 {
     return strcmp(dls_imp_attr_s(x, "data_format", "NHWC"), "NCHW") == 0;
@@ -22,7 +17,7 @@ static void pair(const imp_node *x, const char *name, bool first, int64_t to[2])
     const imp_attr *a = dls_imp_attr_find(x, name);
     const int32_t at = first ? 2 : 1;
     for (int32_t i = 0; i < 2; i++) {
-        to[i] = a && a->n_ints == 4 ? bounded(a->ints[at + i]) : 1;
+        to[i] = a && a->n_ints == 4 ? dls_imp_bounded(a->ints[at + i]) : 1;
     }
 }
 
@@ -37,7 +32,7 @@ static imp_window window_of(const imp_node *x)
     w.same = strcmp(padding, "SAME") == 0;
     for (int32_t i = 0; i < 4 && strcmp(padding, "EXPLICIT") == 0 && pads && pads->n_ints == 8;
          i++) {
-        w.pad[i / 2][i % 2] = bounded(pads->ints[(w.channels_first ? 4 : 2) + i]);
+        w.pad[i / 2][i % 2] = dls_imp_bounded(pads->ints[(w.channels_first ? 4 : 2) + i]);
     }
     return w;
 }
@@ -53,16 +48,11 @@ static imp_shape filter_of(const imp_graph *g, const imp_node *x, int32_t input,
     return dls_imp_in(g, x, input)->shape;
 }
 
-static int64_t image_channels(const imp_window *w, const imp_shape *image)
-{
-    return image->rank == 4 ? image->dim[w->channels_first ? 1 : 3] : -1;
-}
-
 /* Groups of a convolution: a depthwise one has as many as the image has channels. */
 static int64_t groups_of(const imp_node *x, const imp_window *w, const imp_shape *image,
                          const imp_shape *filter)
 {
-    const int64_t channels = image_channels(w, image);
+    const int64_t channels = dls_imp_channels(w, image);
     if (x->kind == DLS_OP_DEPTHWISE_CONV || x->kind == DLS_OP_DEPTHWISE_CONV_GRAD_INPUT ||
         x->kind == DLS_OP_DEPTHWISE_CONV_GRAD_FILTER) {
         return channels > 0 ? channels : 1;
@@ -70,7 +60,7 @@ static int64_t groups_of(const imp_node *x, const imp_window *w, const imp_shape
     return channels > 0 && filter->rank == 4 && filter->dim[2] > 0 ? channels / filter->dim[2] : 1;
 }
 
-void dls_tf_rule_conv(imp_graph *g, imp_node *x)
+static void tf_rule_conv(imp_graph *g, imp_node *x)
 {
     const imp_shape image = dls_imp_in(g, x, 0)->shape;
     const imp_shape filter = filter_of(g, x, 1, false);
@@ -98,7 +88,7 @@ static void rotate(dls_op_dims *d, int64_t m, int64_t n, int64_t k)
 }
 
 /* (image, filter_sizes, gradient) */
-void dls_tf_rule_conv_grad_filter(imp_graph *g, imp_node *x)
+static void tf_rule_conv_grad_filter(imp_graph *g, imp_node *x)
 {
     const imp_shape image = dls_imp_in(g, x, 0)->shape;
     const imp_shape filter = filter_of(g, x, 1, true);
@@ -114,7 +104,7 @@ void dls_tf_rule_conv_grad_filter(imp_graph *g, imp_node *x)
 }
 
 /* (input_sizes, filter, gradient) */
-void dls_tf_rule_conv_grad_input(imp_graph *g, imp_node *x)
+static void tf_rule_conv_grad_input(imp_graph *g, imp_node *x)
 {
     const imp_shape filter = filter_of(g, x, 1, false);
     const imp_shape image = filter_of(g, x, 0, true);
@@ -130,20 +120,15 @@ void dls_tf_rule_conv_grad_input(imp_graph *g, imp_node *x)
                dls_imp_mul(d.out_c / groups, dls_imp_mul(d.kernel_h, d.kernel_w)));
     }
     dls_imp_out1(g, x, &image);
-    if (x->n_out == 1) {
-        x->out->bytes = dls_imp_in(g, x, 2)->bytes;
-        x->out->real = dls_imp_in(g, x, 2)->real;
-    }
+    dls_imp_set_type_as(x, dls_imp_in(g, x, 2));
 }
 
-void dls_tf_rule_pool(imp_graph *g, imp_node *x)
+static void tf_rule_pool(imp_graph *g, imp_node *x)
 {
     const imp_shape image = dls_imp_in(g, x, 0)->shape;
     const imp_window w = window_of(x);
-    const imp_shape s = dls_imp_windowed(&image, &w, image_channels(&w, &image));
+    const imp_shape s = dls_imp_pooled(x, &image, &w);
     dls_imp_out1(g, x, &s);
-    x->dims.kernel_h = (int32_t)(w.kernel[0] < INT32_MAX ? w.kernel[0] : INT32_MAX);
-    x->dims.kernel_w = (int32_t)(w.kernel[1] < INT32_MAX ? w.kernel[1] : INT32_MAX);
 }
 
 /* The shape is what an input's values say: AvgPoolGrad, Fill, StridedSliceGrad, random numbers. */
@@ -168,23 +153,23 @@ static void from_values(imp_graph *g, imp_node *x, int32_t of, int32_t like)
     }
 }
 
-void dls_tf_rule_avg_pool_grad(imp_graph *g, imp_node *x)
+static void tf_rule_avg_pool_grad(imp_graph *g, imp_node *x)
 {
     from_values(g, x, 0, 1);
 }
 
-void dls_tf_rule_fill(imp_graph *g, imp_node *x)
+static void tf_rule_fill(imp_graph *g, imp_node *x)
 {
     from_values(g, x, 0, 1);
 }
 
-void dls_tf_rule_random(imp_graph *g, imp_node *x)
+static void tf_rule_random(imp_graph *g, imp_node *x)
 {
     from_values(g, x, 0, -1);
 }
 
 /* A key and a counter. */
-void dls_tf_rule_random_key(imp_graph *g, imp_node *x)
+static void tf_rule_random_key(imp_graph *g, imp_node *x)
 {
     imp_out *out = dls_imp_outs(g, x, 2);
     for (int32_t i = 0; out && i < 2; i++) {
@@ -192,12 +177,12 @@ void dls_tf_rule_random_key(imp_graph *g, imp_node *x)
     }
 }
 
-void dls_tf_rule_slice_grad(imp_graph *g, imp_node *x)
+static void tf_rule_slice_grad(imp_graph *g, imp_node *x)
 {
     from_values(g, x, 0, 4);
 }
 
-void dls_tf_rule_broadcast_to(imp_graph *g, imp_node *x)
+static void tf_rule_broadcast_to(imp_graph *g, imp_node *x)
 {
     from_values(g, x, 1, 0);
 }
@@ -217,19 +202,19 @@ static void norm_outputs(imp_graph *g, imp_node *x, const imp_shape *s, int32_t 
     }
 }
 
-void dls_tf_rule_batch_norm(imp_graph *g, imp_node *x)
+static void tf_rule_batch_norm(imp_graph *g, imp_node *x)
 {
     norm_outputs(g, x, &dls_imp_in(g, x, 0)->shape, strcmp(x->op, "FusedBatchNormV3") == 0 ? 6 : 5);
 }
 
 /* (gradient, x, scale, ...): gradients of x, scale, offset, and two that nobody reads */
-void dls_tf_rule_batch_norm_grad(imp_graph *g, imp_node *x)
+static void tf_rule_batch_norm_grad(imp_graph *g, imp_node *x)
 {
     const imp_shape s = dls_imp_merge(&dls_imp_in(g, x, 1)->shape, &dls_imp_in(g, x, 0)->shape);
     norm_outputs(g, x, &s, 5);
 }
 
-void dls_tf_rule_bias_grad(imp_graph *g, imp_node *x)
+static void tf_rule_bias_grad(imp_graph *g, imp_node *x)
 {
     const imp_shape s = per_channel(x, &dls_imp_in(g, x, 0)->shape);
     dls_imp_out1(g, x, &s);
@@ -237,14 +222,18 @@ void dls_tf_rule_bias_grad(imp_graph *g, imp_node *x)
 
 void dls_tf_rule_matmul(imp_graph *g, imp_node *x)
 {
-    const bool ta = dls_imp_attr_i(x, "transpose_a", 0) || dls_imp_attr_i(x, "adj_x", 0);
-    const bool tb = dls_imp_attr_i(x, "transpose_b", 0) || dls_imp_attr_i(x, "adj_y", 0);
-    const imp_shape s =
-        dls_imp_matmul(x, &dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape, ta, tb);
+    static const char *const turned[2][3] = {{"transpose_a", "adj_x", "transA"},
+                                             {"transpose_b", "adj_y", "transB"}};
+    bool turn[2] = {false, false};
+    for (int32_t i = 0; i < 6; i++) {
+        turn[i / 3] |= dls_imp_attr_i(x, turned[i / 3][i % 3], 0) != 0;
+    }
+    const imp_shape s = dls_imp_matmul(x, &dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape,
+                                       turn[0], turn[1]);
     dls_imp_out1(g, x, &s);
 }
 
-void dls_tf_rule_reduce(imp_graph *g, imp_node *x)
+static void tf_rule_reduce(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *axes = dls_imp_values(g, x, 1, &n);
@@ -275,19 +264,16 @@ void dls_tf_rule_reduce(imp_graph *g, imp_node *x)
     }
 }
 
-void dls_tf_rule_arg_max(imp_graph *g, imp_node *x)
+static void tf_rule_arg_max(imp_graph *g, imp_node *x)
 {
     const int64_t axis = dls_imp_scalar_value(g, x, 1, IMP_UNKNOWN);
     const imp_shape s = dls_imp_reduced(&dls_imp_in(g, x, 0)->shape, &axis, 1, false);
     dls_imp_out1(g, x, &s);
-    if (x->n_out == 1) {
-        x->out->bytes = 8;
-        x->out->real = false;
-    }
+    dls_imp_set_type(x, 8 << 1);
 }
 
 /* Loss per row, and its gradient. */
-void dls_tf_rule_cross_entropy(imp_graph *g, imp_node *x)
+static void tf_rule_cross_entropy(imp_graph *g, imp_node *x)
 {
     const imp_shape in = dls_imp_in(g, x, 0)->shape;
     imp_out *out = dls_imp_outs(g, x, 2);
@@ -297,17 +283,10 @@ void dls_tf_rule_cross_entropy(imp_graph *g, imp_node *x)
     }
 }
 
-void dls_tf_rule_cast(imp_graph *g, imp_node *x)
+static void tf_rule_cast(imp_graph *g, imp_node *x)
 {
-    const imp_out in = *dls_imp_in(g, x, 0);
-    const int64_t type = dls_imp_attr_i(x, "DstT", in.bytes << 1 | in.real);
-    dls_imp_out1(g, x, &in.shape);
-    if (x->n_out == 1) {
-        x->out->bytes = (int32_t)(type >> 1);
-        x->out->real = type & 1;
-        x->out->value = in.real || (type & 1) ? NULL : in.value;
-        x->out->n_value = x->out->value ? in.n_value : 0;
-    }
+    const imp_out *in = dls_imp_in(g, x, 0);
+    dls_imp_cast(g, x, dls_imp_attr_i(x, "DstT", in->bytes << 1 | in->real));
 }
 
 void dls_tf_rule_select(imp_graph *g, imp_node *x)
@@ -317,8 +296,106 @@ void dls_tf_rule_select(imp_graph *g, imp_node *x)
     const imp_shape s =
         strcmp(x->op, "SelectV2") == 0 ? dls_imp_broadcast(&ab, &dls_imp_in(g, x, 0)->shape) : ab;
     dls_imp_out1(g, x, &s);
-    if (x->n_out == 1) {
-        x->out->bytes = dls_imp_in(g, x, 1)->bytes;
-        x->out->real = dls_imp_in(g, x, 1)->real;
+    dls_imp_set_type_as(x, dls_imp_in(g, x, 1));
+}
+
+/* ---- the operations -------------------------------------------------------------------------- */
+
+#define dls_imp_rule_unknown NULL
+#define ROW(names, id, rule)                                                                       \
+    {                                                                                              \
+        names, NULL, DLS_OP_##id, rule                                                             \
     }
+static const imp_op kinds[] = {
+#define XX(id, text, family, rule) ROW(text, id, rule),
+    DLS_OP_KIND_MAP(XX)
+#undef XX
+};
+
+/* Others, and the kind that they work like. */
+static const imp_op alike[] = {
+    ROW("Abs Sign", NEG, dls_imp_rule_unary),
+    ROW("AddV2", ADD, dls_imp_rule_broadcast),
+    ROW("Any", ALL, tf_rule_reduce),
+    ROW("ApplyAdagrad", APPLY_MOMENTUM, dls_imp_rule_unary),
+    ROW("ArgMin", ARG_MAX, tf_rule_arg_max),
+    ROW("AssignAddVariableOp", ASSIGN_ADD, dls_imp_rule_none),
+    ROW("AssignSubVariableOp", ASSIGN_SUB, dls_imp_rule_none),
+    ROW("AssignVariableOp", ASSIGN, dls_imp_rule_none),
+    ROW("Atan2 Div DivNoNan Xdivy", REAL_DIV, dls_imp_rule_broadcast),
+    ROW("BatchMatMulV2 BatchMatMulV3", BATCH_MATMUL, dls_tf_rule_matmul),
+    ROW("BiasAddV1", BIAS_ADD, dls_imp_rule_unary),
+    ROW("BitwiseAnd", LOGICAL_AND, dls_imp_rule_broadcast),
+    ROW("BroadcastTo", TILE, tf_rule_broadcast_to),
+    ROW("Ceil Rint Round", FLOOR, dls_imp_rule_unary),
+    ROW("CheckNumerics RefIdentity Snapshot", IDENTITY, dls_imp_rule_same),
+    ROW("ClipByValue", MINIMUM, dls_imp_rule_unary),
+    ROW("Concat", CONCAT, dls_tf_rule_concat),
+    ROW("Cos Erf Erfc Expm1 Log Log1p Sin", EXP, dls_imp_rule_unary),
+    ROW("Cumsum", SUM, dls_imp_rule_unary),
+    ROW("Elu Selu Softplus Softsign", SIGMOID, dls_imp_rule_unary),
+    ROW("EluGrad SeluGrad SoftplusGrad", SIGMOID_GRAD, dls_imp_rule_either),
+    ROW("FIFOQueueV2 Iterator IteratorV2 OneShotIterator QueueDequeueManyV2 QueueDequeueV2",
+        ITERATOR_NEXT, dls_imp_rule_input),
+    ROW("FusedBatchNormGradV2 FusedBatchNormGradV3", BATCH_NORM_GRAD, tf_rule_batch_norm_grad),
+    ROW("FusedBatchNormV2 FusedBatchNormV3", BATCH_NORM, tf_rule_batch_norm),
+    ROW("GatherV2 ResourceGather", GATHER, dls_tf_rule_gather),
+    ROW("Greater", GREATER_EQUAL, dls_imp_rule_compare),
+    ROW("Inv Reciprocal", REAL_DIV, dls_imp_rule_unary),
+    ROW("InvGrad ReciprocalGrad SqrtGrad", RSQRT_GRAD, dls_imp_rule_either),
+    ROW("LeakyRelu", RELU, dls_imp_rule_unary),
+    ROW("LeakyReluGrad", RELU_GRAD, dls_imp_rule_either),
+    ROW("LessEqual", LESS, dls_imp_rule_compare),
+    ROW("LogicalNot", LOGICAL_AND, dls_imp_rule_unary),
+    ROW("LogicalOr", LOGICAL_AND, dls_imp_rule_compare),
+    ROW("MakeIterator QueueEnqueueManyV2 QueueEnqueueV2", ITERATOR_NEXT, dls_imp_rule_none),
+    ROW("MatrixBandPart", SELECT, dls_imp_rule_unary),
+    ROW("MergeV2Checkpoints Save", SAVE, dls_imp_rule_none),
+    ROW("MirrorPad PadV2", PAD, dls_tf_rule_pad),
+    ROW("Mod TruncateMod", FLOOR_MOD, dls_imp_rule_broadcast),
+    ROW("NotEqual", EQUAL, dls_imp_rule_compare),
+    ROW("OnesLike", ZEROS_LIKE, dls_imp_rule_unary),
+    ROW("PlaceholderWithDefault", PLACEHOLDER, dls_imp_rule_input),
+    ROW("RandomStandardNormal StatelessRandomNormalV2 StatelessTruncatedNormalV2", TRUNCATED_NORMAL,
+        tf_rule_random),
+    ROW("RandomUniformInt StatelessRandomUniform StatelessRandomUniformV2", RANDOM_UNIFORM,
+        tf_rule_random),
+    ROW("ReadVariableOp", IDENTITY, dls_tf_rule_read),
+    ROW("RefEnter", ENTER, dls_imp_rule_same),
+    ROW("RefExit", EXIT, dls_imp_rule_same),
+    ROW("RefMerge", MERGE, dls_tf_rule_merge),
+    ROW("RefNextIteration", NEXT_ITERATION, dls_imp_rule_same),
+    ROW("RefSwitch", SWITCH, dls_tf_rule_switch),
+    ROW("ResourceApplyAdagrad ResourceApplyKerasMomentum ResourceApplyMomentum", APPLY_MOMENTUM,
+        dls_imp_rule_none),
+    ROW("ResourceApplyAdam", APPLY_ADAM, dls_imp_rule_none),
+    ROW("ResourceApplyGradientDescent", APPLY_SGD, dls_imp_rule_none),
+    ROW("ResourceApplyRMSProp", APPLY_RMSPROP, dls_imp_rule_none),
+    ROW("ResourceScatterAdd", SCATTER_ADD, dls_imp_rule_none),
+    ROW("ResourceScatterSub ResourceSparseApplyAdagrad ResourceSparseApplyMomentum", SCATTER_SUB,
+        dls_imp_rule_none),
+    ROW("ResourceScatterUpdate", SCATTER_UPDATE, dls_imp_rule_none),
+    ROW("Restore", RESTORE, dls_imp_rule_input),
+    ROW("Reverse ReverseV2", REVERSE_SEQUENCE, dls_imp_rule_unary),
+    ROW("SelectV2", SELECT, dls_tf_rule_select),
+    ROW("SparseApplyAdagrad SparseApplyMomentum", SCATTER_SUB, dls_imp_rule_unary),
+    ROW("SplitV", SPLIT, dls_tf_rule_split_v),
+    ROW("StatelessRandomGetKeyCounter", RANDOM_UNIFORM, tf_rule_random_key),
+    ROW("TruncateDiv", FLOOR_DIV, dls_imp_rule_broadcast),
+    ROW("Unique", ONE_HOT, dls_tf_rule_unique),
+    ROW("Unpack", SPLIT, dls_tf_rule_unpack),
+    ROW("VarHandleOp Variable", VARIABLE, dls_imp_rule_variable),
+    ROW("VarIsInitializedOp", IS_INITIALIZED, dls_tf_rule_truth),
+    ROW("VariableShape", SHAPE, dls_imp_rule_shape),
+    ROW("Xlogy", MUL, dls_imp_rule_broadcast),
+};
+
+const imp_op *dls_imp_tf_op(const char *name)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (kinds[i].rule && strcmp(kinds[i].names, name) == 0) {
+            return &kinds[i];
+        }
+    }
+    return dls_imp_op_find(alike, sizeof alike / sizeof *alike, name);
 }

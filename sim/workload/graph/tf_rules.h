@@ -7,24 +7,7 @@
 
 #include "workload/graph/import_impl.h"
 
-void dls_tf_rule_conv(imp_graph *g, imp_node *x);
-void dls_tf_rule_conv_grad_filter(imp_graph *g, imp_node *x);
-void dls_tf_rule_conv_grad_input(imp_graph *g, imp_node *x);
-void dls_tf_rule_pool(imp_graph *g, imp_node *x);
-void dls_tf_rule_avg_pool_grad(imp_graph *g, imp_node *x);
-void dls_tf_rule_fill(imp_graph *g, imp_node *x);
-void dls_tf_rule_random(imp_graph *g, imp_node *x);
-void dls_tf_rule_random_key(imp_graph *g, imp_node *x);
-void dls_tf_rule_slice_grad(imp_graph *g, imp_node *x);
-void dls_tf_rule_broadcast_to(imp_graph *g, imp_node *x);
-void dls_tf_rule_batch_norm(imp_graph *g, imp_node *x);
-void dls_tf_rule_batch_norm_grad(imp_graph *g, imp_node *x);
-void dls_tf_rule_bias_grad(imp_graph *g, imp_node *x);
-void dls_tf_rule_matmul(imp_graph *g, imp_node *x);
-void dls_tf_rule_reduce(imp_graph *g, imp_node *x);
-void dls_tf_rule_arg_max(imp_graph *g, imp_node *x);
-void dls_tf_rule_cross_entropy(imp_graph *g, imp_node *x);
-void dls_tf_rule_cast(imp_graph *g, imp_node *x);
+void dls_tf_rule_matmul(imp_graph *g, imp_node *x); /* ONNX's too, and where it chooses */
 void dls_tf_rule_select(imp_graph *g, imp_node *x);
 
 void dls_tf_rule_concat(imp_graph *g, imp_node *x);    /* axis first */

@@ -108,8 +108,8 @@ static bool bit(const imp_node *x, const char *mask, int32_t i)
     return i < 63 && (dls_imp_attr_i(x, mask, 0) >> i & 1);
 }
 
-/* One axis after the other; an ellipsis stands for those that are not named. One function: the five masks
- * act on the same axis, as TensorFlow's own shape function has them. */
+/* One axis after the other; an ellipsis stands for those that are not named. One function: the five
+ * masks act on the same axis, as TensorFlow's own shape function has them. */
 void dls_tf_rule_strided_slice(imp_graph *g, imp_node *x)
 {
     const imp_out in = *dls_imp_in(g, x, 0);
@@ -203,12 +203,6 @@ void dls_tf_rule_reshape(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
     const int64_t *to = dls_imp_values(g, x, 1, &n);
-    const imp_shape given = dls_imp_in(g, x, 1)->shape;
-    if (!to) {
-        n = given.rank == 1 && given.dim[0] >= 0 && given.dim[0] <= IMP_RANK_MAX
-                ? (int32_t)given.dim[0]
-                : -1;
-    }
     dls_imp_reshape(g, x, to, n, false);
 }
 
@@ -266,10 +260,7 @@ void dls_tf_rule_one_hot(imp_graph *g, imp_node *x)
         s = dls_imp_no_shape;
     }
     dls_imp_out1(g, x, &s);
-    if (x->n_out == 1) {
-        x->out->bytes = 4;
-        x->out->real = true;
-    }
+    dls_imp_set_type(x, 4 << 1 | 1);
 }
 
 void dls_tf_rule_gather(imp_graph *g, imp_node *x)
@@ -398,20 +389,13 @@ void dls_tf_rule_read(imp_graph *g, imp_node *x)
 {
     const imp_out handle = *dls_imp_in(g, x, 0);
     dls_imp_out1(g, x, handle.inner ? handle.inner : &dls_imp_no_shape);
-    if (x->n_out == 1) {
-        const int64_t type = dls_imp_attr_i(x, "dtype", 4 << 1 | 1);
-        x->out->bytes = (int32_t)(type >> 1);
-        x->out->real = type & 1;
-    }
+    dls_imp_set_type(x, dls_imp_attr_i(x, "dtype", 4 << 1 | 1));
 }
 
 void dls_tf_rule_truth(imp_graph *g, imp_node *x)
 {
     dls_imp_out1(g, x, &dls_imp_scalar);
-    if (x->n_out == 1) {
-        x->out->bytes = 1;
-        x->out->real = false;
-    }
+    dls_imp_set_type(x, 1 << 1);
 }
 
 static void handle(imp_graph *g, imp_node *x, imp_shape *inner, int64_t type)
@@ -506,11 +490,7 @@ void dls_tf_rule_array_gather(imp_graph *g, imp_node *x)
 void dls_tf_rule_array_size(imp_graph *g, imp_node *x)
 {
     dls_imp_out1(g, x, &dls_imp_scalar);
-    if (x->n_out == 1) {
-        x->out->bytes = 4;
-        x->out->real = false;
-        x->out->inner = NULL;
-    }
+    dls_imp_set_type(x, 4 << 1);
 }
 
 void dls_tf_rule_unique(imp_graph *g, imp_node *x)
