@@ -20,7 +20,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-size_t dls_edit_distance(const char *a, const char *b)
+size_t dls_edit_distance(const char *a, const char *b, size_t most)
 {
     const size_t len_a = strlen(a), len_b = strlen(b);
     if (len_a > WORD_MAX || len_b > WORD_MAX) {
@@ -33,7 +33,7 @@ size_t dls_edit_distance(const char *a, const char *b)
     for (size_t i = 1; i <= len_a; i++) {
         size_t *now = row[i % 3];
         const size_t *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = i;
+        size_t smallest = now[0] = i;
         for (size_t j = 1; j <= len_b; j++) {
             const size_t differ = lower(a[i - 1]) != lower(b[j - 1]);
             now[j] = least(least(last[j] + 1, now[j - 1] + 1), last[j - 1] + differ);
@@ -41,6 +41,11 @@ size_t dls_edit_distance(const char *a, const char *b)
                 lower(a[i - 2]) == lower(b[j - 1])) {
                 now[j] = least(now[j], before[j - 2] + 1);
             }
+            smallest = least(smallest, now[j]);
+        }
+        if (smallest > most) { /* a transposition goes on from the row before, at most one less, and
+                                  adds one */
+            return smallest;
         }
     }
     return row[len_a % 3][len_b];
@@ -56,7 +61,7 @@ const char *dls_suggest(const char *word, const char *const *candidates)
         if ((length > len ? length - len : len - length) > nearest) {
             continue; /* as many edits at least */
         }
-        const size_t edits = dls_edit_distance(word, *candidates);
+        const size_t edits = dls_edit_distance(word, *candidates, nearest);
         if (edits < len && (edits < nearest || (edits == nearest && !best))) {
             nearest = edits;
             best = *candidates;

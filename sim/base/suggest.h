@@ -9,8 +9,9 @@
 
 /* Edits (insert, delete, replace, swap of neighbours) that turn a into b, letter case ignored:
  * the optimal string alignment form of the Damerau-Levenshtein distance. Words of more than 63
- * bytes are as far apart as their longer length. O(|a| |b|), no allocation. */
-size_t dls_edit_distance(const char *a, const char *b);
+ * bytes are as far apart as their longer length. More than `most`, where it is more: given up as
+ * soon as that is known. O(|a| |b|), no allocation. */
+size_t dls_edit_distance(const char *a, const char *b, size_t most);
 
 /* The candidate (list ended by NULL) nearest to word, the first of equals; NULL when none is within
  * a third of the word's length (at least one edit). An exact match is returned too. */

@@ -108,11 +108,16 @@ void dls_model_key(const char *name, char out[DLS_MODEL_KEY])
     out[n] = '\0';
 }
 
+/* Is dls_model_key of the name this one? Keys of hundreds are asked for, and most differ at once.
+ */
 static bool has_key(const char *name, const char *key)
 {
-    char own[DLS_MODEL_KEY];
-    dls_model_key(name, own);
-    return strcmp(own, key) == 0;
+    for (; *name && *name != '('; name++) {
+        if (isalnum((unsigned char)*name) && tolower((unsigned char)*name) != *key++) {
+            return false;
+        }
+    }
+    return *key == '\0';
 }
 
 static const char *layers_named(const char *key)

@@ -2,6 +2,7 @@
  *
  * Any bytes as a ONNX model: an error or a sound graph.
  */
+#include "ways.h"
 #include "workload/graph/onnx.h"
 
 #include <stdlib.h>
@@ -13,6 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const dls_import_options options[] = {
         {0}, {.batch = 4, .sequence = 3, .device = DLS_IMPORT_DEVICE_GPU, .training = true}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (!read_in_way(i, sizeof options / sizeof *options, data, size)) {
+            continue;
+        }
         dls_opgraph *g = NULL;
         dls_import_report report;
         dls_error err = {0};

@@ -4,27 +4,19 @@
  * analysed.
  */
 #include "base/alloc.h"
+#include "memory_file.h"
 #include "predictor/measure/profiler.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static char path[32];
-    if (!path[0]) {
-        snprintf(path, sizeof path, "fuzz_profile.%d", (int)getpid());
-    }
-    FILE *f = fopen(path, "wb");
-    if (!f || fwrite(data, 1, size, f) != size || fclose(f) != 0) {
-        abort();
-    }
+    memory_file_put(0, data, size);
     dls_recording r = {0};
     dls_error err = {0};
-    const dls_status status = dls_recording_of_profile(path, 0.01, &r, &err);
+    const dls_status status = dls_recording_of_profile(memory_file_path[0], 0.01, &r, &err);
     if (status != DLS_OK && !err.msg[0]) {
         abort();
     }
@@ -42,6 +34,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
     }
     dls_recording_fini(&r);
-    unlink(path);
     return 0;
 }

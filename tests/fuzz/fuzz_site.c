@@ -5,16 +5,18 @@
  * dls_site_slurm; of DCGM the series and the accounting. An error, or a site that can be loaded and
  * begun.
  */
+#include "base/file.h"
 #include "dlsim/site.h"
+#include "memory_file.h"
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { SLURM, KUBERNETES, DCGM, KINDS };
-enum { FILES = 11 };
 
-static char folder[32], path[FILES][48], cluster[48];
+static char folder[32], cluster[48];
 
 static void must(bool good)
 {
@@ -23,19 +25,31 @@ static void must(bool good)
     }
 }
 
-/* The texts into files, as many as there are; of others NULL. */
-static void write_files(const char *text, size_t size, const char *file[FILES])
+/* The texts as files, as many as there are; of others NULL. */
+static void put_files(const char *text, size_t size, const char *file[MEMORY_FILES])
 {
-    for (int i = 0; i < FILES; i++) {
+    for (int i = 0; i < MEMORY_FILES; i++) {
         const size_t n = strnlen(text, size);
-        file[i] = NULL;
-        if (n > 0) {
-            FILE *f = fopen(path[i], "wb");
-            must(f && fwrite(text, 1, n, f) == n && fclose(f) == 0);
-            file[i] = path[i];
-        }
+        memory_file_put(i, text, n);
+        file[i] = n > 0 ? memory_file_path[i] : NULL;
         text += n < size ? n + 1 : n;
         size -= n < size ? n + 1 : n;
+    }
+}
+
+/* What the last import wrote. */
+static void remove_folder(void)
+{
+    struct dirent **names;
+    int n;
+    if (dls_file_names(folder, &names, &n, NULL) == DLS_OK) {
+        for (int i = 0; i < n; i++) {
+            char path[512];
+            snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+            unlink(path);
+        }
+        dls_file_free_names(names, n);
+        rmdir(folder);
     }
 }
 
@@ -66,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static FILE *report;
-    const char *file[FILES];
+    const char *file[MEMORY_FILES];
     dls_error err = {0};
     dls_status status;
     if (!report) {
@@ -74,15 +88,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(report != NULL);
         snprintf(folder, sizeof folder, "fuzz_site.%d", (int)getpid());
         snprintf(cluster, sizeof cluster, "%s/cluster.cfg", folder);
-        for (int i = 0; i < FILES; i++) {
-            snprintf(path[i], sizeof path[i], "%s.%d", folder, i);
-        }
+        must(atexit(remove_folder) == 0);
     }
     if (size < 1) {
         return 0;
     }
     const int kind = data[0] % KINDS;
-    write_files((const char *)data + 1, size - 1, file);
+    put_files((const char *)data + 1, size - 1, file);
     if (!file[0] || (kind == SLURM && !file[1])) {
         return 0;
     }

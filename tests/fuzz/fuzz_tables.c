@@ -9,6 +9,7 @@
 #include "fgd/fgd.h"
 #include "gavel/core.h"
 #include "lucid/lucid.h"
+#include "memory_file.h"
 #include "muri/muri.h"
 #include "predictor/dataset/perf_csv.h"
 #include "predictor/sources/keep.h"
@@ -16,12 +17,10 @@
 #include "workload/operator/model.h"
 #include "world/table.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char path[2][32];
+static const char *const *const path = memory_file_path;
 
 static void must(bool good)
 {
@@ -124,12 +123,6 @@ static dls_status fgd(dls_error *err)
     return DLS_OK;
 }
 
-static void put(const char *name, const uint8_t *data, size_t size)
-{
-    FILE *f = fopen(name, "wb");
-    must(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -138,21 +131,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                          operators, tiresias, samples, muri,
                                                          gavel,     lucid,    fgd};
     dls_error err = {0};
-    if (!path[0][0]) {
-        for (int i = 0; i < 2; i++) {
-            snprintf(path[i], sizeof path[i], "fuzz_tables.%d.%d", (int)getpid(), i);
-        }
-    }
     if (size < 1) {
         return 0;
     }
     const uint8_t *second = memchr(data + 1, 0, size - 1);
     const size_t n = second ? (size_t)(second - data) - 1 : size - 1;
-    put(path[0], data + 1, n);
-    put(path[1], second ? second + 1 : data, second ? size - n - 2 : 0);
+    memory_file_put(0, data + 1, n);
+    memory_file_put(1, second ? second + 1 : data, second ? size - n - 2 : 0);
     const dls_status status = readers[data[0] % (sizeof readers / sizeof *readers)](&err);
     must(status == DLS_OK || err.msg[0]);
-    unlink(path[0]);
-    unlink(path[1]);
     return 0;
 }

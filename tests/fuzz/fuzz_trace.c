@@ -3,8 +3,8 @@
  * Any bytes through recognition and through every trace reader: an error or a sound trace.
  */
 #include "traces/reader.h"
+#include "ways.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 static void check(const dls_trace *t)
@@ -48,9 +48,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .allow_duplicate_ids = true,
                                    .philly_span = true,
                                    .swf_processor_is_gpu = true};
-    try_format(data, size, NULL, &strict);
-    for (const dls_trace_format *const *f = dls_trace_formats(); *f; f++) {
-        try_format(data, size, (*f)->name, &lax);
+    const dls_trace_format *const *const formats = dls_trace_formats();
+    size_t n = 0;
+    while (formats[n]) {
+        n++;
+    }
+    if (read_in_way(0, 2, data, size)) {
+        try_format(data, size, NULL, &strict);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (read_in_way(1, 2, data, size) && read_in_way(i, n, data, size)) {
+            try_format(data, size, formats[i]->name, &lax);
+        }
     }
     return 0;
 }

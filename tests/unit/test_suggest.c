@@ -10,21 +10,24 @@
 
 TEST(distances)
 {
-    assert_int_equal(dls_edit_distance("", ""), 0);
-    assert_int_equal(dls_edit_distance("", "abc"), 3);
-    assert_int_equal(dls_edit_distance("abc", ""), 3);
-    assert_int_equal(dls_edit_distance("kitten", "sitting"), 3);
-    assert_int_equal(dls_edit_distance("fifo", "fiof"), 1); /* neighbours swapped */
-    assert_int_equal(dls_edit_distance("FIFO", "fifo"), 0); /* letter case */
-    assert_int_equal(dls_edit_distance("ca", "abc"), 3);    /* alignment form, not 2 */
-    assert_int_equal(dls_edit_distance("gittins", "gitins"), 1);
+    assert_int_equal(dls_edit_distance("", "", SIZE_MAX), 0);
+    assert_int_equal(dls_edit_distance("", "abc", SIZE_MAX), 3);
+    assert_int_equal(dls_edit_distance("abc", "", SIZE_MAX), 3);
+    assert_int_equal(dls_edit_distance("kitten", "sitting", SIZE_MAX), 3);
+    assert_int_equal(dls_edit_distance("fifo", "fiof", SIZE_MAX), 1); /* neighbours swapped */
+    assert_int_equal(dls_edit_distance("FIFO", "fifo", SIZE_MAX), 0); /* letter case */
+    assert_int_equal(dls_edit_distance("ca", "abc", SIZE_MAX), 3);    /* alignment form, not 2 */
+    assert_int_equal(dls_edit_distance("gittins", "gitins", SIZE_MAX), 1);
     char a[65], b[65]; /* beyond the table */
     memset(a, 'x', 64);
     a[64] = '\0';
     memcpy(b, a, 65);
-    assert_int_equal(dls_edit_distance(a, b), 64);
+    assert_int_equal(dls_edit_distance(a, b, SIZE_MAX), 64);
     a[63] = b[63] = '\0';
-    assert_int_equal(dls_edit_distance(a, b), 0);
+    assert_int_equal(dls_edit_distance(a, b, SIZE_MAX), 0);
+    assert_true(dls_edit_distance("kitten", "sitting", 1) > 1); /* given up */
+    assert_int_equal(dls_edit_distance("kitten", "sitting", 3), 3);
+    assert_int_equal(dls_edit_distance("abcd", "badc", 2), 2); /* a row of more, then swapped */
 }
 
 TEST(suggestions)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 #define ALIGN (_Alignof(max_align_t))
@@ -24,7 +25,7 @@ void *dls_arena_alloc(dls_arena *arena, size_t bytes)
     bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (!arena->blocks || arena->size - arena->used < bytes) {
         const size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        dls_arena_block *block = dls_alloc_zero(1, sizeof *block + size);
+        dls_arena_block *block = dls_alloc(sizeof *block + size);
         if (!block) {
             return NULL;
         }
@@ -33,7 +34,7 @@ void *dls_arena_alloc(dls_arena *arena, size_t bytes)
         arena->size = size;
         arena->used = 0;
     }
-    void *p = (char *)arena->blocks->data + arena->used;
+    void *p = memset((char *)arena->blocks->data + arena->used, 0, bytes);
     arena->used += bytes;
     return p;
 }
