@@ -20,9 +20,9 @@ static const dls_zoo_model models[] = {
     {"vgg11", "vgg", IMAGENET, DESIGN(dls_zoo_vgg, "blocks=1,1,2,2,2", 0)},
     {"vgg16", "vgg", IMAGENET, DESIGN(dls_zoo_vgg, "blocks=2,2,3,3,3", 0)},
     {"vgg19", "vgg", IMAGENET, DESIGN(dls_zoo_vgg, "blocks=2,2,4,4,4", 0)},
-    {"googlenet", "inception", IMAGENET, BUILD(dls_zoo_googlenet, 0)},
-    {"inception3", "inception", IMAGENET, BUILD(dls_zoo_inception3, 0)},
-    {"inception4", "inception", IMAGENET, BUILD(dls_zoo_inception4, 0)},
+    {"googlenet", "inception", IMAGENET, BUILD(dls_zoo_inception, 0)},
+    {"inception3", "inception", IMAGENET, BUILD(dls_zoo_inception, 1)},
+    {"inception4", "inception", IMAGENET, BUILD(dls_zoo_inception, 2)},
     {"resnet50", "resnet", IMAGENET, DESIGN(dls_zoo_residual, "blocks=3,4,6,3", 0)},
     {"resnet101", "resnet", IMAGENET, DESIGN(dls_zoo_residual, "blocks=3,4,23,3", 0)},
     {"resnet152", "resnet", IMAGENET, DESIGN(dls_zoo_residual, "blocks=3,8,36,3", 0)},
@@ -73,7 +73,7 @@ static const dls_zoo_model models[] = {
     {"gpt3_xl", "gpt3", TEXT("openwebtext", 1, 2048), BUILD(dls_zoo_gpt, 7)},
     {"gpt3_27b", "gpt3", TEXT("openwebtext", 1, 2048), BUILD(dls_zoo_gpt, 5)},
     {"opt_13b", "opt", TEXT("openwebtext", 2, 2048), BUILD(dls_zoo_gpt, 6)},
-    {"inception_resnet_v2", "inception", IMAGENET, dls_zoo_inception_resnet2, 0, NULL, NULL, 299},
+    {"inception_resnet_v2", "inception", IMAGENET, dls_zoo_inception, 3, NULL, NULL, 299},
     {"roberta_base", "bert", TEXT("squad", 32, 128), BUILD(dls_zoo_bert, 2)},
     {"roberta_large", "bert", TEXT("squad", 16, 128), BUILD(dls_zoo_bert, 3)},
     {"distilbert_base", "bert", TEXT("squad", 32, 128), BUILD(dls_zoo_bert, 4)},
@@ -150,7 +150,7 @@ int32_t dls_zoo_image(const dls_zoo_model *model)
     if (model->image > 0) {
         return model->image;
     }
-    if (model->build == dls_zoo_inception3 || model->build == dls_zoo_inception4) {
+    if (model->build == dls_zoo_inception && model->variant > 0) {
         return 299;
     }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {

@@ -1,272 +1,94 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Networks of inception blocks, batch norm after every convolution, without auxiliary classifiers.
+ * Networks of inception blocks as texts (layer_text.h), batch norm after every convolution, without
+ * auxiliary classifiers. What +[ and ~[ join goes through one product back to the width, scaled,
+ * and is added to what the branches read; + has an activation behind.
  */
+#include "workload/graph/blocks.h"
+#include "workload/graph/layer_text.h"
 #include "workload/graph/zoo.h"
 
-#define SAME DLS_PAD_SAME
+/* Szegedy et al., 2015; 3 x 3 in place of 5 x 5 and batch norm, as torchvision has it. */
+#define G(a, b, c, d, e, f) "[1:" a " | 1:" b " 3:" c " | 1:" d " 3:" e " | m3 1:" f "] "
+static const char googlenet[] =
+    "7/2:64 m3/2 1:64 3:192 m3/2 " G("64", "96", "128", "16", "32", "32")
+        G("128", "128", "192", "32", "96", "64") "m3/2 " G("192", "96", "208", "16", "48", "64")
+            G("160", "112", "224", "24", "64", "64") G("128", "128", "256", "24", "64", "64")
+                G("112", "144", "288", "32", "64", "64")
+                    G("256", "160", "320", "32", "128", "128") "m2/2 " G("256", "160", "320", "32",
+                                                                         "128", "128")
+                        G("384", "192", "384", "48", "128", "128");
 
-static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t h, int32_t w,
-                       int32_t stride, int32_t pad)
+/* Szegedy et al., 2016 */
+#define STEM "3v/2:32 3v:32 3:64 m3v/2 1:80 3v:192 m3v/2 "
+#define A3(pooled) "[1:64 | 1:48 5:64 | 1:64 3:96 3:96 | a3 1:" pooled "] "
+#define C3(c)                                                                                      \
+    "[1:" c " 1x7:" c " 7x1:192 | 1:" c " 7x1:" c " 1x7:" c " 7x1:" c " 1x7:192 | ^1:192 | "       \
+    "a3 1:192] "
+#define FORK(c) " [1x3:" c " | 3x1:" c "] "
+static const char inception3[] = STEM A3("32") A3("64")
+    A3("64") "[3v/2:384 | 1:64 3:96 3v/2:96 | m3v/2] " C3("128") C3("160") C3("160")
+        C3("192") "[1:192 3v/2:320 | 1:192 1x7:192 7x1:192 3v/2:192 | m3v/2] "
+                  "2*[1:384" FORK("384") "| 1:448 3:384" FORK("384") "| ^1:320 | a3 1:192]";
+
+/* Szegedy et al., 2017, as the next */
+static const char inception4[] =
+    "3v/2:32 3v:32 3:64 [m3v/2 | 3v/2:96] [1:64 3v:96 | 1:64 1x7:64 7x1:64 3v:96] "
+    "[3v/2:192 | m3v/2] 4*[1:96 | 1:64 3:96 | 1:64 3:96 3:96 | a3 1:96] "
+    "[3v/2:384 | 1:192 3:224 3v/2:256 | m3v/2] 7*[1:192 1x7:224 7x1:256 | "
+    "1:192 7x1:192 1x7:224 7x1:224 1x7:256 | ^1:384 | a3 1:128] "
+    "[1:192 3v/2:192 | 1:256 1x7:256 7x1:320 3v/2:320 | m3v/2] "
+    "3*[1:384" FORK("256") "| 1:384 3x1:448 1x3:512" FORK("256") "| ^1:256 | a3 1:256]";
+
+#define LAST "[1:192 | 1:192 1x3:224 3x1:256] "
+static const char inception_resnet2[] = STEM
+    "[1:48 5:64 | 1:64 3:96 3:96 | a3 1:64 | ^1:96] "
+    "10*+[1:32 | 1:32 3:32 | 1:32 3:48 3:64] [3v/2:384 | 1:256 3:256 3v/2:384 | m3v/2] "
+    "20*+[1:192 | 1:128 1x7:160 7x1:192] "
+    "[1:256 3v/2:384 | 1:256 3v/2:288 | 1:256 3:288 3v/2:320 | m3v/2] 9*+" LAST "~" LAST "1:1536";
+
+static dls_layer_at layer(void *user, dls_layer_at at, const dls_layer_word *w)
 {
-    const dls_conv c = {.out = out, .kernel_h = h, .kernel_w = w, .stride = stride, .pad = pad};
-    return dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, x, c)));
+    dls_net *net = user;
+    const int32_t pad = w->valid ? 0 : DLS_PAD_SAME;
+    dls_tensor x = at.v[0];
+    if (w->kind == 'c') {
+        x = dls_net_conv(net, x,
+                         (dls_conv){.out = w->out,
+                                    .kernel_h = w->kernel_h,
+                                    .kernel_w = w->kernel_w,
+                                    .stride = w->stride,
+                                    .pad = pad});
+        x = dls_net_relu(net, dls_net_batch_norm(net, x));
+    } else {
+        x = dls_net_pool(net, x, w->kind == 'm' ? DLS_OP_MAX_POOL : DLS_OP_AVG_POOL, w->kernel_h,
+                         w->stride, pad);
+    }
+    return (dls_layer_at){{x}};
 }
 
-static dls_tensor c1(dls_net *net, dls_tensor x, int32_t out)
+static dls_layer_at join(void *user, char how, dls_layer_at in, const dls_layer_at *branch, int n)
 {
-    return conv(net, x, out, 1, 1, 1, SAME);
+    dls_net *net = user;
+    dls_tensor part[DLS_LAYER_BRANCHES];
+    for (int i = 0; i < n; i++) {
+        part[i] = branch[i].v[0];
+    }
+    dls_tensor x = dls_net_concat(net, part, n);
+    if (how != '[') {
+        x = dls_block_conv_bias(net, x, (int32_t)dls_net_dim(net, in.v[0], 3), 1, 1, 1);
+        x = dls_net_add(net, in.v[0], dls_net_scale(net, x));
+    }
+    return (dls_layer_at){{how == '+' ? dls_net_relu(net, x) : x}};
 }
 
-static dls_tensor c3(dls_net *net, dls_tensor x, int32_t out)
+void dls_zoo_inception(dls_net *net, int32_t variant)
 {
-    return conv(net, x, out, 3, 3, 1, SAME);
-}
-
-/* 3 x 3, stride 2, no padding: halves the image */
-static dls_tensor c3_half(dls_net *net, dls_tensor x, int32_t out)
-{
-    return conv(net, x, out, 3, 3, 2, 0);
-}
-
-static dls_tensor max_half(dls_net *net, dls_tensor x)
-{
-    return dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, 0);
-}
-
-/* An average around every pixel, then 1 x 1. */
-static dls_tensor average_c1(dls_net *net, dls_tensor x, int32_t out)
-{
-    return c1(net, dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, 1, SAME), out);
-}
-
-static dls_tensor join(dls_net *net, dls_tensor a, dls_tensor b, dls_tensor c, dls_tensor d)
-{
-    return dls_net_concat(net, (dls_tensor[]){a, b, c, d}, d >= 0 ? 4 : 3);
-}
-
-static void classify(dls_net *net, dls_tensor x)
-{
+    static const char *const texts[] = {googlenet, inception3, inception4, inception_resnet2};
+    const int32_t image = variant ? 299 : 224;
+    const dls_layer_reader reader = {net, layer, join};
+    const dls_layer_at in = {{dls_net_image(net, image, image, 3)}};
+    dls_tensor x = dls_layer_text(&reader, texts[variant], in).v[0];
     x = dls_net_dropout(net, dls_net_global_mean(net, x));
     dls_net_loss(net, dls_net_dense(net, x, 1000, true));
-}
-
-/* Szegedy et al., 2015; 3 x 3 in place of 5 x 5 and batch norm, as torchvision has it. */
-void dls_zoo_googlenet(dls_net *net, int32_t variant)
-{
-    (void)variant;
-    static const int32_t blocks[9][6] = {
-        {64, 96, 128, 16, 32, 32},     {128, 128, 192, 32, 96, 64},
-        {192, 96, 208, 16, 48, 64},    {160, 112, 224, 24, 64, 64},
-        {128, 128, 256, 24, 64, 64},   {112, 144, 288, 32, 64, 64},
-        {256, 160, 320, 32, 128, 128}, {256, 160, 320, 32, 128, 128},
-        {384, 192, 384, 48, 128, 128}};
-    dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = dls_net_pool(net, conv(net, x, 64, 7, 7, 2, SAME), DLS_OP_MAX_POOL, 3, 2, SAME);
-    x = c3(net, c1(net, x, 64), 192);
-    x = dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, SAME);
-    for (int i = 0; i < 9; i++) {
-        const int32_t *b = blocks[i];
-        if (i == 2 || i == 7) {
-            x = dls_net_pool(net, x, DLS_OP_MAX_POOL, i == 2 ? 3 : 2, 2, SAME);
-        }
-        const dls_tensor y1 = c1(net, x, b[0]);
-        const dls_tensor y2 = c3(net, c1(net, x, b[1]), b[2]);
-        const dls_tensor y3 = c3(net, c1(net, x, b[3]), b[4]);
-        const dls_tensor y4 = c1(net, dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 1, SAME), b[5]);
-        x = join(net, y1, y2, y3, y4);
-    }
-    classify(net, x);
-}
-
-/* ---- Inception v3: Szegedy et al., 2016 ------------------------------------------------------ */
-
-static dls_tensor v3_a(dls_net *net, dls_tensor x, int32_t pooled)
-{
-    const dls_tensor a = c1(net, x, 64);
-    const dls_tensor b = conv(net, c1(net, x, 48), 64, 5, 5, 1, SAME);
-    const dls_tensor c = c3(net, c3(net, c1(net, x, 64), 96), 96);
-    return join(net, a, b, c, average_c1(net, x, pooled));
-}
-
-/* Two rounds of n x 1 and 1 x n through `width` channels. */
-static dls_tensor v3_c(dls_net *net, dls_tensor x, int32_t width)
-{
-    dls_tensor a = c1(net, x, width);
-    a = conv(net, conv(net, a, width, 1, 7, 1, SAME), 192, 7, 1, 1, SAME);
-    dls_tensor b = c1(net, x, width);
-    b = conv(net, conv(net, b, width, 7, 1, 1, SAME), width, 1, 7, 1, SAME);
-    b = conv(net, conv(net, b, width, 7, 1, 1, SAME), 192, 1, 7, 1, SAME);
-    const dls_tensor c = c1(net, x, 192);
-    return join(net, c, a, b, average_c1(net, x, 192));
-}
-
-static dls_tensor fork3(dls_net *net, dls_tensor x, int32_t out)
-{
-    const dls_tensor a = conv(net, x, out, 1, 3, 1, SAME);
-    const dls_tensor b = conv(net, x, out, 3, 1, 1, SAME);
-    return dls_net_concat(net, (dls_tensor[]){a, b}, 2);
-}
-
-static dls_tensor v3_e(dls_net *net, dls_tensor x)
-{
-    const dls_tensor a = fork3(net, c1(net, x, 384), 384);
-    const dls_tensor b = fork3(net, c3(net, c1(net, x, 448), 384), 384);
-    const dls_tensor c = c1(net, x, 320);
-    return join(net, c, a, b, average_c1(net, x, 192));
-}
-
-void dls_zoo_inception3(dls_net *net, int32_t variant)
-{
-    (void)variant;
-    dls_tensor x = dls_net_image(net, 299, 299, 3);
-    x = conv(net, c3_half(net, x, 32), 32, 3, 3, 1, 0);
-    x = max_half(net, c3(net, x, 64));
-    x = max_half(net, conv(net, c1(net, x, 80), 192, 3, 3, 1, 0));
-    x = v3_a(net, x, 32);
-    x = v3_a(net, x, 64);
-    x = v3_a(net, x, 64);
-    const dls_tensor a = c3_half(net, x, 384);
-    dls_tensor b = c3_half(net, c3(net, c1(net, x, 64), 96), 96);
-    x = join(net, a, b, max_half(net, x), -1);
-    x = v3_c(net, x, 128);
-    x = v3_c(net, x, 160);
-    x = v3_c(net, x, 160);
-    x = v3_c(net, x, 192);
-    const dls_tensor c = c3_half(net, c1(net, x, 192), 320);
-    b = conv(net, c1(net, x, 192), 192, 1, 7, 1, SAME);
-    b = c3_half(net, conv(net, b, 192, 7, 1, 1, SAME), 192);
-    x = join(net, c, b, max_half(net, x), -1);
-    x = v3_e(net, x);
-    x = v3_e(net, x);
-    classify(net, x);
-}
-
-/* ---- Inception v4: Szegedy et al., 2017 ------------------------------------------------------ */
-
-static dls_tensor v4_stem(dls_net *net, dls_tensor x)
-{
-    x = c3(net, conv(net, c3_half(net, x, 32), 32, 3, 3, 1, 0), 64);
-    dls_tensor a = max_half(net, x);
-    dls_tensor b = c3_half(net, x, 96);
-    x = dls_net_concat(net, (dls_tensor[]){a, b}, 2);
-    a = conv(net, c1(net, x, 64), 96, 3, 3, 1, 0);
-    b = conv(net, c1(net, x, 64), 64, 1, 7, 1, SAME);
-    b = conv(net, conv(net, b, 64, 7, 1, 1, SAME), 96, 3, 3, 1, 0);
-    x = dls_net_concat(net, (dls_tensor[]){a, b}, 2);
-    a = c3_half(net, x, 192);
-    b = max_half(net, x);
-    return dls_net_concat(net, (dls_tensor[]){a, b}, 2);
-}
-
-static dls_tensor v4_a(dls_net *net, dls_tensor x)
-{
-    const dls_tensor a = c1(net, x, 96);
-    const dls_tensor b = c3(net, c1(net, x, 64), 96);
-    const dls_tensor c = c3(net, c3(net, c1(net, x, 64), 96), 96);
-    return join(net, a, b, c, average_c1(net, x, 96));
-}
-
-static dls_tensor v4_b(dls_net *net, dls_tensor x)
-{
-    dls_tensor a = conv(net, c1(net, x, 192), 224, 1, 7, 1, SAME);
-    a = conv(net, a, 256, 7, 1, 1, SAME);
-    dls_tensor b = conv(net, c1(net, x, 192), 192, 7, 1, 1, SAME);
-    b = conv(net, conv(net, b, 224, 1, 7, 1, SAME), 224, 7, 1, 1, SAME);
-    b = conv(net, b, 256, 1, 7, 1, SAME);
-    const dls_tensor c = c1(net, x, 384);
-    return join(net, c, a, b, average_c1(net, x, 128));
-}
-
-static dls_tensor v4_c(dls_net *net, dls_tensor x)
-{
-    const dls_tensor a = fork3(net, c1(net, x, 384), 256);
-    dls_tensor b = conv(net, c1(net, x, 384), 448, 3, 1, 1, SAME);
-    b = fork3(net, conv(net, b, 512, 1, 3, 1, SAME), 256);
-    const dls_tensor c = c1(net, x, 256);
-    return join(net, c, a, b, average_c1(net, x, 256));
-}
-
-void dls_zoo_inception4(dls_net *net, int32_t variant)
-{
-    (void)variant;
-    dls_tensor x = v4_stem(net, dls_net_image(net, 299, 299, 3));
-    for (int i = 0; i < 4; i++) {
-        x = v4_a(net, x);
-    }
-    const dls_tensor a = c3_half(net, x, 384);
-    dls_tensor b = c3_half(net, c3(net, c1(net, x, 192), 224), 256);
-    x = join(net, a, b, max_half(net, x), -1);
-    for (int i = 0; i < 7; i++) {
-        x = v4_b(net, x);
-    }
-    const dls_tensor c = c3_half(net, c1(net, x, 192), 192);
-    b = conv(net, c1(net, x, 256), 256, 1, 7, 1, SAME);
-    b = c3_half(net, conv(net, b, 320, 7, 1, 1, SAME), 320);
-    x = join(net, c, b, max_half(net, x), -1);
-    for (int i = 0; i < 3; i++) {
-        x = v4_c(net, x);
-    }
-    classify(net, x);
-}
-
-/* ---- Inception-ResNet v2: Szegedy et al., 2017 ----------------------------------------------- */
-
-/* The branches through one product back to the width, scaled, added. */
-static dls_tensor residual(dls_net *net, dls_tensor x, const dls_tensor *branch, int n, bool relu)
-{
-    const dls_conv back = {.out = (int32_t)dls_net_dim(net, x, 3),
-                           .kernel_h = 1,
-                           .kernel_w = 1,
-                           .stride = 1,
-                           .pad = SAME,
-                           .bias = true};
-    dls_tensor y = dls_net_conv(net, dls_net_concat(net, branch, n), back);
-    y = dls_net_add(net, x, dls_net_scale(net, y));
-    return relu ? dls_net_relu(net, y) : y;
-}
-
-static dls_tensor resnet_a(dls_net *net, dls_tensor x)
-{
-    const dls_tensor a = c1(net, x, 32), b = c3(net, c1(net, x, 32), 32);
-    const dls_tensor c = c3(net, c3(net, c1(net, x, 32), 48), 64);
-    return residual(net, x, (dls_tensor[]){a, b, c}, 3, true);
-}
-
-/* Through n x 1 after 1 x n. */
-static dls_tensor resnet_line(dls_net *net, dls_tensor x, int32_t n, const int32_t width[3],
-                              bool relu)
-{
-    const dls_tensor a = c1(net, x, 192);
-    const dls_tensor b = conv(net, c1(net, x, width[0]), width[1], 1, n, 1, SAME);
-    return residual(net, x, (dls_tensor[]){a, conv(net, b, width[2], n, 1, 1, SAME)}, 2, relu);
-}
-
-void dls_zoo_inception_resnet2(dls_net *net, int32_t variant)
-{
-    (void)variant;
-    dls_tensor x = c3_half(net, dls_net_image(net, 299, 299, 3), 32);
-    x = max_half(net, c3(net, conv(net, x, 32, 3, 3, 1, 0), 64));
-    x = max_half(net, conv(net, c1(net, x, 80), 192, 3, 3, 1, 0));
-    dls_tensor a = conv(net, c1(net, x, 48), 64, 5, 5, 1, SAME);
-    dls_tensor b = c3(net, c3(net, c1(net, x, 64), 96), 96);
-    const dls_tensor pooled = average_c1(net, x, 64);
-    x = join(net, c1(net, x, 96), a, b, pooled);
-    for (int i = 0; i < 10; i++) {
-        x = resnet_a(net, x);
-    }
-    a = c3_half(net, x, 384);
-    b = c3_half(net, c3(net, c1(net, x, 256), 256), 384);
-    x = join(net, a, b, max_half(net, x), -1);
-    for (int i = 0; i < 20; i++) {
-        x = resnet_line(net, x, 7, (const int32_t[]){128, 160, 192}, true);
-    }
-    a = c3_half(net, c1(net, x, 256), 384);
-    b = c3_half(net, c1(net, x, 256), 288);
-    const dls_tensor c = c3_half(net, c3(net, c1(net, x, 256), 288), 320);
-    x = join(net, a, b, c, max_half(net, x));
-    for (int i = 0; i < 10; i++) {
-        x = resnet_line(net, x, 3, (const int32_t[]){192, 224, 256}, i < 9);
-    }
-    classify(net, c1(net, x, 1536));
 }

@@ -54,13 +54,9 @@ void dls_layers_parameters(dls_layers *b, int n, double elements);
 void dls_layers_embedding(dls_layers *b, double rows, double d, double entries);
 
 /* The networks, by family. Each appends all its layers. */
-void dls_layers_net_alexnet(dls_layers *b);
-void dls_layers_net_vgg(dls_layers *b, int depth);              /* 11, 16, 19 */
+bool dls_layers_net_text(dls_layers *b, const char *name);      /* false: not of that kind */
 void dls_layers_net_resnet(dls_layers *b, int depth, bool v15); /* 50, 101, 152 */
 void dls_layers_net_resnet18_cifar(dls_layers *b);
-void dls_layers_net_googlenet(dls_layers *b);
-void dls_layers_net_inception3(dls_layers *b);
-void dls_layers_net_inception4(dls_layers *b);
 void dls_layers_net_bert(dls_layers *b, int n_layers, int hidden, int sequence);
 
 #endif

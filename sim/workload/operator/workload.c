@@ -49,17 +49,10 @@ static bool is(const char *a, const char *b)
 static void append(dls_layers *b, const char *name)
 {
     int depth = 0;
-    if (is(name, "alexnet")) {
-        dls_layers_net_alexnet(b);
-    } else if (sscanf(name, "vgg%d", &depth) == 1) {
-        dls_layers_net_vgg(b, depth);
-    } else if (is(name, "googlenet")) {
-        dls_layers_net_googlenet(b);
-    } else if (is(name, "inception3")) {
-        dls_layers_net_inception3(b);
-    } else if (is(name, "inception4")) {
-        dls_layers_net_inception4(b);
-    } else if (is(name, "resnet18_cifar")) {
+    if (dls_layers_net_text(b, name)) {
+        return;
+    }
+    if (is(name, "resnet18_cifar")) {
         dls_layers_net_resnet18_cifar(b);
     } else if (sscanf(name, "resnet%d", &depth) == 1) {
         dls_layers_net_resnet(b, depth, strstr(name, "_v15") != NULL);
