@@ -17,12 +17,9 @@ typedef struct dls_zoo_model {
     int32_t sequence;    /* tokens per sample; 0: not a sequence */
     dls_optimiser optimiser;
     bool decay;
-    void (*build)(dls_net *net, int32_t variant);
-    int32_t variant;
-    /* In the place of build, for families whose members a text describes (zoo_impl.h). */
     void (*design)(dls_net *net, const char *spec);
-    const char *spec;
-    int32_t image; /* pixels of an edge; 0: the data set's */
+    const char *spec; /* which member of the design's family (zoo_impl.h) */
+    int32_t image;    /* pixels of an edge; 0: the data set's */
 } dls_zoo_model;
 
 struct dls_zoo_file;
@@ -62,23 +59,7 @@ int32_t dls_zoo_image(const dls_zoo_model *model);
 dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
                          dls_opgraph **out, dls_error *err) DLS_MUST_CHECK;
 
-/* One function per family, for the table in zoo.c. */
-void dls_zoo_lenet(dls_net *net, int32_t variant);
-void dls_zoo_alexnet(dls_net *net, int32_t variant);
-void dls_zoo_resnet_cifar(dls_net *net, int32_t depth);
-void dls_zoo_densenet_cifar(dls_net *net, int32_t depth);
-void dls_zoo_mobilenet(dls_net *net, int32_t variant);
-void dls_zoo_resnet18_cifar(dls_net *net, int32_t variant);
-void dls_zoo_inception(dls_net *net, int32_t variant);
-void dls_zoo_seq2seq(dls_net *net, int32_t size);
-void dls_zoo_transformer(dls_net *net, int32_t size);
-void dls_zoo_bert(dls_net *net, int32_t size);
-void dls_zoo_gpt(dls_net *net, int32_t size);
-void dls_zoo_lstm_lm(dls_net *net, int32_t variant);
-void dls_zoo_autoencoder(dls_net *net, int32_t variant);
-void dls_zoo_llama(dls_net *net, int32_t variant);
-void dls_zoo_switch(dls_net *net, int32_t variant);
-void dls_zoo_ncf(dls_net *net, int32_t variant);
-void dls_zoo_dlrm(dls_net *net, int32_t variant);
+/* Of GPT, the only one that can be built in parts. */
+void dls_zoo_gpt(dls_net *net, const char *spec);
 
 #endif

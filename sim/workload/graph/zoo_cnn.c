@@ -3,7 +3,7 @@
  * Convolutional networks without inception blocks. ImageNet models see 224 x 224 images and 1000
  * classes, CIFAR models 32 x 32 and 10, whatever the data set is called.
  */
-#include "workload/graph/zoo.h"
+#include "workload/graph/zoo_impl.h"
 
 #include "workload/graph/blocks.h"
 
@@ -20,9 +20,9 @@ static void classify(dls_net *net, dls_tensor x, int64_t classes)
 }
 
 /* LeCun et al., 1998, as Caffe trains it on MNIST. */
-void dls_zoo_lenet(dls_net *net, int32_t variant)
+void dls_zoo_lenet(dls_net *net, const char *spec)
 {
-    (void)variant;
+    (void)spec;
     dls_tensor x = dls_net_image(net, 28, 28, 1);
     x = dls_net_conv(
         net, x, (dls_conv){.out = 20, .kernel_h = 5, .kernel_w = 5, .stride = 1, .bias = true});
@@ -35,9 +35,9 @@ void dls_zoo_lenet(dls_net *net, int32_t variant)
 }
 
 /* Krizhevsky, 2014 ("One weird trick"): one tower, as torchvision has it. */
-void dls_zoo_alexnet(dls_net *net, int32_t variant)
+void dls_zoo_alexnet(dls_net *net, const char *spec)
 {
-    (void)variant;
+    (void)spec;
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     x = max_pool(net, dls_block_conv_bias_relu(net, x, 64, 11, 4, 2), 3, 2, 0);
     x = max_pool(net, dls_block_conv_bias_relu(net, x, 192, 5, 1, 2), 3, 2, 0);
@@ -50,36 +50,11 @@ void dls_zoo_alexnet(dls_net *net, int32_t variant)
     dls_net_loss(net, dls_net_dense(net, x, 1000, true));
 }
 
-/* Blocks of two 3 x 3 convolutions; a convolution in the shortcut where the size changes. */
-static dls_tensor basic_stages(dls_net *net, dls_tensor x, const int32_t blocks[4])
-{
-    for (int stage = 0; stage < 4; stage++) {
-        const int32_t width = 64 << stage;
-        for (int32_t i = 0; i < blocks[stage]; i++) {
-            const int32_t stride = i == 0 && stage > 0 ? 2 : 1;
-            const dls_tensor shortcut =
-                stride == 2 ? dls_block_conv_bn(net, x, width, 1, stride) : x;
-            x = dls_block_conv_bn_relu(net, x, width, 3, stride);
-            x = dls_block_conv_bn(net, x, width, 3, 1);
-            x = dls_net_relu(net, dls_net_add(net, x, shortcut));
-        }
-    }
-    return x;
-}
-
-/* He et al., 2016, with 18 layers for small images, as PyTorch users train it on CIFAR-10
- * (kuangliu/pytorch-cifar). */
-void dls_zoo_resnet18_cifar(dls_net *net, int32_t variant)
-{
-    (void)variant;
-    const dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 32, 32, 3), 64, 3, 1);
-    classify(net, basic_stages(net, x, (const int32_t[]){2, 2, 2, 2}), 10);
-}
-
 /* He et al., 2016, section 4.2: shortcuts without parameters (subsampled, padded with zeros). */
-void dls_zoo_resnet_cifar(dls_net *net, int32_t depth)
+void dls_zoo_resnet_cifar(dls_net *net, const char *spec)
 {
     dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 32, 32, 3), 16, 3, 1);
+    const int32_t depth = (int32_t)dls_spec_number(spec, "depth", 20);
     for (int stage = 0; stage < 3; stage++) {
         const int32_t width = 16 << stage;
         for (int32_t i = 0; i < (depth - 2) / 6; i++) {
@@ -101,9 +76,10 @@ void dls_zoo_resnet_cifar(dls_net *net, int32_t depth)
 /* ---- DenseNet -------------------------------------------------------------------------------- */
 
 /* Huang et al., 2017, growth 12, without bottlenecks and compression. */
-void dls_zoo_densenet_cifar(dls_net *net, int32_t depth)
+void dls_zoo_densenet_cifar(dls_net *net, const char *spec)
 {
     dls_tensor x = dls_block_conv(net, dls_net_image(net, 32, 32, 3), 16, 3, 1, 1);
+    const int32_t depth = (int32_t)dls_spec_number(spec, "depth", 40);
     for (int block = 0; block < 3; block++) {
         for (int32_t i = 0; i < (depth - 4) / 3; i++) {
             const dls_tensor y = dls_block_conv(net, dls_block_bn_relu(net, x), 12, 3, 1, 1);
@@ -126,9 +102,9 @@ static dls_tensor relu6(dls_net *net, dls_tensor x)
 }
 
 /* Howard et al., 2017 */
-void dls_zoo_mobilenet(dls_net *net, int32_t variant)
+void dls_zoo_mobilenet(dls_net *net, const char *spec)
 {
-    (void)variant;
+    (void)spec;
     static const struct {
         int32_t out, stride;
     } layers[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},

@@ -22,15 +22,15 @@ typedef struct dls_zoo_file {
 } dls_zoo_file;
 
 /* Marks a model of a file; never called. */
-static void from_file(dls_net *net, int32_t variant)
+static void from_file(dls_net *net, const char *spec)
 {
     (void)net;
-    (void)variant;
+    (void)spec;
 }
 
 static const dls_zoo_file *file_of(const dls_zoo_model *model)
 {
-    return model->build == from_file ? (const dls_zoo_file *)model : NULL;
+    return model->design == from_file ? (const dls_zoo_file *)model : NULL;
 }
 
 int32_t dls_zoo_only_batch(const dls_zoo_model *model)
@@ -119,7 +119,7 @@ dls_status dls_zoo_open(struct dls_zoo_file **files, const char *path, const dls
     memcpy(f->path, path, n);
     f->imported = ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
     f->model = (dls_zoo_model){
-        .name = f->path, .family = "file", .dataset = f->dataset, .build = from_file};
+        .name = f->path, .family = "file", .dataset = f->dataset, .design = from_file};
     const dls_status status = learn(f, err);
     if (status != DLS_OK) {
         dls_free(f);

@@ -39,7 +39,22 @@ double dls_spec_number(const char *spec, const char *key, double otherwise);
 int dls_spec_numbers(const char *spec, const char *key, double *out, int max);
 /* The nearest multiple of `of` that is not below it and loses no more than a tenth. */
 int32_t dls_zoo_round(double channels, int32_t of);
-/* Designs that rows of the first table share. */
+/* Designs that rows of the first table have; "" is for those without members. */
+void dls_zoo_lenet(dls_net *net, const char *spec);
+void dls_zoo_alexnet(dls_net *net, const char *spec);
+void dls_zoo_resnet_cifar(dls_net *net, const char *spec);
+void dls_zoo_densenet_cifar(dls_net *net, const char *spec);
+void dls_zoo_mobilenet(dls_net *net, const char *spec);
+void dls_zoo_inception(dls_net *net, const char *spec); /* the name of one */
+void dls_zoo_seq2seq(dls_net *net, const char *spec);
+void dls_zoo_transformer(dls_net *net, const char *spec);
+void dls_zoo_bert(dls_net *net, const char *spec);
+void dls_zoo_lstm_lm(dls_net *net, const char *spec);
+void dls_zoo_autoencoder(dls_net *net, const char *spec);
+void dls_zoo_llama(dls_net *net, const char *spec);
+void dls_zoo_switch(dls_net *net, const char *spec);
+void dls_zoo_ncf(dls_net *net, const char *spec);
+void dls_zoo_dlrm(dls_net *net, const char *spec);
 void dls_zoo_vgg(dls_net *net, const char *spec);
 void dls_zoo_densenet(dls_net *net, const char *spec);
 void dls_zoo_residual(dls_net *net, const char *spec);

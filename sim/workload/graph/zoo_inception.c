@@ -6,7 +6,9 @@
  */
 #include "workload/graph/blocks.h"
 #include "workload/graph/layer_text.h"
-#include "workload/graph/zoo.h"
+#include "workload/graph/zoo_impl.h"
+
+#include <string.h>
 
 /* Szegedy et al., 2015; 3 x 3 in place of 5 x 5 and batch norm, as torchvision has it. */
 #define G(a, b, c, d, e, f) "[1:" a " | 1:" b " 3:" c " | 1:" d " 3:" e " | m3 1:" f "] "
@@ -82,13 +84,19 @@ static dls_layer_at join(void *user, char how, dls_layer_at in, const dls_layer_
     return (dls_layer_at){{how == '+' ? dls_net_relu(net, x) : x}};
 }
 
-void dls_zoo_inception(dls_net *net, int32_t variant)
+void dls_zoo_inception(dls_net *net, const char *spec)
 {
-    static const char *const texts[] = {googlenet, inception3, inception4, inception_resnet2};
-    const int32_t image = variant ? 299 : 224;
+    static const struct {
+        const char *name, *text;
+    } texts[] = {{"googlenet", googlenet},
+                 {"inception3", inception3},
+                 {"inception4", inception4},
+                 {"inception_resnet2", inception_resnet2}};
     const dls_layer_reader reader = {net, layer, join};
-    const dls_layer_at in = {{dls_net_image(net, image, image, 3)}};
-    dls_tensor x = dls_layer_text(&reader, texts[variant], in).v[0];
-    x = dls_net_dropout(net, dls_net_global_mean(net, x));
+    dls_layer_at at = {{dls_net_image(net, 224, 224, 3)}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        at = strcmp(texts[i].name, spec) == 0 ? dls_layer_text(&reader, texts[i].text, at) : at;
+    }
+    const dls_tensor x = dls_net_dropout(net, dls_net_global_mean(net, at.v[0]));
     dls_net_loss(net, dls_net_dense(net, x, 1000, true));
 }

@@ -14,6 +14,7 @@
  *      before              norm and activation stand before each convolution (version 2)
  *      scale= radix= ...   the 3 x 3 convolution is more than one (zoo_split.c)
  *      layer grow=2        norms of groups of channels in the place of batch norm; all as wide
+ *      small               images of 32 x 32, ten classes: a stem of one 3 x 3
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
 #include "workload/graph/zoo_impl.h"
@@ -111,7 +112,11 @@ static dls_tensor block_before(dls_net *net, dls_tensor x, int32_t planes, int32
 static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
 {
     double widths[3];
-    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    const int32_t edge = dls_spec_has(spec, "small") ? 32 : 224;
+    dls_tensor x = dls_net_image(net, edge, edge, 3);
+    if (edge == 32) {
+        return dls_block_conv_bn_relu(net, x, 64, 3, 1);
+    }
     if (r->layer && r->before) { /* no norm before the first block's own */
         return dls_net_pool(net, dls_block_conv(net, x, (int32_t)r->grow * 64, 7, 2, 1),
                             DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
@@ -158,7 +163,8 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
 
 void dls_zoo_residual(dls_net *net, const char *spec)
 {
-    dls_zoo_classify(net, dls_zoo_residual_trunk(net, spec));
+    const dls_tensor x = dls_net_global_mean(net, dls_zoo_residual_trunk(net, spec));
+    dls_net_loss(net, dls_net_dense(net, x, dls_spec_has(spec, "small") ? 10 : 1000, true));
 }
 
 /* ---- members --------------------------------------------------------------------------------- */

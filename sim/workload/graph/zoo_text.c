@@ -1,10 +1,34 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Language models and translation.
+ * Language models and translation. Sizes of T5 with its version 1.1 (Raffel et al., 2020), whose
+ * relative positions the first layer of a stack has for all, and of ALBERT as in Hugging Face's
+ * configurations.
+ *
+ *      width=768 layers=12 heads=12 inner=3072
+ *      words=30522 kinds=2 places=512   of BERT: rows of its tables; word=128: their width, and all
+ *                                       layers are one
+ *      opt         GPT: OPT's activation and table
+ *      each=64     of T5, of each head; the heads' sum need not be the width
+ *      gated       version 1.1: a gate beside GELU, an output of its own
  */
-#include "workload/graph/zoo.h"
+#include "workload/graph/zoo_impl.h"
 
 #include "workload/graph/blocks.h"
+
+typedef struct sizes {
+    int64_t width, layers, heads, head, inner;
+    bool gated;
+} sizes;
+
+static sizes sizes_of(const char *spec)
+{
+    return (sizes){.width = (int64_t)dls_spec_number(spec, "width", 0),
+                   .layers = (int64_t)dls_spec_number(spec, "layers", 0),
+                   .heads = (int64_t)dls_spec_number(spec, "heads", 0),
+                   .head = (int64_t)dls_spec_number(spec, "each", 64),
+                   .inner = (int64_t)dls_spec_number(spec, "inner", 0),
+                   .gated = dls_spec_has(spec, "gated")};
+}
 
 /* All but the last token's logits are copied; back into zeros. */
 #define BACK_SHIFT 3
@@ -13,19 +37,18 @@
 
 /* Sutskever et al., 2014, with the attention of Luong et al., 2015: 2 or 4 layers of 512 or 1024.
  */
-void dls_zoo_seq2seq(dls_net *net, int32_t size)
+void dls_zoo_seq2seq(dls_net *net, const char *spec)
 {
-    static const int32_t layers[3] = {2, 4, 4};
-    static const int32_t widths[3] = {512, 512, 1024};
-    const int32_t width = widths[size];
+    const sizes s = sizes_of(spec);
+    const int32_t width = (int32_t)s.width;
     const int64_t vocabulary = 32000;
     const int32_t t = dls_net_sequence(net);
     dls_tensor source = dls_block_embed(net, vocabulary, width, t);
     dls_tensor target = dls_block_embed(net, vocabulary, width, t);
-    for (int32_t i = 0; i < layers[size]; i++) {
+    for (int32_t i = 0; i < s.layers; i++) {
         source = dls_block_lstm(net, dls_net_dropout(net, source), width);
     }
-    for (int32_t i = 0; i < layers[size]; i++) {
+    for (int32_t i = 0; i < s.layers; i++) {
         target = dls_block_lstm(net, dls_net_dropout(net, target), width);
     }
     const dls_tensor query = dls_net_dense(net, target, width, false);
@@ -38,10 +61,11 @@ void dls_zoo_seq2seq(dls_net *net, int32_t size)
 /* ---- attention ------------------------------------------------------------------------------- */
 
 /* Vaswani et al., 2017: one table of 37000 byte pairs for source, target and output. */
-void dls_zoo_transformer(dls_net *net, int32_t size)
+void dls_zoo_transformer(dls_net *net, const char *spec)
 {
-    const int64_t width = size ? 1024 : 512;
-    const dls_block_heads b = {.heads = size ? 16 : 8, .dropout = true};
+    const sizes s = sizes_of(spec);
+    const int64_t width = s.width;
+    const dls_block_heads b = {.heads = s.heads, .dropout = true};
     const int32_t t = dls_net_sequence(net);
     const dls_table table = dls_net_table(net, 37000, width);
     dls_tensor x = dls_net_lookup(net, table, dls_net_indices(net, t));
@@ -61,38 +85,44 @@ void dls_zoo_transformer(dls_net *net, int32_t size)
 }
 
 /* Devlin et al., 2019, fine-tuned: the pooled first token decides between two classes. Where
- * PyTorch's training is asked for, it is pretraining: a word for every token beside. */
-void dls_zoo_bert(dls_net *net, int32_t size)
+ * PyTorch's training is asked for, it is pretraining: a word for every token beside. RoBERTa (Liu
+ * et al., 2019) and DistilBERT (Sanh et al., 2019) have other tables; all layers of ALBERT (Lan et
+ * al., 2020) are one, and its words are narrower. */
+void dls_zoo_bert(dls_net *net, const char *spec)
 {
-    static const struct {
-        int32_t width, layers, heads, words, kinds, places;
-    } sizes[] = {{768, 12, 12, 30522, 2, 512},
-                 {1024, 24, 16, 30522, 2, 512},
-                 {768, 12, 12, 50265, 1, 514}, /* RoBERTa: Liu et al., 2019 */
-                 {1024, 24, 16, 50265, 1, 514},
-                 {768, 6, 12, 30522, 0, 512}}; /* DistilBERT: Sanh et al., 2019 */
-    const int64_t width = sizes[size].width;
+    const sizes s = sizes_of(spec);
+    const int64_t word = (int64_t)dls_spec_number(spec, "word", (double)s.width);
+    const int64_t n_kinds = (int64_t)dls_spec_number(spec, "kinds", 2);
+    const int64_t places = (int64_t)dls_spec_number(spec, "places", 512);
     const dls_block_heads b = {
-        .heads = sizes[size].heads, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
+        .heads = s.heads, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
     const int32_t t = dls_net_sequence(net);
-    const dls_table words = dls_net_table(net, sizes[size].words, width);
+    const dls_table words =
+        dls_net_table(net, (int64_t)dls_spec_number(spec, "words", 30522), word);
+    /* Variables stand in the order in which each implementation has them. */
+    dls_table kinds = word < s.width ? dls_net_table(net, n_kinds, word) : -1;
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
-    if (sizes[size].kinds > 0) {
-        const dls_table kinds = dls_net_table(net, sizes[size].kinds, width);
+    if (n_kinds > 0) {
+        kinds = word < s.width ? kinds : dls_net_table(net, n_kinds, word);
         x = dls_net_add(net, x, dls_net_lookup(net, kinds, dls_net_indices(net, t)));
     }
-    x = dls_net_add_rows(net, x, dls_net_table(net, sizes[size].places, width));
+    x = dls_net_add_rows(net, x, dls_net_table(net, places, word));
     x = dls_net_dropout(net, dls_net_layer_norm(net, x));
-    for (int i = 0; i < sizes[size].layers; i++) {
+    x = word < s.width ? dls_net_dense(net, x, s.width, true) : x;
+    const int32_t layer = dls_net_trained(net);
+    for (int64_t i = 0; i < s.layers; i++) {
+        if (i > 0 && word < s.width) {
+            dls_net_share(net, layer);
+        }
         x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
-        x = dls_block_post_norm(net, x, dls_block_feed_forward(net, x, 4 * width, DLS_OP_GELU, b));
+        x = dls_block_post_norm(net, x,
+                                dls_block_feed_forward(net, x, 4 * s.width, DLS_OP_GELU, b));
     }
     if (dls_net_trains_eagerly(net)) {
-        dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, width, true), DLS_OP_GELU);
-        y = dls_net_tied(net, dls_net_layer_norm(net, y), words, true);
-        dls_net_loss(net, y);
+        dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, word, true), DLS_OP_GELU);
+        dls_net_loss(net, dls_net_tied(net, dls_net_layer_norm(net, y), words, true));
     }
-    x = dls_net_dense(net, dls_net_first_token(net, x), width, true);
+    x = dls_net_dense(net, dls_net_first_token(net, x), s.width, true);
     x = dls_net_dropout(net, dls_net_unary(net, x, DLS_OP_TANH));
     dls_net_loss(net, dls_net_dense(net, x, 2, true));
 }
@@ -101,34 +131,26 @@ void dls_zoo_bert(dls_net *net, int32_t size)
  * (Brown et al., 2020, all attention dense) and of OPT (Zhang et al., 2022). The paper's row
  * of GPT-3 XL contradicts itself: a width of 2048 (1.3B parameters), 24 heads of 128, which are
  * 3072. The name XL is for the heads. */
-void dls_zoo_gpt(dls_net *net, int32_t size)
+void dls_zoo_gpt(dls_net *net, const char *spec)
 {
-    static const struct {
-        int32_t width, layers, heads, words;
-        dls_op_kind activation;
-    } sizes[] = {{768, 12, 12, 50257, DLS_OP_GELU},  {1024, 24, 16, 50257, DLS_OP_GELU},
-                 {1280, 36, 20, 50257, DLS_OP_GELU}, {1600, 48, 25, 50257, DLS_OP_GELU},
-                 {2048, 24, 16, 50257, DLS_OP_GELU}, {2560, 32, 32, 50257, DLS_OP_GELU},
-                 {2048, 24, 32, 50272, DLS_OP_RELU}, {3072, 24, 24, 50257, DLS_OP_GELU},
-                 {768, 12, 12, 50272, DLS_OP_RELU},  {2560, 32, 32, 50272, DLS_OP_RELU},
-                 {4096, 32, 32, 50272, DLS_OP_RELU}, {4096, 32, 32, 50257, DLS_OP_GELU}};
-    const int64_t width = sizes[size].width;
+    const sizes s = sizes_of(spec);
+    const int64_t width = s.width;
     const int32_t t = dls_net_sequence(net);
-    const bool opt = sizes[size].activation == DLS_OP_RELU;
-    const dls_block_heads b = {.heads = sizes[size].heads,
+    const bool opt = dls_spec_has(spec, "opt");
+    const dls_op_kind activation = opt ? DLS_OP_RELU : DLS_OP_GELU;
+    const dls_block_heads b = {.heads = s.heads,
                                .style = opt ? DLS_BLOCK_OPT : DLS_BLOCK_GPT,
                                .bias = true,
                                .dropout = true};
-    const dls_table words = dls_net_table(net, dls_net_part(net, sizes[size].words), width);
+    const dls_table words = dls_net_table(net, dls_net_part(net, opt ? 50272 : 50257), width);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
     x = dls_net_add_rows(net, x, dls_net_table(net, t > 1024 ? t : 1024, width));
     x = opt && dls_net_eager(net) ? x : dls_net_dropout(net, x);
-    for (int i = 0; i < sizes[size].layers; i++) {
+    for (int i = 0; i < s.layers; i++) {
         const dls_tensor y = dls_net_layer_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
         const dls_tensor z = dls_net_layer_norm(net, x);
-        x = dls_net_add(net, x,
-                        dls_block_feed_forward(net, z, 4 * width, sizes[size].activation, b));
+        x = dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, activation, b));
     }
     x = dls_net_tied(net, dls_net_layer_norm(net, x), words, false);
     if (dls_net_trains_eagerly(net)) {
@@ -139,9 +161,9 @@ void dls_zoo_gpt(dls_net *net, int32_t size)
 
 /* PyTorch's word_language_model on WikiText-2 with its defaults, Gavel's "LM": two layers of 200.
  */
-void dls_zoo_lstm_lm(dls_net *net, int32_t variant)
+void dls_zoo_lstm_lm(dls_net *net, const char *spec)
 {
-    (void)variant;
+    (void)spec;
     const int64_t vocabulary = 33278;
     dls_tensor x = dls_block_embed(net, vocabulary, 200, dls_net_sequence(net));
     for (int i = 0; i < 2; i++) {
@@ -151,17 +173,13 @@ void dls_zoo_lstm_lm(dls_net *net, int32_t variant)
 }
 
 /* Touvron et al., 2023: rotary positions, gated feed-forward, root-mean-square norm, no biases. */
-void dls_zoo_llama(dls_net *net, int32_t variant)
+void dls_zoo_llama(dls_net *net, const char *spec)
 {
-    static const struct {
-        int32_t width, inner, layers, heads;
-    } sizes[4] = {
-        {4096, 11008, 32, 32}, {5120, 13824, 40, 40}, {6656, 17920, 60, 52}, {8192, 22016, 80, 64}};
-    const int64_t width = sizes[variant].width;
-    const int64_t inner = sizes[variant].inner;
-    const dls_block_heads b = {.heads = sizes[variant].heads, .rotary = true};
+    const sizes s = sizes_of(spec);
+    const int64_t width = s.width, inner = s.inner;
+    const dls_block_heads b = {.heads = s.heads, .rotary = true};
     dls_tensor x = dls_block_embed(net, 32000, width, dls_net_sequence(net));
-    for (int i = 0; i < sizes[variant].layers; i++) {
+    for (int i = 0; i < s.layers; i++) {
         const dls_tensor y = dls_net_rms_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
         const dls_tensor z = dls_net_rms_norm(net, x);
@@ -236,11 +254,103 @@ static dls_tensor switch_stack(dls_net *net, dls_table words, const dls_tensor *
     return dls_net_dropout(net, dls_net_rms_norm(net, x));
 }
 
-void dls_zoo_switch(dls_net *net, int32_t variant)
+void dls_zoo_switch(dls_net *net, const char *spec)
 {
-    (void)variant;
+    (void)spec;
     const dls_table words = dls_net_table(net, 32128, SWITCH_WIDTH);
     const dls_tensor encoded = switch_stack(net, words, NULL);
     const dls_tensor y = dls_net_scale(net, switch_stack(net, words, &encoded));
     dls_net_loss(net, dls_net_tied(net, y, words, false));
 }
+
+/* ---- T5 -------------------------------------------------------------------------------------- */
+
+#define T5_WORDS 32128
+#define T5_DISTANCES 32 /* that are told apart, for each head */
+
+/* No biases, no scale; places: added to the scores, -1: none are. */
+static dls_tensor attention(dls_net *net, dls_tensor x, dls_tensor y, const sizes *s,
+                            dls_tensor places)
+{
+    dls_tensor part[3]; /* queries, keys, values */
+    for (int i = 0; i < 3; i++) {
+        part[i] = dls_net_dense(net, i == 0 ? x : y, s->heads * s->head, false);
+        part[i] = dls_net_split_heads(net, part[i], s->heads);
+    }
+    dls_tensor a = dls_net_batch_matmul(net, part[0], part[1], true);
+    a = places >= 0 ? dls_net_add(net, a, places) : a;
+    a = dls_net_dropout(net, dls_net_softmax(net, a));
+    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
+    return dls_net_dropout(net, dls_net_dense(net, a, s->width, false));
+}
+
+static dls_tensor feed_forward(dls_net *net, dls_tensor x, const sizes *s)
+{
+    dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, s->inner, false),
+                                 s->gated ? DLS_OP_GELU : DLS_OP_RELU);
+    y = s->gated ? dls_net_mul(net, y, dls_net_dense(net, x, s->inner, false)) : y;
+    y = dls_net_dense(net, dls_net_dropout(net, y), s->width, false);
+    return dls_net_dropout(net, y);
+}
+
+/* memory: what the encoder says, -1 in the encoder itself. */
+static dls_tensor stack(dls_net *net, dls_tensor x, dls_tensor memory, const sizes *s)
+{
+    const dls_tensor places = dls_net_numbers(net, T5_DISTANCES * s->heads);
+    x = dls_net_dropout(net, x);
+    for (int64_t i = 0; i < s->layers; i++) {
+        dls_tensor y = dls_net_rms_norm(net, x);
+        x = dls_net_add(net, x, attention(net, y, y, s, places));
+        if (memory >= 0) {
+            y = dls_net_rms_norm(net, x);
+            x = dls_net_add(net, x, attention(net, y, memory, s, -1));
+        }
+        x = dls_net_add(net, x, feed_forward(net, dls_net_rms_norm(net, x), s));
+    }
+    return dls_net_dropout(net, dls_net_rms_norm(net, x));
+}
+
+/* As many tokens out as in. */
+static void t5(dls_net *net, const char *spec)
+{
+    const sizes s = sizes_of(spec);
+    const int32_t t = dls_net_sequence(net);
+    const dls_table words = dls_net_table(net, T5_WORDS, s.width);
+    const dls_tensor in = dls_net_lookup(net, words, dls_net_indices(net, t));
+    const dls_tensor out = dls_net_lookup(net, words, dls_net_indices(net, t));
+    const dls_tensor y = stack(net, out, stack(net, in, -1, &s), &s);
+    dls_net_loss(net, s.gated ? dls_net_dense(net, y, T5_WORDS, false)
+                              : dls_net_tied(net, dls_net_scale(net, y), words, false));
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+#define ROW(name_, family_, dataset_, batch_, sequence_, design_, spec_)                           \
+    {                                                                                              \
+        .name = (name_), .family = (family_), .dataset = (dataset_), .batch = (batch_),            \
+        .sequence = (sequence_), .optimiser = DLS_OPTIMISER_ADAM, .design = (design_),             \
+        .spec = (spec_)                                                                            \
+    }
+#define ALBERT(name, batch, spec)                                                                  \
+    ROW("albert_" name, "albert", "squad", batch, 128, dls_zoo_bert, ALBERT_WORDS spec)
+#define ALBERT_WORDS "word=128 words=30000 "
+#define T5(name, batch, spec) ROW(name, "t5", "c4", batch, 512, t5, spec)
+
+static const dls_zoo_model rows[] = {
+    ALBERT("base", 32, "width=768 layers=12 heads=12"),
+    ALBERT("large", 16, "width=1024 layers=24 heads=16"),
+    ALBERT("xlarge", 8, "width=2048 layers=24 heads=16"),
+    ALBERT("xxlarge", 4, "width=4096 layers=12 heads=64"),
+    T5("t5_small", 16, "width=512 layers=6 heads=8 inner=2048"),
+    T5("t5_base", 8, "width=768 layers=12 heads=12 inner=3072"),
+    T5("t5_large", 4, "width=1024 layers=24 heads=16 inner=4096"),
+    T5("t5_3b", 1, "width=1024 layers=24 heads=32 each=128 inner=16384"),
+    T5("t5_11b", 1, "width=1024 layers=24 heads=128 each=128 inner=65536"),
+    T5("t5_v1_1_small", 16, "width=512 layers=8 heads=6 inner=1024 gated"),
+    T5("t5_v1_1_base", 8, "width=768 layers=12 heads=12 inner=2048 gated"),
+    T5("t5_v1_1_large", 4, "width=1024 layers=24 heads=16 inner=2816 gated"),
+    T5("t5_v1_1_xl", 1, "width=2048 layers=24 heads=32 inner=5120 gated"),
+    T5("t5_v1_1_xxl", 1, "width=4096 layers=24 heads=64 inner=10240 gated"),
+};
+
+const dls_zoo_table dls_zoo_shared = {rows, sizeof rows / sizeof rows[0]};
