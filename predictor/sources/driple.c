@@ -69,6 +69,7 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     (void)dls_numeric_find(p->numeric, &session.numeric); /* checked before sources are opened */
     dls_candidates_init(&d->cluster, p->cluster);
     DLS_TRY(dls_inspector_session_init(&d->a, &session, err));
+    d->a.inputs.memo = kinds->memo;
     if (dls_inspector_is_relative(d->a.insp)) {
         DLS_TRY(dls_shadow_create(p, kinds, &d->shadow, err));
     }

@@ -106,6 +106,8 @@ dls_status dls_inspector_session_init(dls_inspector_session *a,
     }
     DLS_TRY(dls_setting_map_init(&a->map, a->insp, &a->hw, p->settings_map, err));
     a->inputs = (dls_zoo_inputs){.spec = &a->input, .numeric = p->numeric};
+    const char *features = dls_inspector_features(a->insp);
+    dls_sha256_hex(features, strlen(features), a->inputs.spec_sha);
     return dls_predictor_create(a->insp, &a->options, &a->predictor, err);
 }
 

@@ -163,7 +163,7 @@ static dls_status create(dls_predictions *f, dls_error *err)
     if (f->p.world) {
         f->kinds = dls_world_kinds(f->p.world);
     } else {
-        DLS_TRY(dls_kinds_of_trace(f->p.trace, f->p.stand_ins, &f->own_kinds, err));
+        DLS_TRY(dls_kinds_of_trace(f->p.trace, f->p.stand_ins, f->p.memo, &f->own_kinds, err));
         f->kinds = &f->own_kinds;
     }
     const size_t n_kinds = (size_t)f->kinds->n + 1;

@@ -43,6 +43,7 @@ typedef struct dls_prediction_params {
     bool calibrate;           /* scale answers by what was seen */
     /* As in dls_world_params. */
     const char *stand_ins, *exchange, *allreduce, *numeric, *host, *fabric, *hardware_dir;
+    dls_memo *memo; /* where there is no world */
 } dls_prediction_params;
 
 typedef struct dls_predictions dls_predictions;

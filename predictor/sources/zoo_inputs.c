@@ -8,6 +8,9 @@
 #include "base/alloc.h"
 #include "base/own.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void input_destroy(dls_zoo_input *input)
 {
     if (input) {
@@ -83,7 +86,7 @@ static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_
     return DLS_OK;
 }
 
-static dls_status make(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error *err)
+static dls_status build(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error *err)
 {
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *one = NULL, *two = NULL;
     DLS_TRY(graph_of(input, 1, &one, err));
@@ -92,6 +95,83 @@ static dls_status make(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error 
     input->checksum = checksum(input);
     return DLS_OK;
 }
+
+/* ---- kept ------------------------------------------------------------------------------------ */
+
+/* All that an input follows from. */
+typedef struct input_key {
+    char spec[DLS_SHA256_HEX], zoo[63];
+    int32_t numeric, image, sequence;
+} input_key;
+
+/* In a memo, before x, row_start, per_batch and col. */
+typedef struct input_head {
+    int32_t n_nodes, n_features;
+    uint64_t checksum;
+} input_head;
+
+/* false: is not kept. A file can change. */
+static bool key_of(const dls_zoo_inputs *z, const dls_zoo_input *input, input_key *key)
+{
+    const char *name = input->model->name;
+    if (!z->memo || dls_zoo_find(name) != input->model) {
+        return false;
+    }
+    *key = (input_key){.numeric = (int32_t)input->size.numeric,
+                       .image = input->size.image,
+                       .sequence = input->size.sequence};
+    memcpy(key->spec, z->spec_sha, sizeof key->spec);
+    return snprintf(key->zoo, sizeof key->zoo, "%s", name) < (int)sizeof key->zoo;
+}
+
+static dls_status copy_kept(const input_head *kept, dls_zoo_input *input, dls_error *err)
+{
+    dls_graph *g = &input->graph;
+    const size_t n = (size_t)kept->n_nodes, cells = n * (size_t)kept->n_features;
+    const double *x = (const void *)(kept + 1);
+    const int64_t *row_start = (const void *)(x + cells);
+    const double *per_batch = (const void *)(row_start + n + 1);
+    const int32_t *col = (const void *)(per_batch + cells);
+    const size_t n_edges = (size_t)row_start[n];
+    g->n_nodes = kept->n_nodes;
+    g->n_features = kept->n_features;
+    input->checksum = kept->checksum;
+    DLS_TRY(dls_duplicate(&g->x, x, cells, cells, sizeof *x, err));
+    DLS_TRY(dls_duplicate(&g->row_start, row_start, n + 1, n + 1, sizeof *row_start, err));
+    DLS_TRY(dls_duplicate(&g->col, col, n_edges, n_edges, sizeof *col, err));
+    return dls_duplicate(&input->per_batch, per_batch, cells, cells + 1, sizeof *per_batch, err);
+}
+
+static void keep(dls_memo *memo, const input_key *key, const dls_zoo_input *input)
+{
+    const dls_graph *g = &input->graph;
+    const size_t n = (size_t)g->n_nodes, cells = n * (size_t)g->n_features;
+    input_head head = {g->n_nodes, g->n_features, input->checksum};
+    const struct iovec part[] = {
+        {&head, sizeof head},
+        {(void *)(uintptr_t)g->x, cells * sizeof *g->x},
+        {(void *)(uintptr_t)g->row_start, (n + 1) * sizeof *g->row_start},
+        {input->per_batch, cells * sizeof *input->per_batch},
+        {(void *)(uintptr_t)g->col, (size_t)g->row_start[n] * sizeof *g->col}};
+    dls_memo_keep(memo, key, sizeof *key, part, sizeof part / sizeof part[0]);
+}
+
+static dls_status make(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error *err)
+{
+    input_key key;
+    const bool keeps = key_of(z, input, &key);
+    const input_head *kept = keeps ? dls_memo_find(z->memo, &key, sizeof key) : NULL;
+    if (kept) {
+        return copy_kept(kept, input, err);
+    }
+    DLS_TRY(build(z, input, err));
+    if (keeps) {
+        keep(z->memo, &key, input);
+    }
+    return DLS_OK;
+}
+
+/* ---- by model -------------------------------------------------------------------------------- */
 
 dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
                             const dls_zoo_input **out, dls_error *err)

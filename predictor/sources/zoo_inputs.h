@@ -8,6 +8,8 @@
 #ifndef DLS_SOURCES_ZOO_INPUTS_H
 #define DLS_SOURCES_ZOO_INPUTS_H
 
+#include "base/memo.h"
+#include "base/sha256.h"
 #include "workload/graph/input.h"
 #include "workload/graph/zoo.h"
 
@@ -22,6 +24,8 @@ typedef struct dls_zoo_input {
 typedef struct dls_zoo_inputs {
     const dls_input_spec *spec; /* borrowed */
     dls_numeric numeric;
+    dls_memo *memo; /* borrowed; where inputs are kept, too, by spec_sha; NULL: nowhere */
+    char spec_sha[DLS_SHA256_HEX];
     dls_zoo_input **input; /* [n] owned, in order of first use */
     size_t n, cap;
 } dls_zoo_inputs;

@@ -22,6 +22,7 @@ void dls_config_destroy(dls_config *config)
     dls_cluster_spec_fini(&config->cluster);
     dls_free(config->services.service);
     dls_settings_fini(&config->settings);
+    dls_memo_destroy(config->own_memo);
     DLS_FREE_ALL(config->sched_values, config->placement_values, config->text, config->file,
                  config);
 }
@@ -102,6 +103,8 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
     DLS_TRY(dls_alloc_array(&config, 1, sizeof *config, "configuration", err));
     DLS_TRY(load(request, problems, config, err));
     DLS_TRY(dls_problems_since(problems, before, request->path, err));
+    config->own_memo = request->memo ? NULL : dls_memo_create();
+    config->memo = request->memo ? request->memo : config->own_memo;
     *out = dls_take(&config);
     return DLS_OK;
 }

@@ -10,6 +10,7 @@
 #ifndef DLS_CONFIG_CONFIG_H
 #define DLS_CONFIG_CONFIG_H
 
+#include "base/memo.h"
 #include "base/own.h"
 #include "cluster/cluster.h"
 #include "cluster/failures.h"
@@ -57,6 +58,7 @@ typedef struct dls_config {
     bool estimates_learned, estimates_trees;   /* from the jobs that have ended; also by trees */
     const char *results_path;                  /* "" none */
     int64_t warmup_us, cooldown_us;
+    dls_memo *memo, *own_memo; /* what its runs share of models; own_memo: owned, or NULL */
 
     char *text;            /* the resolved configuration: loads to an equal one */
     dls_config_file *file; /* [n_files] in the order of text */
@@ -76,6 +78,7 @@ typedef struct dls_config_request {
     const dls_override *overrides;
     size_t n_overrides;
     const dls_registry *registry;
+    dls_memo *memo; /* that outlives the configuration; NULL: one of its own */
 } dls_config_request;
 
 /* Problems are appended to the list, in the order of the file; with any, the status is ECONFIG and

@@ -59,12 +59,13 @@ static dls_status make_world(const dls_config *config, const dls_trace *trace, d
 {
     if (strcmp(config->world.model, "trace") == 0 && !config->world.stages_path &&
         !config->world.variability_path) {
-        DLS_TRY(dls_kinds_of_trace(trace, config->world.stand_ins, &p->kinds, err));
+        DLS_TRY(dls_kinds_of_trace(trace, config->world.stand_ins, config->memo, &p->kinds, err));
         p->params.kinds = &p->kinds;
         return DLS_OK;
     }
     dls_world_params params = config->world;
     params.trace = trace;
+    params.memo = config->memo;
     DLS_TRY(dls_world_create(&params, &p->world, err));
     p->params.kinds = dls_world_kinds(p->world);
     p->pace = dls_pace_of(p->world);
@@ -80,6 +81,7 @@ static dls_status make_predictions(const dls_config *config, const dls_trace *tr
     }
     dls_prediction_params params = config->predictions;
     params.trace = trace;
+    params.memo = config->memo;
     params.world = p->world;
     DLS_TRY(dls_predictions_create(&params, &p->predictions, err));
     p->prediction_ops = dls_prediction_ops_of(p->predictions);
@@ -170,7 +172,7 @@ static dls_status copy_parts(dls_prepared *p, const dls_prepared *from, const dl
         p->pace = dls_pace_of(p->world);
         p->params.pace = &p->pace;
     } else {
-        DLS_TRY(dls_kinds_of_trace(from->params.trace, config->world.stand_ins, &p->kinds, err));
+        DLS_TRY(dls_kinds_of_trace(from->params.trace, config->world.stand_ins, config->memo, &p->kinds, err));
         p->params.kinds = &p->kinds;
     }
     if (from->predictions) {

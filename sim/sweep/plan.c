@@ -36,6 +36,7 @@ void dls_sweep_plan_destroy(dls_sweep_plan *plan)
         trace_fini(&plan->trace[i]);
     }
     dls_sweep_inputs_fini(&plan->inputs);
+    dls_memo_destroy(plan->memo);
     DLS_FREE_ALL(plan->trace, plan->base_text, plan->id, plan->trace_of, plan->seed,
                  plan->scheduler, plan->placement, plan);
 }
@@ -92,7 +93,8 @@ dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_proble
                                         .overrides = overrides,
                                         .n_overrides =
                                             point_overrides(plan, point, overrides, seed),
-                                        .registry = plan->request.registry};
+                                        .registry = plan->request.registry,
+                                        .memo = plan->memo};
     return dls_config_load(&request, problems, out, err);
 }
 
@@ -419,6 +421,7 @@ dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *p
     DLS_HOLD(dls_sweep_plan_destroy) dls_sweep_plan *plan = NULL;
     DLS_TRY(dls_alloc_array(&plan, 1, sizeof *plan, "sweep", err));
     plan->request = *request;
+    plan->memo = dls_memo_create();
     DLS_TRY(make(plan, problems, err));
     *out = dls_take(&plan);
     return DLS_OK;

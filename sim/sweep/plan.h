@@ -65,6 +65,7 @@ typedef struct dls_sweep_plan {
     dls_sweep_trace *trace;
     size_t n_traces, traces_cap;
     dls_sweep_inputs inputs;
+    dls_memo *memo; /* owned; of all points' configurations, and so of their workers */
 } dls_sweep_plan;
 
 /* Problems are appended to the list: unknown keys, values that will not do, keys set twice, points

@@ -71,14 +71,15 @@ static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *er
 }
 
 static dls_status kind_of(const dls_trace *trace, const char *stand_ins, int32_t job,
-                          struct dls_zoo_file **files, dls_kind *out, dls_error *err)
+                          dls_kinds *kinds, dls_kind *out, dls_error *err)
 {
     const dls_trace_columns *col = dls_trace_cols(trace);
     *out = (dls_kind){.model = dls_trace_model(trace, col->model[job]),
                       .batch_per_gpu = batch_per_gpu(col, (size_t)job),
                       .first_job = job,
                       .tensor_skew = (double)NAN};
-    DLS_TRY(dls_model_lookup_among(out->model, stand_ins, files, &out->names, err));
+    DLS_TRY(dls_model_lookup_among(out->model, stand_ins, &kinds->files, &out->names, err));
+    out->names.memo = kinds->memo;
     out->batch = out->batch_per_gpu == DLS_ABSENT ? out->names.zoo->batch : out->batch_per_gpu;
     return DLS_OK;
 }
@@ -133,7 +134,7 @@ static dls_status number(const dls_trace *trace, const char *stand_ins, dls_kind
         } else {
             const int32_t k = kinds->n;
             DLS_TRY(dls_grow(&kinds->kind, &cap, (size_t)k + 1, sizeof *kinds->kind, err));
-            DLS_TRY(kind_of(trace, stand_ins, (int32_t)j, &kinds->files, &kinds->kind[k], err));
+            DLS_TRY(kind_of(trace, stand_ins, (int32_t)j, kinds, &kinds->kind[k], err));
             DLS_TRY(add_skew(models, &kinds->kind[k], err));
             kinds->n++;
             kinds->of[j] = k;
@@ -145,11 +146,11 @@ static dls_status number(const dls_trace *trace, const char *stand_ins, dls_kind
     return DLS_OK;
 }
 
-dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls_kinds *out,
-                              dls_error *err)
+dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls_memo *memo,
+                              dls_kinds *out, dls_error *err)
 {
     const dls_trace_columns *col = dls_trace_cols(trace);
-    *out = (dls_kinds){.of = dls_alloc_zero(col->n + 1, sizeof *out->of)};
+    *out = (dls_kinds){.of = dls_alloc_zero(col->n + 1, sizeof *out->of), .memo = memo};
     if (!out->of) {
         return dls_nomem(err, "kinds", col->n * sizeof *out->of);
     }

@@ -14,6 +14,7 @@
 #ifndef DLS_WORKLOAD_KINDS_H
 #define DLS_WORKLOAD_KINDS_H
 
+#include "base/memo.h"
 #include "dlsim/trace.h"
 #include "workload/operator/workload.h"
 
@@ -35,6 +36,7 @@ typedef struct dls_model_names {
     int32_t image, sequence; /* dls_model_resize */
     int32_t shards;          /* GPUs that split every layer; 0: none do; set by who asks */
     unsigned runner;         /* of graphs, bits of dls_graph_runner; set by who asks */
+    dls_memo *memo;          /* borrowed; where workloads are kept; NULL: nowhere */
 } dls_model_names;
 
 /* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit.
@@ -50,7 +52,8 @@ dls_model_names dls_model_lookup(const char *name);
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
 
 /* The kernels of a model, for every batch: the layers' own description where there is one, else out
- * of the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors:
+ * of the zoo's training graphs with the usual batch and twice that; a copy of what the memo has. The
+ * caller ends *w. Errors:
  * EINPUT (a size that the model cannot have), ENOMEM. */
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                               dls_error *err) DLS_MUST_CHECK;
@@ -77,6 +80,7 @@ typedef struct dls_kinds {
     int32_t *of; /* [jobs] kind of a job; owned */
     uint64_t unknown_jobs, stand_in_jobs;
     struct dls_zoo_file *files; /* whose graphs are kinds' models; owned */
+    dls_memo *memo;             /* of the names */
 } dls_kinds;
 
 /* What a name means where unknown models have stand-ins: "NAME=MODEL; ..."; NULL or "": none has. A
@@ -85,10 +89,10 @@ typedef struct dls_kinds {
 dls_status dls_model_lookup_among(const char *name, const char *stand_ins, struct dls_zoo_file **files,
                                   dls_model_names *out, dls_error *err) DLS_MUST_CHECK;
 
-/* The trace must outlive *out, which needs dls_kinds_fini only on success. Errors: ENOMEM, those of
- * dls_model_lookup_among. O(jobs + kinds log kinds). */
-dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls_kinds *out,
-                              dls_error *err) DLS_MUST_CHECK;
+/* Trace and memo (of the kinds' names) must outlive *out, which needs dls_kinds_fini only on success.
+ * Errors: ENOMEM, those of dls_model_lookup_among. O(jobs + kinds log kinds). */
+dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls_memo *memo,
+                              dls_kinds *out, dls_error *err) DLS_MUST_CHECK;
 void dls_kinds_fini(dls_kinds *kinds); /* NULL-safe */
 
 #endif

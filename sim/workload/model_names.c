@@ -5,6 +5,8 @@
  */
 #include "workload/kinds.h"
 
+#include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 
@@ -344,8 +346,8 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
 #define CUDNN_BYTES (256 * 1048576.0)
 #define ALIVE 3 /* results at a time where none is kept: what is read, written, and a residual */
 
-dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                              dls_workload *w, dls_error *err)
+static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                           dls_workload *w, dls_error *err)
 {
     dls_zoo_options options = dls_zoo_defaults(names->zoo);
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *graph = NULL;
@@ -398,17 +400,18 @@ static dls_status as_described(const dls_model_names *names, dls_numeric numeric
     const int32_t batch = names->zoo->batch;
     DLS_OWN(dls_workload_fini) dls_workload half = {0};
     if (dls_zoo_only_batch(names->zoo)) { /* all amounts then grow with the batch */
-        return dls_model_at_batch(names, batch, numeric, w, err);
+        return at_batch(names, batch, numeric, w, err);
     }
-    DLS_TRY(dls_model_at_batch(names, batch, numeric, &half, err));
-    DLS_TRY(dls_model_at_batch(names, 2 * batch, numeric, w, err));
+    DLS_TRY(at_batch(names, batch, numeric, &half, err));
+    DLS_TRY(at_batch(names, 2 * batch, numeric, w, err));
     split_traffic(w, &half, 2 * batch);
     return DLS_OK;
 }
 
-dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
-                              dls_error *err)
+static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                            dls_workload *w, dls_error *err)
 {
+    (void)batch;
     DLS_TRY(as_described(names, numeric, w, err));
     if (!(names->runner & DLS_RUN_EAGER) || dls_numeric_bytes(numeric) > 2) {
         return DLS_OK;
@@ -420,4 +423,83 @@ dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric,
         dls_workload_fini(w);
     }
     return status;
+}
+
+/* ---- kept ------------------------------------------------------------------------------------ */
+
+/* All that a workload follows from. */
+typedef struct work_key {
+    char zoo[64], layers[48];
+    int32_t batch, numeric; /* batch 0: every */
+    int32_t image, sequence, shards;
+    uint32_t runner;
+} work_key;
+
+/* false: is not kept. A file can change. */
+static bool key_of(const dls_model_names *names, int32_t batch, dls_numeric numeric, work_key *key)
+{
+    if (!names->memo || dls_zoo_find(names->zoo->name) != names->zoo) {
+        return false;
+    }
+    const char *layers = names->layers ? names->layers : "";
+    *key = (work_key){.batch = batch,
+                      .numeric = (int32_t)numeric,
+                      .image = names->image,
+                      .sequence = names->sequence,
+                      .shards = names->shards,
+                      .runner = names->runner};
+    return snprintf(key->zoo, sizeof key->zoo, "%s", names->zoo->name) < (int)sizeof key->zoo &&
+           snprintf(key->layers, sizeof key->layers, "%s", layers) < (int)sizeof key->layers;
+}
+
+static dls_status copy_kept(const dls_workload *kept, dls_workload *w, dls_error *err)
+{
+    const dls_kernel *kernel = (const void *)(kept + 1);
+    const double *tensor = (const void *)(kernel + kept->n_kernels);
+    *w = *kept;
+    w->kernel_cap = w->n_kernels;
+    w->tensor_cap = w->n_tensors;
+    w->tensor = NULL;
+    dls_status status =
+        dls_duplicate(&w->kernel, kernel, w->n_kernels, w->n_kernels, sizeof *kernel, err);
+    DLS_THEN(status,
+             dls_duplicate(&w->tensor, tensor, w->n_tensors, w->n_tensors, sizeof *tensor, err));
+    if (status != DLS_OK) {
+        dls_workload_fini(w);
+    }
+    return status;
+}
+
+typedef dls_status (*maker)(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                            dls_workload *w, dls_error *err);
+
+static dls_status kept_or_made(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                               maker make, dls_workload *w, dls_error *err)
+{
+    work_key key;
+    const bool keeps = key_of(names, batch, numeric, &key);
+    const dls_workload *kept = keeps ? dls_memo_find(names->memo, &key, sizeof key) : NULL;
+    if (kept) {
+        return copy_kept(kept, w, err);
+    }
+    DLS_TRY(make(names, batch, numeric, w, err));
+    if (keeps) {
+        const struct iovec part[] = {{w, sizeof *w},
+                                     {w->kernel, w->n_kernels * sizeof *w->kernel},
+                                     {w->tensor, w->n_tensors * sizeof *w->tensor}};
+        dls_memo_keep(names->memo, &key, sizeof key, part, 3);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                              dls_workload *w, dls_error *err)
+{
+    return kept_or_made(names, batch, numeric, at_batch, w, err);
+}
+
+dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
+                              dls_error *err)
+{
+    return kept_or_made(names, 0, numeric, any_batch, w, err);
 }

@@ -290,7 +290,7 @@ static dls_status build_world(dls_world *w, dls_error *err)
     if (w->p.kinds) {
         w->kinds = *w->p.kinds;
     } else {
-        DLS_TRY(dls_kinds_of_trace(w->p.trace, w->p.stand_ins, &w->kinds, err));
+        DLS_TRY(dls_kinds_of_trace(w->p.trace, w->p.stand_ins, w->p.memo, &w->kinds, err));
     }
     if (w->ops->open) {
         DLS_TRY(w->ops->open(&w->p, w->types, w->n_types, &w->truth, err));

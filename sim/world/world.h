@@ -64,6 +64,7 @@ typedef struct dls_world_params {
     const dls_trace *trace;
     const char *stand_ins;      /* for unknown models (dls_model_lookup_among); may be NULL */
     const dls_kinds *kinds;     /* of the trace with these stand-ins, borrowed; NULL: the world finds them */
+    dls_memo *memo;             /* of kinds that it finds; borrowed, may be NULL */
     uint64_t seed;
     const char *model;          /* "trace", "table", "operator", ...: one of dls_truths() (truth.h) */
     const dls_energy_params *power; /* speeds: for its power limit; NULL: none */

@@ -226,7 +226,7 @@ TEST(test_grouping)
     static const int32_t want[] = {0, 1, 0, 2, 1, 3, 4, 5};
     dls_trace *trace = sample();
     dls_kinds kinds;
-    assert_int_equal(dls_kinds_of_trace(trace, NULL, &kinds, NULL), DLS_OK);
+    assert_int_equal(dls_kinds_of_trace(trace, NULL, NULL, &kinds, NULL), DLS_OK);
     assert_int_equal(kinds.n, 6);
     assert_memory_equal(kinds.of, want, sizeof want);
     assert_int_equal(kinds.unknown_jobs, 2);
@@ -284,13 +284,58 @@ TEST(test_any_batch)
     }
 }
 
+static dls_status work_of(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                          dls_workload *w)
+{
+    return batch ? dls_model_at_batch(names, batch, numeric, w, NULL)
+                 : dls_model_workload(names, numeric, w, NULL);
+}
+
+/* What a memo gives is what is built; it is asked when it has something, and mistakes no size, precision,
+ * runner or batch for another. */
+TEST(test_memo)
+{
+    static const char *const models[] = {"vit_base", "vit_base_patch16_384", "densenet121", "gpt2"};
+    dls_memo *memo = dls_memo_create();
+    assert_non_null(memo);
+    for (size_t i = 0; i < 2 * 4 * 8; i++) {
+        dls_model_names names = dls_model_lookup(models[i % 4]);
+        const dls_numeric numeric = i / 4 % 2 ? DLS_NUMERIC_FP16 : DLS_NUMERIC_FP32;
+        const int32_t batch = i / 8 % 2 ? 15 : 0;
+        dls_workload built, kept;
+        dls_status status;
+        names.runner = i / 16 % 2 ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
+        assert_int_equal(work_of(&names, batch, numeric, &built), DLS_OK);
+        names.memo = memo;
+        if (i < 4 * 8) {
+            assert_int_equal(work_of(&names, batch, numeric, &kept), DLS_OK);
+        } else { /* two copies, and no graph */
+            REFUSED(status, 2, work_of(&names, batch, numeric, &kept));
+            assert_int_equal(status, DLS_OK);
+        }
+        assert_int_equal(kept.n_kernels, built.n_kernels);
+        assert_int_equal(kept.n_tensors, built.n_tensors);
+        assert_memory_equal(kept.tensor, built.tensor, built.n_tensors * sizeof *built.tensor);
+        assert_true(kept.kept == built.kept && kept.params == built.params &&
+                    kept.activations == built.activations && kept.process == built.process);
+        for (size_t k = 0; k < built.n_kernels; k++) {
+            const dls_kernel *a = &kept.kernel[k], *b = &built.kernel[k];
+            assert_true(a->flops == b->flops && a->moved == b->moved && a->family == b->family &&
+                        a->moved_once == b->moved_once && a->layout == b->layout);
+        }
+        dls_workload_fini(&kept);
+        dls_workload_fini(&built);
+    }
+    dls_memo_destroy(memo);
+}
+
 TEST(test_no_memory)
 {
     dls_trace *trace = sample();
     dls_status status = DLS_ENOMEM;
     for (int n = 0; status != DLS_OK; n += n < 8 ? 1 : 97) {
         dls_kinds kinds;
-        REFUSED(status, n, dls_kinds_of_trace(trace, NULL, &kinds, NULL));
+        REFUSED(status, n, dls_kinds_of_trace(trace, NULL, NULL, &kinds, NULL));
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
         if (status == DLS_OK) {
             assert_true(n > 3);
