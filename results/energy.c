@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/strdict.h"
 #include "dlsim/trace.h"

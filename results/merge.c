@@ -6,7 +6,6 @@
 #include "results/merge.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 
 #include <limits.h>

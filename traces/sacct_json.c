@@ -304,3 +304,12 @@ dls_status dls_sacct_text(const char *path, char **text, size_t *len, dls_error 
     *text = NULL;
     return dls_sacct_table(&src, text, len, err);
 }
+
+dls_status dls_sacct_rows(const dls_trace_source *sacct, const char *const *names, int n,
+                          int n_required, dls_csv_row_fn row, void *user, dls_error *err)
+{
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
+    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
+    csv.any_cells = true;
+    return dls_csv_read(&csv, names, n, n_required, row, user, err);
+}

@@ -6,7 +6,6 @@
 #include "traces/synth_draw.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <math.h>
 #include <string.h>

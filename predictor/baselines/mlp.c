@@ -6,7 +6,6 @@
 #include "predictor/baselines/mlp.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/rng.h"
 #include "predictor/training/shuffle.h"

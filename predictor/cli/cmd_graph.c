@@ -3,7 +3,6 @@
  * dlsim graph: training graphs of known models, their groups as the inspector reads them, pictures.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "base/suggest.h"

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/units.h"
 #include "predictor/measure/burst.h"

@@ -6,7 +6,6 @@
 #include "predictor/dataset/corpus.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"

@@ -6,7 +6,6 @@
 #include "predictor/dataset/dataset.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "workload/graph/input.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "predictor/dataset/dataset_h5.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "predictor/driple/batch_io.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "predictor/driple/h5io.h"
 

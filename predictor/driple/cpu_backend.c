@@ -7,7 +7,6 @@
 #include "predictor/driple/cpu_engine.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/team.h"
 

@@ -6,7 +6,6 @@
 #include "predictor/driple/model.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/rng.h"
 
 #include <math.h>

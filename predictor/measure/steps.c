@@ -5,7 +5,6 @@
 #include "predictor/measure/steps.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <assert.h>
 #include <gsl/gsl_sort.h>

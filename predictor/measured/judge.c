@@ -5,7 +5,6 @@
 #include "predictor/measured/judge.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "predictor/sources/whatif.h"
 

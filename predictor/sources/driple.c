@@ -10,7 +10,6 @@
  * the step are what the network says of the batch itself.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/candidates.h"

@@ -6,7 +6,6 @@
 #include "predictor/sources/predictions_impl.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/sha256.h"
 #include "base/suggest.h"

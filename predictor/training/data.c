@@ -6,7 +6,6 @@
 #include "predictor/training/data.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "predictor/training/shuffle.h"
 

@@ -4,7 +4,6 @@
  * setting and fits label scales as a ridge regression on them.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/ridge.h"

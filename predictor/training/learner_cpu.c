@@ -3,7 +3,6 @@
  * The learner of the CPU: a stepper and the optimiser beside it.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "predictor/training/learner.h"
 

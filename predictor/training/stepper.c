@@ -6,7 +6,6 @@
 #include "predictor/training/stepper.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/team.h"
 

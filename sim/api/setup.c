@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/free.h"
 #include "base/guard.h"
 #include "base/own.h"
 #include "config/prepare.h"

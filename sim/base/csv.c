@@ -332,26 +332,32 @@ dls_status dls_csv_bind_all(const dls_csv *csv, const dls_csv_bind *binds, size_
     return DLS_OK;
 }
 
-dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n_required,
+dls_status dls_csv_read(dls_csv *csv, const char *const *names, int n, int n_required,
                         dls_csv_row_fn row, void *user, dls_error *err)
 {
-    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     int col[32];
     dls_csv_bind binds[32];
     DLS_ASSERT(n > 0 && n <= 32 && n_required <= n);
     for (int i = 0; i < n; i++) {
         binds[i] = (dls_csv_bind){names[i], &col[i], i < n_required};
     }
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, (size_t)n, err));
-    for (bool more = true; status == DLS_OK && more;) {
-        status = dls_csv_next(&csv, &more, err);
-        if (status == DLS_OK && more) {
-            status = row(&csv, col, user, err);
+    DLS_TRY(dls_csv_header(csv, err));
+    DLS_TRY(dls_csv_bind_all(csv, binds, (size_t)n, err));
+    for (bool more;;) {
+        DLS_TRY(dls_csv_next(csv, &more, err));
+        if (!more) {
+            return DLS_OK;
         }
+        DLS_TRY(row(csv, col, user, err));
     }
-    return status;
+}
+
+dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n_required,
+                        dls_csv_row_fn row, void *user, dls_error *err)
+{
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
+    DLS_TRY(dls_csv_open(&csv, path, err));
+    return dls_csv_read(&csv, names, n, n_required, row, user, err);
 }
 
 bool dls_csv_sniff(const char *text, size_t len, char sep, const char *names)

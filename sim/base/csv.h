@@ -82,10 +82,13 @@ int dls_csv_find(const dls_csv *csv, const char *names);
 /* Does the header of the text (separated by sep) have all these names ("a,b,c")? */
 bool dls_csv_sniff(const char *text, size_t len, char sep, const char *names);
 
-/* Read a whole comma separated file: row() for each, with the columns of names[n] in col[n], of which the
- * first n_required must be there (the others may be -1); n at most 32. Errors: those of the calls above, and
- * of row. */
+/* Read a table from its header to its end: row() for each, with the columns of names[n] in col[n], of which
+ * the first n_required must be there (the others may be -1); n at most 32. Errors: those of the calls above,
+ * and of row. */
 typedef dls_status (*dls_csv_row_fn)(dls_csv *csv, const int *col, void *user, dls_error *err);
+dls_status dls_csv_read(dls_csv *csv, const char *const *names, int n, int n_required,
+                        dls_csv_row_fn row, void *user, dls_error *err) DLS_MUST_CHECK;
+/* The same of a whole comma separated file. */
 dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n_required,
                         dls_csv_row_fn row, void *user, dls_error *err) DLS_MUST_CHECK;
 

@@ -7,6 +7,7 @@
 #include "base/file.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -256,15 +257,31 @@ dls_status dls_file_read_plain(const char *path, size_t limit, char **text, size
     if (!dls_file_is_gzip(*text, *len)) {
         return DLS_OK;
     }
-    char *packed = *text;
+    DLS_FREED char *packed = *text;
     dls_status status = dls_file_gunzip(path, packed, *len, limit, text, len, err);
-    dls_free(packed);
     DLS_THEN(status, refuse_nul(path, *text, 0, *len, err));
     if (status != DLS_OK) {
         dls_free(*text);
         *text = NULL;
     }
     return status;
+}
+
+dls_status dls_file_lines(const char *path, size_t limit,
+                          dls_status (*one)(void *user, char *line, dls_error *err), void *user,
+                          dls_error *err)
+{
+    DLS_FREED char *text = NULL;
+    char *rest;
+    size_t len;
+    DLS_TRY(dls_file_read_plain(path, limit, &text, &len, err));
+    rest = text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        if (*line) {
+            DLS_TRY(one(user, line, err));
+        }
+    }
+    return DLS_OK;
 }
 
 /* ---- folders --------------------------------------------------------------------------------- */

@@ -43,6 +43,11 @@ dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size
 dls_status dls_file_read_plain(const char *path, size_t limit, char **text, size_t *len,
                                dls_error *err) DLS_MUST_CHECK;
 
+/* one() for each line of such a text that is not empty; '\n' and a byte order mark are cut off. */
+dls_status dls_file_lines(const char *path, size_t limit,
+                          dls_status (*one)(void *user, char *line, dls_error *err), void *user,
+                          dls_error *err) DLS_MUST_CHECK;
+
 /* The bytes of a file of any size become part of sha. Errors as above, but for the limit. */
 dls_status dls_file_hash(const char *path, dls_sha256 *sha, dls_error *err) DLS_MUST_CHECK;
 

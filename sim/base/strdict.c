@@ -6,7 +6,6 @@
 #include "base/strdict.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/free.h"
 
 #include <stdarg.h>
 #include <stdio.h>

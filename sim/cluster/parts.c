@@ -16,7 +16,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/free.h"
 
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "elasticflow/replay.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "elasticflow/seats.h"
 
 #include <math.h>

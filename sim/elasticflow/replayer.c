@@ -6,10 +6,13 @@
 #include "dlsim/replayer.h"
 
 #include "base/csv.h"
+#include "base/own.h"
 #include "dlsim/trace.h"
 #include "elasticflow/replay.h"
 
 #include <string.h>
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
 
 static const char *const schedules[][2] = {
     {"ef-accessctrl", "ElasticFlow: jobs whose deadline cannot be met are turned away"},
@@ -65,38 +68,28 @@ static dls_status simulate(const dls_replayer_output *to, const dls_elasticflow_
     return DLS_OK;
 }
 
-static dls_status replay(const dls_replayer_call *call, const dls_trace *trace, dls_error *err)
+static dls_status run(const dls_replayer_call *call, dls_error *err)
 {
     const dls_option_value *v = call->value;
+    const char *schedule = v[SCHEDULE].s;
     dls_cluster_spec cluster = {.n_types = 1};
-    dls_elastic_jobs *speeds;
-    dls_record *rec = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_HOLD(dls_elastic_destroy) dls_elastic_jobs *speeds = NULL;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
+    if (strcmp(schedule, schedules[0][0]) != 0 && strcmp(schedule, schedules[1][0]) != 0) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "there is no schedule \"%s\"", schedule);
+    }
+    DLS_TRY(dls_trace_load(call->input, "elasticflow", NULL, &trace, err));
     snprintf(cluster.types[0].name, sizeof cluster.types[0].name, "%s", v[GPU_TYPE].s);
     DLS_TRY(dls_elastic_create(v[THROUGHPUTS].s, trace, &cluster, &speeds, err));
     const dls_elasticflow_params params = {.nodes = (int32_t)v[NODES].i,
                                            .gpus_per_node = (int32_t)v[GPUS].i,
                                            .slot_s = (int32_t)v[SLOT].i,
-                                           .edf = strcmp(v[SCHEDULE].s, "edf") == 0,
+                                           .edf = strcmp(schedule, "edf") == 0,
                                            .speeds = speeds,
                                            .gpu = v[GPU_TYPE].s};
-    dls_status status = dls_record_create(dls_trace_cols(trace)->n, &rec, err);
-    DLS_THEN(status, simulate(call->to, &params, trace, rec, err));
-    dls_record_destroy(rec);
-    dls_elastic_destroy(speeds);
-    return status;
-}
-
-static dls_status run(const dls_replayer_call *call, dls_error *err)
-{
-    const char *schedule = call->value[SCHEDULE].s;
-    dls_trace *trace;
-    if (strcmp(schedule, schedules[0][0]) != 0 && strcmp(schedule, schedules[1][0]) != 0) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "there is no schedule \"%s\"", schedule);
-    }
-    DLS_TRY(dls_trace_load(call->input, "elasticflow", NULL, &trace, err));
-    const dls_status status = replay(call, trace, err);
-    dls_trace_destroy(trace);
-    return status;
+    DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, &rec, err));
+    return simulate(call->to, &params, trace, rec, err);
 }
 
 const dls_replayer dls_replayer_elasticflow = {

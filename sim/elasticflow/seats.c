@@ -5,7 +5,6 @@
 #include "elasticflow/seats.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <string.h>
 

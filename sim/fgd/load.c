@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/free.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -121,12 +120,8 @@ dls_status dls_fgd_load(const char *nodes, const char *pods, dls_fgd_input *out,
     static const char *const pod_columns[] = {"name",    "cpu_milli", "memory_mib",
                                               "num_gpu", "gpu_milli", "gpu_spec"};
     *out = (dls_fgd_input){0};
-    dls_status status = dls_csv_rows(nodes, node_columns, 5, 5, read_node, out, err);
-    DLS_THEN(status, dls_csv_rows(pods, pod_columns, 6, 5, read_pod, out, err));
-    if (status != DLS_OK) {
-        dls_fgd_input_fini(out);
-        return status;
-    }
+    DLS_TRY(dls_csv_rows(nodes, node_columns, 5, 5, read_node, out, err));
+    DLS_TRY(dls_csv_rows(pods, pod_columns, 6, 5, read_pod, out, err));
     if (out->n_nodes > 1) {
         qsort_r(out->node, out->n_nodes, sizeof *out->node, by_name, &out->names);
     }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "fgd/fgd.h"
 
 #include <math.h>
@@ -68,18 +69,15 @@ static void report_pods(FILE *to, const dls_fgd_input *in, const dls_fgd_place *
 static dls_status place_pods(const dls_replayer_call *call, const dls_fgd_input *in, dls_error *err)
 {
     const dls_option_value *v = call->value;
-    dls_fgd_place *place;
+    DLS_FREED dls_fgd_place *place = NULL;
     DLS_TRY(dls_alloc_array(&place, in->n_pods + 1, sizeof *place, "places", err));
-    const dls_status status = dls_fgd_run(in, v[POLICY].s, v[EXACT].b, (uint64_t)v[SEED].i,
-                                          in->pod_kind, in->n_pods, place, NULL, NULL, err);
-    if (status == DLS_OK) {
-        put_pods(call->to->rows, in, place);
-        if (call->to->report) {
-            report_pods(call->to->report, in, place);
-        }
+    DLS_TRY(dls_fgd_run(in, v[POLICY].s, v[EXACT].b, (uint64_t)v[SEED].i, in->pod_kind, in->n_pods,
+                        place, NULL, NULL, err));
+    put_pods(call->to->rows, in, place);
+    if (call->to->report) {
+        report_pods(call->to->report, in, place);
     }
-    dls_free(place);
-    return status;
+    return DLS_OK;
 }
 
 /* ---- the published experiment */
@@ -123,11 +121,9 @@ static dls_status sweep(const dls_replayer_call *call, const dls_fgd_input *in, 
 
 static dls_status run(const dls_replayer_call *call, dls_error *err)
 {
-    dls_fgd_input in;
+    DLS_OWN(dls_fgd_input_fini) dls_fgd_input in = {0};
     DLS_TRY(dls_fgd_load(call->value[NODES].s, call->input, &in, err));
-    const dls_status status = (call->value[SWEEP].i > 0 ? sweep : place_pods)(call, &in, err);
-    dls_fgd_input_fini(&in);
-    return status;
+    return (call->value[SWEEP].i > 0 ? sweep : place_pods)(call, &in, err);
 }
 
 const dls_replayer dls_replayer_fgd = {

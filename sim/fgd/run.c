@@ -5,7 +5,6 @@
  * at every number.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/rng.h"
 #include "fgd/fgd.h"
 

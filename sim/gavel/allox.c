@@ -11,6 +11,7 @@
 #include "gavel/core.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -170,38 +171,39 @@ static void list_waiting(dls_gv *g, waiting *w)
     }
 }
 
+static void matching_fini(matching *x)
+{
+    DLS_FREE_ALL(x->base, x->from);
+}
+
 static dls_status match(dls_gv *g, const waiting *w, dls_error *err)
 {
-    matching x = {.m = w->n, .n = w->n_machines};
-    const dls_status status = room_for(&x, err);
-    if (status == DLS_OK) {
-        for (int32_t i = 0; i < x.m; i++) {
-            x.age[i] = age(g, w->job[i]);
-            for (int32_t k = 0; k < x.n; k++) {
-                const double speed = dls_gv_alone(g, w->job[i], w->machine[k]);
-                x.base[(size_t)i * (size_t)x.n + (size_t)k] =
-                    dls_gv_left(g, w->job[i]) / (speed > 0 ? speed : 1e-10);
-            }
-        }
-        assign(&x);
-        /* The farthest from the end of each machine's queue is its head. */
+    DLS_OWN(matching_fini) matching x = {.m = w->n, .n = w->n_machines};
+    DLS_TRY(room_for(&x, err));
+    for (int32_t i = 0; i < x.m; i++) {
+        x.age[i] = age(g, w->job[i]);
         for (int32_t k = 0; k < x.n; k++) {
-            int32_t head = -1;
-            for (int32_t i = 0; i < x.m; i++) {
-                if (x.place_of[i] % x.n == k && (head < 0 || x.place_of[i] > x.place_of[head])) {
-                    head = i;
-                }
-            }
-            if (head >= 0) {
-                const int32_t job = w->job[head];
-                dls_gv_single(g, job)->share[w->machine[k]] =
-                    g->p->shockwave ? 1.0 / g->job[job].gpus : 1.0;
-            }
+            const double speed = dls_gv_alone(g, w->job[i], w->machine[k]);
+            x.base[(size_t)i * (size_t)x.n + (size_t)k] =
+                dls_gv_left(g, w->job[i]) / (speed > 0 ? speed : 1e-10);
         }
     }
-    dls_free(x.base);
-    dls_free(x.from);
-    return status;
+    assign(&x);
+    /* The farthest from the end of each machine's queue is its head. */
+    for (int32_t k = 0; k < x.n; k++) {
+        int32_t head = -1;
+        for (int32_t i = 0; i < x.m; i++) {
+            if (x.place_of[i] % x.n == k && (head < 0 || x.place_of[i] > x.place_of[head])) {
+                head = i;
+            }
+        }
+        if (head >= 0) {
+            const int32_t job = w->job[head];
+            dls_gv_single(g, job)->share[w->machine[k]] =
+                g->p->shockwave ? 1.0 / g->job[job].gpus : 1.0;
+        }
+    }
+    return DLS_OK;
 }
 
 dls_status dls_gv_allox(dls_gv *g, dls_error *err)
@@ -212,16 +214,13 @@ dls_status dls_gv_allox(dls_gv *g, dls_error *err)
     for (int32_t k = 0; k < g->n_types; k++) {
         gpus += (size_t)g->gpus[g->type[k]];
     }
-    w.job = dls_alloc(((size_t)g->n + gpus) * sizeof *w.job);
-    if (!w.job) {
-        return dls_nomem(err, "jobs without a GPU", ((size_t)g->n + gpus) * sizeof *w.job);
-    }
+    DLS_FREED int32_t *job = NULL;
+    DLS_TRY(dls_alloc_array(&job, (size_t)g->n + gpus, sizeof *job, "jobs without a GPU", err));
+    w.job = job;
     w.machine = w.job + g->n;
     list_waiting(g, &w);
     const int32_t cut = (int32_t)(alpha * w.n);
     const int32_t most = cut > w.n_machines ? cut : w.n_machines;
     w.n = w.n < most ? w.n : most;
-    const dls_status status = w.n > 0 && w.n_machines > 0 ? match(g, &w, err) : DLS_OK;
-    dls_free(w.job);
-    return status;
+    return w.n > 0 && w.n_machines > 0 ? match(g, &w, err) : DLS_OK;
 }

@@ -7,6 +7,7 @@
 #include "gavel/core.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <glpk.h>
 #include <setjmp.h>
@@ -117,29 +118,25 @@ static void take_shares(dls_gv *g, const program *p)
 dls_status dls_gv_max_min_packed(dls_gv *g, dls_error *err)
 {
     const size_t cells = 1 + (size_t)g->n_active + g->n_combos * (size_t)g->n_types * 5;
-    program p = {.columns = (int32_t)(1 + g->n_combos * (size_t)g->n_types)};
-    int32_t *place = dls_alloc((size_t)g->n * sizeof *place);
-    p.row = dls_alloc(cells * 2 * sizeof *p.row);
-    p.value = dls_alloc(cells * sizeof *p.value);
-    dls_status status = DLS_OK;
-    if (!place || !p.row || !p.value || cells > INT32_MAX) {
-        status = dls_nomem(err, "pairs", cells * 16);
-    } else {
-        p.col = p.row + cells;
-        for (int32_t i = 0; i < g->n_active; i++) {
-            place[g->active[i]] = i;
-        }
-        p.lp = glp_create_prob();
-        if (solve(g, &p, place)) {
-            take_shares(g, &p);
-        } else {
-            g->unsolved++;
-            status = dls_gv_isolated(g, err);
-        }
-        glp_delete_prob(p.lp);
+    DLS_FREED int32_t *place = dls_alloc((size_t)g->n * sizeof *place);
+    DLS_FREED int32_t *row = dls_alloc(cells * 2 * sizeof *row);
+    DLS_FREED double *value = dls_alloc(cells * sizeof *value);
+    if (!place || !row || !value || cells > INT32_MAX) {
+        return dls_nomem(err, "pairs", cells * 16);
     }
-    dls_free(place);
-    dls_free(p.row);
-    dls_free(p.value);
-    return status;
+    program p = {.columns = (int32_t)(1 + g->n_combos * (size_t)g->n_types),
+                 .row = row,
+                 .col = row + cells,
+                 .value = value,
+                 .lp = glp_create_prob()};
+    for (int32_t i = 0; i < g->n_active; i++) {
+        place[g->active[i]] = i;
+    }
+    const bool solved = solve(g, &p, place);
+    if (solved) {
+        take_shares(g, &p);
+    }
+    glp_delete_prob(p.lp);
+    g->unsolved += !solved;
+    return solved ? DLS_OK : dls_gv_isolated(g, err);
 }

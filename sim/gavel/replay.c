@@ -6,7 +6,6 @@
 #include "gavel/market.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,10 @@
  */
 #include "dlsim/replayer.h"
 
+#include "base/own.h"
 #include "gavel/gavel.h"
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
 
 enum {
     POLICY,
@@ -95,16 +98,12 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
         .pause_s = v[PAUSE].f,
         .speed_factors = *v[SPEED_FACTORS].s ? v[SPEED_FACTORS].s : NULL,
         .seed = (uint64_t)v[SEED].i};
-    dls_trace *trace;
-    dls_gavel_result result = {0};
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_OWN(dls_gavel_result_fini) dls_gavel_result result = {0};
     DLS_TRY(dls_trace_load(call->input, "gavel", NULL, &trace, err));
-    const dls_status status = dls_gavel_replay(&params, v[THROUGHPUTS].s, trace, &result, err);
-    if (status == DLS_OK) {
-        write_jobs(call->to, trace, &result);
-    }
-    dls_gavel_result_fini(&result);
-    dls_trace_destroy(trace);
-    return status;
+    DLS_TRY(dls_gavel_replay(&params, v[THROUGHPUTS].s, trace, &result, err));
+    write_jobs(call->to, trace, &result);
+    return DLS_OK;
 }
 
 const dls_replayer dls_replayer_gavel = {

@@ -6,6 +6,7 @@
 #include "gavel/core.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "gavel/market.h"
 
 #include <math.h>
@@ -350,7 +351,7 @@ static void lengthen(dls_gv *g)
 
 static dls_status report_round(dls_gv *g, dls_error *err)
 {
-    dls_gavel_run *list = NULL;
+    DLS_FREED dls_gavel_run *list = NULL;
     size_t cap = 0;
     if (!g->p->on_round) {
         return DLS_OK;
@@ -360,10 +361,7 @@ static dls_status report_round(dls_gv *g, dls_error *err)
         const dls_gv_run *r = &g->now.run[i];
         list[i] = (dls_gavel_run){r->a, r->b, r->type, r->gpus, g->now.gpu + r->gpu_at};
     }
-    const dls_status status =
-        g->p->on_round(g->p->user, (size_t)g->round, g->now_s, list, g->now.n, err);
-    dls_free(list);
-    return status;
+    return g->p->on_round(g->p->user, (size_t)g->round, g->now_s, list, g->now.n, err);
 }
 
 dls_status dls_gv_loop(dls_gv *g, dls_error *err)

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/json.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,15 +108,12 @@ static dls_status load(json_object *root, const char *path, dls_gv_speeds *s, dl
 
 dls_status dls_gv_speeds_load(const char *path, dls_gv_speeds *out, dls_error *err)
 {
-    char *text;
+    DLS_FREED char *text = NULL;
     size_t len;
     *out = (dls_gv_speeds){0};
     DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    json_object *root = json_tokener_parse(text);
-    dls_free(text);
-    const dls_status status = load(root, path, out, err);
-    json_object_put(root);
-    return status;
+    DLS_HOLD(json_object_put) json_object *root = json_tokener_parse(text);
+    return load(root, path, out, err);
 }
 
 void dls_gv_speeds_fini(dls_gv_speeds *s)

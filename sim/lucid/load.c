@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/free.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,11 +120,7 @@ static dls_status read_job(dls_csv *csv, const int *col, void *user, dls_error *
 dls_status dls_lucid_load(const char *path, dls_lucid_trace *out, dls_error *err)
 {
     *out = (dls_lucid_trace){0};
-    const dls_status status = dls_csv_rows(path, names, N_COLS, MODEL, read_job, out, err);
-    if (status != DLS_OK) {
-        dls_lucid_trace_fini(out);
-    }
-    return status;
+    return dls_csv_rows(path, names, N_COLS, MODEL, read_job, out, err);
 }
 
 static dls_status read_pair(dls_csv *csv, const int *col, void *user, dls_error *err)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "lucid/lucid.h"
 
 #include <stdlib.h>
@@ -56,27 +57,30 @@ static dls_status read_vcs(const char *option, const char *from, vcs *out, dls_e
     return DLS_OK;
 }
 
+static void vcs_fini(vcs *v)
+{
+    dls_free(v->text);
+}
+
 static dls_status find_profiler(const char *profiler, dls_lucid_cluster *c, dls_error *err)
 {
-    vcs lent;
+    DLS_OWN(vcs_fini) vcs lent = {0};
     c->profiler_vc = -1;
     if (!*profiler) {
         return DLS_OK;
     }
-    dls_status status = read_vcs("--profiler", profiler, &lent, err);
-    for (int32_t i = 0; i < c->n && status == DLS_OK; i++) {
+    DLS_TRY(read_vcs("--profiler", profiler, &lent, err));
+    for (int32_t i = 0; i < c->n; i++) {
         if (strcmp(lent.vc[0].name, c->vc[i].name) == 0 && lent.vc[0].nodes < c->vc[i].nodes) {
             c->profiler_vc = i;
             c->profiler_nodes = lent.vc[0].nodes;
         }
     }
-    if (status == DLS_OK && (c->profiler_vc < 0 || lent.n != 1)) {
-        status =
-            dls_fail(err, DLS_EUSAGE, NULL,
+    return c->profiler_vc >= 0 && lent.n == 1
+               ? DLS_OK
+               : dls_fail(
+                     err, DLS_EUSAGE, NULL,
                      "--profiler: expected a virtual cluster of --vcs and fewer nodes than it has");
-    }
-    dls_free(lent.text);
-    return status;
 }
 
 /* ---- results */
@@ -142,25 +146,21 @@ static dls_status load(const dls_replayer_call *call, dls_lucid_trace *t, dls_er
 static dls_status run(const dls_replayer_call *call, dls_error *err)
 {
     const dls_option_value *v = call->value;
-    dls_lucid_trace trace = {0};
-    vcs known = {0};
-    dls_status status = read_vcs("--vcs", v[VCS].s, &known, err);
+    DLS_OWN(dls_lucid_trace_fini) dls_lucid_trace trace = {0};
+    DLS_OWN(vcs_fini) vcs known = {0};
+    DLS_TRY(read_vcs("--vcs", v[VCS].s, &known, err));
     dls_lucid_cluster c = {.vc = known.vc,
                            .n = known.n,
                            .profile_s = (int32_t)v[PROFILE].i,
                            .profile_gpus = (int32_t)v[PROFILE_GPUS].i};
-    DLS_THEN(status, find_profiler(v[PROFILER].s, &c, err));
-    DLS_THEN(status, load(call, &trace, err));
-    DLS_THEN(status, dls_lucid_run(&c, v[SCHEDULE].s, &trace, err));
-    if (status == DLS_OK) {
-        write_jobs(call->to->rows, &trace);
-        if (call->to->report) {
-            report(call->to->report, &trace);
-        }
+    DLS_TRY(find_profiler(v[PROFILER].s, &c, err));
+    DLS_TRY(load(call, &trace, err));
+    DLS_TRY(dls_lucid_run(&c, v[SCHEDULE].s, &trace, err));
+    write_jobs(call->to->rows, &trace);
+    if (call->to->report) {
+        report(call->to->report, &trace);
     }
-    dls_free(known.text);
-    dls_lucid_trace_fini(&trace);
-    return status;
+    return DLS_OK;
 }
 
 const dls_replayer dls_replayer_lucid = {

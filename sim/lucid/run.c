@@ -5,7 +5,7 @@
 #include "lucid/core.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -451,12 +451,11 @@ dls_status dls_lucid_run(const dls_lucid_cluster *cluster, const char *schedule,
     }
     const bool profiling = policy == &dls_lucid_itself && cluster->profiler_nodes > 0;
     dls_lucid l = {.cluster = cluster, .trace = trace, .job = trace->job};
-    l.state = dls_alloc_zero(trace->n + 1, sizeof *l.state);
-    int32_t *jobs = dls_alloc((trace->n + 1) * sizeof *jobs);
-    dls_status status = l.state && jobs ? check(cluster, trace, profiling, err)
-                                        : dls_nomem(err, "jobs", trace->n * sizeof *l.state);
-    DLS_THEN(status, run_all(&l, policy, profiling, jobs, err));
-    dls_free(l.state);
-    dls_free(jobs);
-    return status;
+    DLS_FREED dls_lucid_state *state = NULL;
+    DLS_FREED int32_t *jobs = NULL;
+    DLS_TRY(dls_alloc_array(&state, trace->n + 1, sizeof *state, "jobs", err));
+    DLS_TRY(dls_alloc_array(&jobs, trace->n + 1, sizeof *jobs, "jobs", err));
+    l.state = state;
+    DLS_TRY(check(cluster, trace, profiling, err));
+    return run_all(&l, policy, profiling, jobs, err);
 }

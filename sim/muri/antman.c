@@ -7,6 +7,7 @@
 #include "muri/core.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 
@@ -205,14 +206,12 @@ static void ended(dls_muri *m, int32_t job)
 /* Guaranteed jobs first, then as they came. */
 static dls_status decide(dls_muri *m, dls_error *err)
 {
-    double *key;
+    DLS_FREED double *key = NULL;
     DLS_TRY(dls_alloc_array(&key, (size_t)(m->n_list + 1), sizeof *key, "order", err));
     for (int32_t i = 0; i < m->n_list; i++) {
         key[i] = m->job[m->list[i]].priority + 0.5 * m->list[i] / m->n;
     }
-    const dls_status status = dls_muri_sort(m->list, m->n_list, key, err);
-    dls_free(key);
-    DLS_TRY(status);
+    DLS_TRY(dls_muri_sort(m->list, m->n_list, key, err));
     for (int32_t i = 0; i < m->n_list; i++) {
         const int32_t job = m->list[i];
         if (m->run[job].running) {

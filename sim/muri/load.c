@@ -22,13 +22,14 @@ enum {
     COMPUTE,
     EXCHANGE,
     PRIORITY,
+    FOURTH,
     N_COLS
 };
 
 static const char *const names[N_COLS] = {"job_id",          "num_gpu",         "submit_time",
                                           "iterations",      "model_name",      "duration",
                                           "iteration_time",  "resource_time_0", "resource_time_1",
-                                          "resource_time_2", "priority"};
+                                          "resource_time_2", "priority",        "resource_time_3"};
 
 /* Start-up seconds on 1, 2, 4, 8, 16 and 32 GPUs; any other model or size costs 10. */
 static const struct startup {
@@ -130,50 +131,30 @@ static int by_submission(const void *a, const void *b)
     return x->profile < y->profile ? -1 : 1; /* the row, until profiles are known */
 }
 
-static dls_status parse(dls_csv *csv, dls_muri_trace *t, dls_error *err)
+static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
-    int col[N_COLS];
-    dls_csv_bind binds[N_COLS];
-    size_t room = 0;
-    for (int i = 0; i < N_COLS; i++) {
-        binds[i] = (dls_csv_bind){names[i], &col[i], i != PRIORITY};
+    dls_muri_trace *t = user;
+    if (col[FOURTH] >= 0) {
+        return dls_csv_fail(csv, col[FOURTH], err, "only three stages of an iteration are understood");
     }
-    DLS_TRY(dls_csv_header(csv, err));
-    DLS_TRY(dls_csv_bind_all(csv, binds, N_COLS, err));
-    const int fourth = dls_csv_find(csv, "resource_time_3");
-    if (fourth >= 0) {
-        return dls_csv_fail(csv, fourth, err, "only three stages of an iteration are understood");
-    }
-    for (bool more;;) {
-        DLS_TRY(dls_csv_next(csv, &more, err));
-        if (!more) {
-            break;
-        }
-        DLS_TRY(dls_grow(&t->job, &room, t->n + 1, sizeof *t->job, err));
-        DLS_TRY(parse_row(csv, col, &t->job[t->n], err));
-        t->job[t->n].profile = (int32_t)t->n;
-        t->n++;
-    }
-    if (t->n > 0) {
-        qsort(t->job, t->n, sizeof *t->job, by_submission);
-    }
-    for (size_t j = 0; j < t->n; j++) {
-        find_profile(t, (int32_t)j);
-    }
+    DLS_TRY(dls_grow(&t->job, &t->cap, t->n + 1, sizeof *t->job, err));
+    DLS_TRY(parse_row(csv, col, &t->job[t->n], err));
+    t->job[t->n].profile = (int32_t)t->n;
+    t->n++;
     return DLS_OK;
 }
 
 dls_status dls_muri_load(const char *path, dls_muri_trace *out, dls_error *err)
 {
-    dls_csv csv;
     *out = (dls_muri_trace){0};
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    const dls_status status = parse(&csv, out, err);
-    dls_csv_fini(&csv);
-    if (status != DLS_OK) {
-        dls_muri_trace_fini(out);
+    DLS_TRY(dls_csv_rows(path, names, N_COLS, PRIORITY, add_row, out, err));
+    if (out->n > 0) {
+        qsort(out->job, out->n, sizeof *out->job, by_submission);
     }
-    return status;
+    for (size_t j = 0; j < out->n; j++) {
+        find_profile(out, (int32_t)j);
+    }
+    return DLS_OK;
 }
 
 void dls_muri_trace_fini(dls_muri_trace *trace)

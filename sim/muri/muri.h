@@ -33,12 +33,12 @@ typedef struct dls_muri_job {
 
 typedef struct dls_muri_trace {
     dls_muri_job *job; /* [n] in order of submission, then of the file; owned */
-    size_t n;
+    size_t n, cap;
     int32_t n_profiles;
 } dls_muri_trace;
 
 /* Read a trace of the simulator. Errors: EINPUT (columns, numbers out of range, a profile of no
- * length), ENOMEM. */
+ * length), ENOMEM; *out is to be released in any case. */
 dls_status dls_muri_load(const char *path, dls_muri_trace *out, dls_error *err) DLS_MUST_CHECK;
 void dls_muri_trace_fini(dls_muri_trace *trace);
 

@@ -11,7 +11,6 @@
 #include "muri/core.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "sched/group_memo.h"
 #include "sched/matching.h"
 

@@ -5,6 +5,7 @@
 #include "dlsim/replayer.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "muri/muri.h"
 
 #include <math.h>
@@ -54,18 +55,14 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
                                       (int32_t)v[GPUS].i};
     const dls_muri_setting setting = {v[SCHEDULE].s, (int32_t)v[GROUP_MAX].i, v[TOGETHER].b,
                                       v[TESTBED].b};
-    dls_muri_trace trace;
+    DLS_OWN(dls_muri_trace_fini) dls_muri_trace trace = {0};
+    DLS_FREED int32_t *completed = NULL;
     size_t n = 0;
     DLS_TRY(dls_muri_load(call->input, &trace, err));
-    int32_t *completed = dls_alloc((trace.n + 1) * sizeof *completed);
-    dls_status status = completed ? dls_muri_run(&cluster, &setting, &trace, completed, &n, err)
-                                  : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
-    if (status == DLS_OK) {
-        write_jobs(call->to, v[TESTBED].b, &trace, completed, n);
-    }
-    dls_free(completed);
-    dls_muri_trace_fini(&trace);
-    return status;
+    DLS_TRY(dls_alloc_array(&completed, trace.n + 1, sizeof *completed, "order of ending", err));
+    DLS_TRY(dls_muri_run(&cluster, &setting, &trace, completed, &n, err));
+    write_jobs(call->to, v[TESTBED].b, &trace, completed, n);
+    return DLS_OK;
 }
 
 const dls_replayer dls_replayer_muri = {

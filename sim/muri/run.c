@@ -5,7 +5,7 @@
 #include "muri/core.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -121,15 +121,13 @@ dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *
 
 static dls_status decide_sorted(dls_muri *m, dls_error *err)
 {
-    double *key;
+    DLS_FREED double *key = NULL;
     DLS_TRY(dls_alloc_array(&key, (size_t)(m->n_list + 1), sizeof *key, "order", err));
     for (int32_t i = 0; i < m->n_list; i++) {
         const dls_muri_job *j = &m->job[m->list[i]];
         key[i] = m->run[m->list[i]].left * j->stages.iteration * (m->policy->by_gpus ? j->gpus : 1);
     }
-    const dls_status status = dls_muri_sort(m->list, m->n_list, key, err);
-    dls_free(key);
-    DLS_TRY(status);
+    DLS_TRY(dls_muri_sort(m->list, m->n_list, key, err));
     dls_muri_start_in_order(m);
     return DLS_OK;
 }

@@ -3,7 +3,6 @@
  * Pollux's own policy: speed-ups by fitted goodput models, searched by genetic.h.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/rng.h"
 #include "pollux/core.h"
 #include "pollux/genetic.h"

@@ -70,7 +70,8 @@ typedef struct dls_pollux_apps {
 } dls_pollux_apps;
 
 /* Read all applications. points: NULL, or a table (app, placement, local_bsz, step_time, sync_time)
- * of times that hold before any that are interpolated. Errors: EINPUT, EIO, ENOMEM. */
+ * of times that hold before any that are interpolated. Errors: EINPUT, EIO, ENOMEM; *out is
+ * to be released in any case. */
 dls_status dls_pollux_apps_load(const char *folder, const char *points, dls_pollux_apps *out,
                                 dls_error *err) DLS_MUST_CHECK;
 void dls_pollux_apps_fini(dls_pollux_apps *apps);

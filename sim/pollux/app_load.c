@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/units.h"
 
 #include <dirent.h>
@@ -38,13 +39,16 @@ static dls_status real(dls_csv *csv, int col, const char *what, double least, do
 
 /* ---- validation-<batch>.csv ------------------------------------------------------------------ */
 
-static dls_status read_epochs(dls_csv *csv, int32_t epochs, double *row, dls_error *err)
+static dls_status read_epochs(const char *path, int32_t epochs, double *row, dls_error *err)
 {
     int col[DLS_POLLUX_COLS];
     const dls_csv_bind binds[] = {{"progress", &col[DLS_POLLUX_PROGRESS], true},
                                   {"iteration", &col[DLS_POLLUX_ITERATION], true},
                                   {"grad_sqr", &col[DLS_POLLUX_SQR], true},
                                   {"grad_var", &col[DLS_POLLUX_VAR], true}};
+    DLS_OWN(dls_csv_fini) dls_csv table = {0};
+    dls_csv *csv = &table;
+    DLS_TRY(dls_csv_open(csv, path, err));
     DLS_TRY(dls_csv_header(csv, err));
     DLS_TRY(dls_csv_bind_all(csv, binds, DLS_POLLUX_COLS, err));
     for (int32_t e = 0; e < epochs; e++) {
@@ -70,7 +74,6 @@ static dls_status read_epochs(dls_csv *csv, int32_t epochs, double *row, dls_err
 
 static dls_status add_size(dls_pollux_app *a, const char *path, int32_t batch, dls_error *err)
 {
-    dls_csv csv;
     int32_t at = a->n_sizes;
     if (at == DLS_POLLUX_SIZES) {
         return dls_fail(err, DLS_EINPUT, path, "more than %d batch sizes", DLS_POLLUX_SIZES);
@@ -86,10 +89,7 @@ static dls_status add_size(dls_pollux_app *a, const char *path, int32_t batch, d
     a->sizes[at] = batch;
     a->row[at] = row;
     a->n_sizes++;
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    const dls_status status = read_epochs(&csv, a->epochs, row, err);
-    dls_csv_fini(&csv);
-    return status;
+    return read_epochs(path, a->epochs, row, err);
 }
 
 /* Done with an epoch when the least of the batch sizes' progress is reached. */
@@ -239,7 +239,8 @@ static dls_status read_time(dls_csv *csv, const int *col, dls_pollux_app *a, dls
 }
 
 /* a: the application of a table without the column `app`. */
-static dls_status read_times(dls_csv *csv, dls_pollux_apps *apps, dls_pollux_app *a, dls_error *err)
+static dls_status read_file(const char *path, dls_pollux_apps *apps, dls_pollux_app *a,
+                            dls_error *err)
 {
     int col[TIME_COLS];
     dls_csv_bind binds[] = {{"app", &col[APP], !a},
@@ -249,6 +250,9 @@ static dls_status read_times(dls_csv *csv, dls_pollux_apps *apps, dls_pollux_app
                             {"local_bsz", &col[LOCAL], true},
                             {"step_time", &col[STEP], true},
                             {"sync_time", &col[SYNC], true}};
+    DLS_OWN(dls_csv_fini) dls_csv table = {0};
+    dls_csv *csv = &table;
+    DLS_TRY(dls_csv_open(csv, path, err));
     DLS_TRY(dls_csv_header(csv, err));
     binds[NODES].required = binds[REPLICAS].required = dls_csv_find(csv, "placement") < 0;
     DLS_TRY(dls_csv_bind_all(csv, binds, TIME_COLS, err));
@@ -265,16 +269,6 @@ static dls_status read_times(dls_csv *csv, dls_pollux_apps *apps, dls_pollux_app
             DLS_TRY(read_time(csv, col, of, err));
         }
     }
-}
-
-static dls_status read_file(const char *path, dls_pollux_apps *apps, dls_pollux_app *a,
-                            dls_error *err)
-{
-    dls_csv csv;
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    const dls_status status = read_times(&csv, apps, a, err);
-    dls_csv_fini(&csv);
-    return status;
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */
@@ -332,11 +326,7 @@ dls_status dls_pollux_apps_load(const char *folder, const char *points, dls_poll
     if (!out->app) {
         return dls_nomem(err, "applications", APPS * sizeof *out->app);
     }
-    const dls_status status = read_all(folder, points, out, err);
-    if (status != DLS_OK) {
-        dls_pollux_apps_fini(out);
-    }
-    return status;
+    return read_all(folder, points, out, err);
 }
 
 static void curves_fini(dls_pollux_curves *c)

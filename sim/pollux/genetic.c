@@ -5,7 +5,6 @@
 #include "pollux/genetic.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 
 #include <math.h>
 #include <stdbool.h>

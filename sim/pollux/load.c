@@ -11,6 +11,9 @@
 
 enum { NAME, TIME, APPLICATION, GPUS, BATCH, CATEGORY, N_COLS };
 
+static const char *const names[N_COLS] = {"name",         "time",       "application",
+                                          "num_replicas", "batch_size", "category"};
+
 static dls_status parse_row(dls_csv *csv, const int *col, const dls_pollux_apps *apps,
                             dls_pollux_job *j, dls_error *err)
 {
@@ -46,42 +49,20 @@ static dls_status parse_row(dls_csv *csv, const int *col, const dls_pollux_apps 
                               (int)dls_pollux_most_batch(j->app));
 }
 
-static dls_status parse(dls_csv *csv, const dls_pollux_apps *apps, dls_pollux_trace *t,
-                        dls_error *err)
+static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
-    static const char *const names[N_COLS] = {"name",         "time",       "application",
-                                              "num_replicas", "batch_size", "category"};
-    int col[N_COLS];
-    dls_csv_bind binds[N_COLS];
-    size_t room = 0;
-    for (int i = 0; i < N_COLS; i++) {
-        binds[i] = (dls_csv_bind){names[i], &col[i], i != CATEGORY};
-    }
-    DLS_TRY(dls_csv_header(csv, err));
-    DLS_TRY(dls_csv_bind_all(csv, binds, N_COLS, err));
-    for (bool more;;) {
-        DLS_TRY(dls_csv_next(csv, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_grow(&t->job, &room, t->n + 1, sizeof *t->job, err));
-        DLS_TRY(parse_row(csv, col, apps, &t->job[t->n], err));
-        t->n++;
-    }
+    dls_pollux_trace *t = user;
+    DLS_TRY(dls_grow(&t->job, &t->cap, t->n + 1, sizeof *t->job, err));
+    DLS_TRY(parse_row(csv, col, t->apps, &t->job[t->n], err));
+    t->n++;
+    return DLS_OK;
 }
 
 dls_status dls_pollux_load(const char *path, const dls_pollux_apps *apps, dls_pollux_trace *out,
                            dls_error *err)
 {
-    dls_csv csv;
     *out = (dls_pollux_trace){.apps = apps};
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    const dls_status status = parse(&csv, apps, out, err);
-    dls_csv_fini(&csv);
-    if (status != DLS_OK) {
-        dls_pollux_trace_fini(out);
-    }
-    return status;
+    return dls_csv_rows(path, names, N_COLS, CATEGORY, add_row, out, err);
 }
 
 void dls_pollux_trace_fini(dls_pollux_trace *trace)

@@ -5,7 +5,6 @@
  * most by it.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "pollux/core.h"
 
 #include <string.h>

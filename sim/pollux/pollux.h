@@ -33,14 +33,14 @@ typedef struct dls_pollux_job {
 
 typedef struct dls_pollux_trace {
     dls_pollux_job *job; /* [n] in the order of the file; owned */
-    size_t n;
+    size_t n, cap;
     const dls_pollux_apps *apps; /* that the jobs point into */
 } dls_pollux_trace;
 
 /* Read a workload: name, time, application, num_replicas, batch_size and, if it is
  * there, category (adaptive, scale-gpus, rigid). Errors: EINPUT (an
- * application that `apps` does not have, a batch outside of what was validated), ENOMEM. The jobs
- * point into `apps`. */
+ * application that `apps` does not have, a batch outside of what was validated), ENOMEM; *out is to be
+ * released in any case. The jobs point into `apps`. */
 dls_status dls_pollux_load(const char *path, const dls_pollux_apps *apps, dls_pollux_trace *out,
                            dls_error *err) DLS_MUST_CHECK;
 void dls_pollux_trace_fini(dls_pollux_trace *trace);

@@ -4,6 +4,7 @@
  */
 #include "dlsim/replayer.h"
 
+#include "base/own.h"
 #include "pollux/pollux.h"
 
 #include <math.h>
@@ -62,50 +63,44 @@ static void write_jobs(const dls_replayer_output *to, const dls_pollux_trace *t,
     }
 }
 
-static dls_status replay(const dls_replayer_call *call, const dls_pollux_type *more, int32_t n,
-                         const dls_pollux_apps *apps, dls_error *err)
+/* The GPU types: the options', then those of --type. */
+typedef struct types {
+    dls_pollux_apps apps;
+    dls_pollux_type more[DLS_POLLUX_TYPES];
+} types;
+
+static void types_fini(types *t)
+{
+    for (size_t i = 0; i < DLS_POLLUX_TYPES; i++) {
+        dls_pollux_apps_fini(&t->more[i].apps);
+    }
+    dls_pollux_apps_fini(&t->apps);
+}
+
+static dls_status run(const dls_replayer_call *call, dls_error *err)
 {
     const dls_option_value *v = call->value;
+    DLS_OWN(types_fini) types of = {.apps = {0}};
+    DLS_OWN(dls_pollux_trace_fini) dls_pollux_trace trace = {0};
     const dls_pollux_params params = {.nodes = (int32_t)v[NODES].i,
                                       .gpus_per_node = (int32_t)v[GPUS].i,
                                       .interval_s = (int32_t)v[INTERVAL].i,
                                       .schedule = v[SCHEDULE].s,
                                       .seed = (uint64_t)v[SEED].i,
-                                      .more = more,
-                                      .n_more = n};
-    dls_pollux_trace trace;
+                                      .more = of.more,
+                                      .n_more = (int32_t)call->n_repeated};
     int64_t rounds = 0;
-    DLS_TRY(dls_pollux_load(call->input, apps, &trace, err));
-    const dls_status status = dls_pollux_run(&params, &trace, &rounds, err);
-    if (status == DLS_OK) {
-        write_jobs(call->to, &trace, rounds);
-    }
-    dls_pollux_trace_fini(&trace);
-    return status;
-}
-
-static dls_status run(const dls_replayer_call *call, dls_error *err)
-{
-    const char *points = call->value[POINTS].s;
-    dls_pollux_apps apps;
-    dls_pollux_type more[DLS_POLLUX_TYPES];
-    size_t n = 0;
     if (call->n_repeated >= DLS_POLLUX_TYPES) {
         return dls_fail(err, DLS_EINPUT, "--type", "at most %d types", DLS_POLLUX_TYPES);
     }
-    DLS_TRY(dls_pollux_apps_load(call->value[PROFILES].s, *points ? points : NULL, &apps, err));
-    dls_status status = DLS_OK;
-    while (n < call->n_repeated && status == DLS_OK) {
-        more[n] = (dls_pollux_type){0};
-        status = add_type(&more[n], call->repeated[n], err);
-        n++;
+    DLS_TRY(dls_pollux_apps_load(v[PROFILES].s, *v[POINTS].s ? v[POINTS].s : NULL, &of.apps, err));
+    for (size_t i = 0; i < call->n_repeated; i++) {
+        DLS_TRY(add_type(&of.more[i], call->repeated[i], err));
     }
-    DLS_THEN(status, replay(call, more, (int32_t)n, &apps, err));
-    for (size_t i = 0; i < n; i++) {
-        dls_pollux_apps_fini(&more[i].apps);
-    }
-    dls_pollux_apps_fini(&apps);
-    return status;
+    DLS_TRY(dls_pollux_load(call->input, &of.apps, &trace, err));
+    DLS_TRY(dls_pollux_run(&params, &trace, &rounds, err));
+    write_jobs(call->to, &trace, rounds);
+    return DLS_OK;
 }
 
 const dls_replayer dls_replayer_pollux = {

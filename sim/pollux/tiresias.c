@@ -4,7 +4,6 @@
  * demoted stands behind all others from then on; what does not fit is passed over.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "pollux/core.h"
 
 #include <string.h>

@@ -34,8 +34,6 @@ dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err)
     return DLS_OK;
 }
 
-DLS_OWNER(dls_record, dls_record_destroy)
-
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
 {
     DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;

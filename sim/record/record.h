@@ -8,6 +8,7 @@
 #ifndef DLS_RECORD_RECORD_H
 #define DLS_RECORD_RECORD_H
 
+#include "base/own.h"
 #include "dlsim/error.h"
 #include "record/columns.h"
 
@@ -166,6 +167,7 @@ dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DL
 /* Columns that only some runs have. */
 dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
+DLS_OWNER(dls_record, dls_record_destroy)
 /* Tables with an end that only the events know keep their first DLS_ROWS_IN_MEMORY rows in memory; once
  * there are more, or from the first row on where half as many jobs make that certain, their columns lie in files without a name on the disk of `path`, of which that many rows
  * are in memory at a time, and are used as before. Where the disk has no room for them they stay in

@@ -86,6 +86,8 @@ static dls_status job_of(reading *r, const char *id, int32_t *job, dls_error *er
     return DLS_OK;
 }
 
+enum { ID, START, END, LIST };
+
 typedef struct stay {
     reading *r;
     double from_s, to_s;
@@ -112,42 +114,33 @@ static bool time_at(dls_csv *csv, int col, double *s)
     return is;
 }
 
-static dls_status read_stays(reading *r, const char *sacct, dls_error *err)
+static dls_status add_stays(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
-    enum { ID, START, END, LIST, N };
-    int col[N];
-    const dls_csv_bind binds[N] = {{"JobID|JobIDRaw", &col[ID], true},
-                                   {"Start", &col[START], true},
-                                   {"End", &col[END], true},
-                                   {"NodeList", &col[LIST], true}};
-    dls_csv csv;
-    char *text;
-    size_t len;
-    bool more = true;
-    DLS_TRY(dls_sacct_text(sacct, &text, &len, err));
-    dls_csv_init(&csv, sacct, text, len, '|');
-    csv.any_cells = true;
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N, err));
-    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        stay s = {.r = r, .to_s = (double)INFINITY}; /* without an end it runs yet */
-        const bool whole = csv.n_cells == csv.n_header;
-        if (whole && memchr(csv.cell[col[ID]].s, '.', csv.cell[col[ID]].len)) {
-            continue; /* a step */
-        }
-        if (!whole || !time_at(&csv, col[START], &s.from_s)) {
-            if (r->odd_stays++ == 0) {
-                snprintf(r->odd, sizeof r->odd, "%.400s:%zu", csv.path, csv.line);
-            }
-            continue;
-        }
-        (void)time_at(&csv, col[END], &s.to_s);
-        status = job_of(r, dls_csv_text(&csv, col[ID]), &s.job, err);
-        DLS_THEN(status, dls_site_node_list(dls_csv_text(&csv, col[LIST]), add_stay, &s, err));
+    reading *r = user;
+    stay s = {.r = r, .to_s = (double)INFINITY}; /* without an end it runs yet */
+    const bool whole = csv->n_cells == csv->n_header;
+    if (whole && memchr(csv->cell[col[ID]].s, '.', csv->cell[col[ID]].len)) {
+        return DLS_OK; /* a step */
     }
-    dls_csv_fini(&csv);
-    dls_free(text);
-    return status;
+    if (!whole || !time_at(csv, col[START], &s.from_s)) {
+        if (r->odd_stays++ == 0) {
+            snprintf(r->odd, sizeof r->odd, "%.400s:%zu", csv->path, csv->line);
+        }
+        return DLS_OK;
+    }
+    (void)time_at(csv, col[END], &s.to_s);
+    DLS_TRY(job_of(r, dls_csv_text(csv, col[ID]), &s.job, err));
+    return dls_site_node_list(dls_csv_text(csv, col[LIST]), add_stay, &s, err);
+}
+
+static dls_status read_stays(reading *r, const char *path, dls_error *err)
+{
+    static const char *const names[] = {"JobID|JobIDRaw", "Start", "End", "NodeList"};
+    DLS_FREED char *text = NULL;
+    dls_trace_source sacct = {.path = path};
+    DLS_TRY(dls_sacct_text(path, &text, &sacct.len, err));
+    sacct.text = text;
+    return dls_sacct_rows(&sacct, names, 4, 4, add_stays, r, err);
 }
 
 static int by_node(const void *a, const void *b)
@@ -312,15 +305,13 @@ static dls_status read_result(reading *r, dls_walk *w, dls_error *err)
 {
     DLS_TRY(dls_walk_enter(w, '[', err));
     for (bool more;;) {
-        json_object *item;
+        DLS_HOLD(json_object_put) json_object *item = NULL;
         DLS_TRY(dls_walk_item(w, ']', &more, err));
         if (!more) {
             return DLS_OK;
         }
         DLS_TRY(dls_walk_object(w, &item, err));
-        const dls_status status = add_series(r, w, item, err);
-        json_object_put(item);
-        DLS_TRY(status);
+        DLS_TRY(add_series(r, w, item, err));
     }
 }
 
@@ -350,17 +341,15 @@ static dls_status read_json(reading *r, const char *path, const char *text, size
                             dls_error *err)
 {
     const dls_trace_source src = {.path = path, .text = text, .len = len};
-    dls_walk w;
+    DLS_OWN(dls_walk_fini) dls_walk w = {0};
     bool found = false;
     DLS_TRY(dls_walk_init(&w, &src, err));
-    w.p = text;
-    dls_status status = read_answer(r, &w, false, &found, err);
-    DLS_THEN(status, dls_walk_end(&w, err));
-    dls_walk_fini(&w);
-    return status != DLS_OK || found ? status
-                                     : dls_fail(err, DLS_EINPUT, path,
-                                                "no data.result: it takes Prometheus's answer to a "
-                                                "range query (api/v1/query_range)");
+    DLS_TRY(read_answer(r, &w, false, &found, err));
+    DLS_TRY(dls_walk_end(&w, err));
+    return found ? DLS_OK
+                 : dls_fail(err, DLS_EINPUT, path,
+                            "no data.result: it takes Prometheus's answer to a range query "
+                            "(api/v1/query_range)");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -395,8 +384,8 @@ static dls_status read_table(reading *r, const char *path, const char *text, siz
                              dls_error *err)
 {
     columns c;
-    dls_csv csv;
-    bool more = true, any = false;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
+    bool more, any = false;
     const dls_csv_bind binds[] = {{"timestamp|time|Time", &c.time, true},
                                   {"hpc_job|job_id", &c.job, false},
                                   {"Hostname|node|instance|host", &c.node, false},
@@ -404,35 +393,34 @@ static dls_status read_table(reading *r, const char *path, const char *text, siz
                                   {"__name__|metric", &c.name, false},
                                   {"value|Value", &c.value, false}};
     dls_csv_init(&csv, path, text, len, ',');
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, sizeof binds / sizeof *binds, err));
-    for (size_t i = 0; status == DLS_OK && i < N_KNOWN; i++) {
+    DLS_TRY(dls_csv_header(&csv, err));
+    DLS_TRY(dls_csv_bind_all(&csv, binds, sizeof binds / sizeof *binds, err));
+    for (size_t i = 0; i < N_KNOWN; i++) {
         c.metric[i] = dls_csv_find(&csv, known[i].name);
         any = any || c.metric[i] >= 0;
     }
-    if (status == DLS_OK && !any && (c.name < 0 || c.value < 0)) {
-        status = dls_fail(err, DLS_EINPUT, path,
-                          "no column DCGM_FI_DEV_GPU_UTIL, _FB_USED, _POWER_USAGE, nor metric and "
-                          "value");
+    if (!any && (c.name < 0 || c.value < 0)) {
+        return dls_fail(err, DLS_EINPUT, path,
+                        "no column DCGM_FI_DEV_GPU_UTIL, _FB_USED, _POWER_USAGE, nor metric and "
+                        "value");
     }
-    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        status = add_row(r, &csv, &c, err);
+    for (;;) {
+        DLS_TRY(dls_csv_next(&csv, &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        DLS_TRY(add_row(r, &csv, &c, err));
     }
-    dls_csv_fini(&csv);
-    return status;
 }
 
 static dls_status read_metrics(reading *r, const char *path, dls_error *err)
 {
-    char *text;
+    DLS_FREED char *text = NULL;
     size_t len;
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, &text, &len, err));
     const size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     const bool json = text[mark + strspn(text + mark, " \t\r\n")] == '{';
-    const dls_status status = json ? read_json(r, path, text + mark, len - mark, err)
-                                   : read_table(r, path, text + mark, len - mark, err);
-    dls_free(text);
-    return status;
+    return (json ? read_json : read_table)(r, path, text + mark, len - mark, err);
 }
 
 /* ---- what is written ------------------------------------------------------------------------- */
@@ -533,13 +521,15 @@ static dls_status import(reading *r, const dls_site_dcgm *site, FILE *to, dls_er
     return DLS_OK;
 }
 
+static void reading_fini(reading *r)
+{
+    dls_strdict_fini(&r->jobs);
+    dls_strdict_fini(&r->names);
+    DLS_FREE_ALL(r->of, r->change);
+}
+
 dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to, dls_error *err)
 {
-    reading r = {.cap = 0};
-    const dls_status status = import(&r, site, to, err);
-    dls_strdict_fini(&r.jobs);
-    dls_strdict_fini(&r.names);
-    dls_free(r.of);
-    dls_free(r.change);
-    return status;
+    DLS_OWN(reading_fini) reading r = {.cap = 0};
+    return import(&r, site, to, err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/kendall.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "traces/trace_impl.h"
 
@@ -15,6 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+DLS_OWNER(dls_simulation, dls_simulation_destroy)
+DLS_OWNER(dls_trace, dls_trace_destroy)
 
 void dls_fidelity_fini(dls_fidelity *f)
 {
@@ -249,41 +253,34 @@ static dls_status simulate(dls_setup *setup, const dls_trace *trace, double *sta
 {
     const dls_trace_columns *c = dls_trace_cols(trace);
     const bool original = trace == f->trace;
-    dls_simulation *sim = NULL;
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
     dls_result_column start;
-    dls_status status = dls_simulation_create(setup, trace, &sim, err);
-    DLS_THEN(status, dls_simulation_run(sim, err));
-    if (status == DLS_OK && !dls_simulation_column(sim, DLS_TABLE_JOBS, "start_us", &start)) {
-        status = dls_fail(err, DLS_ERUN, NULL, "results without start times");
+    DLS_TRY(dls_simulation_create(setup, trace, &sim, err));
+    DLS_TRY(dls_simulation_run(sim, err));
+    if (!dls_simulation_column(sim, DLS_TABLE_JOBS, "start_us", &start)) {
+        return dls_fail(err, DLS_ERUN, NULL, "results without start times");
     }
-    for (size_t j = 0; status == DLS_OK && j < c->n; j++) {
+    for (size_t j = 0; j < c->n; j++) {
         const int64_t us = ((const int64_t *)start.data)[j];
         const double s = 1e-6 * (double)us;
         /* A drawn job stands in the row of its original, and its start is cut as the recorded one.
          */
         start_s[original ? j : c->row[j]] = us < 0 ? (double)NAN : original ? s : floor(s);
     }
-    f->total_gpus = status == DLS_OK ? (double)dls_simulation_view(sim)->total_gpus : 0;
-    dls_simulation_destroy(sim);
-    return status;
+    f->total_gpus = (double)dls_simulation_view(sim)->total_gpus;
+    return DLS_OK;
 }
 
 static dls_status replay_all(dls_setup *setup, replays *r, dls_fidelity *f, dls_error *err)
 {
-    dls_status status = DLS_OK;
-    for (size_t k = 0; status == DLS_OK && k < r->n; k++) {
-        dls_trace *trace = f->trace;
+    for (size_t k = 0; k < r->n; k++) {
+        DLS_HOLD(dls_trace_destroy) dls_trace *own = NULL;
         if (r->n > 1) {
-            status = drawn(f->trace, k, &trace, err);
+            DLS_TRY(drawn(f->trace, k, &own, err));
         }
-        if (status == DLS_OK) {
-            status = simulate(setup, trace, r->start_s + k * r->n_jobs, f, err);
-        }
-        if (trace != f->trace) {
-            dls_trace_destroy(trace);
-        }
+        DLS_TRY(simulate(setup, own ? own : f->trace, r->start_s + k * r->n_jobs, f, err));
     }
-    return status;
+    return DLS_OK;
 }
 
 /* ---- the comparison ----------------------------------------------------------------------------
@@ -406,20 +403,21 @@ static dls_status compare(dls_fidelity *f, const replays *r, dls_error *err)
     return DLS_OK;
 }
 
+static void replays_fini(replays *r)
+{
+    DLS_FREE_ALL(r->start_s, r->room);
+}
+
 dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err)
 {
     *out = (dls_fidelity){0};
     DLS_TRY(dls_setup_trace(setup, &out->trace, err));
     const dls_trace_columns *c = dls_trace_cols(out->trace);
     const bool many = c->n <= DLS_FIDELITY_MANY && is_cut(c);
-    replays r = {.n = many ? DLS_FIDELITY_REPLAYS : 1, .n_jobs = c->n};
+    DLS_OWN(replays_fini) replays r = {.n = many ? DLS_FIDELITY_REPLAYS : 1, .n_jobs = c->n};
     out->replays = r.n;
-    dls_status status =
-        dls_alloc_array(&r.start_s, r.n * r.n_jobs, sizeof *r.start_s, "starts", err);
-    DLS_THEN(status, dls_alloc_array(&r.room, 2 * r.n_jobs + r.n, sizeof *r.room, "starts", err));
-    DLS_THEN(status, replay_all(setup, &r, out, err));
-    DLS_THEN(status, compare(out, &r, err));
-    dls_free(r.start_s);
-    dls_free(r.room);
-    return status;
+    DLS_TRY(dls_alloc_array(&r.start_s, r.n * r.n_jobs, sizeof *r.start_s, "starts", err));
+    DLS_TRY(dls_alloc_array(&r.room, 2 * r.n_jobs + r.n, sizeof *r.room, "starts", err));
+    DLS_TRY(replay_all(setup, &r, out, err));
+    return compare(out, &r, err);
 }

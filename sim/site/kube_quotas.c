@@ -11,6 +11,7 @@
 #include "site/kube_quotas.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -285,8 +286,7 @@ void dls_kube_quotas_fini(dls_kube_quotas *q)
 
 dls_status dls_kube_quotas_check(const dls_kube_quotas *q, const char *objects, dls_error *err)
 {
-    int32_t *up = NULL; /* [names] the parent; -1 */
-    dls_status status = DLS_OK;
+    DLS_FREED int32_t *up = NULL; /* [names] the parent; -1 */
     DLS_TRY(dls_alloc_array(&up, q->names.n + 1, sizeof *up, "quotas", err));
     for (size_t i = 0; i < q->names.n; i++) {
         up[i] = -1;
@@ -296,18 +296,17 @@ dls_status dls_kube_quotas_check(const dls_kube_quotas *q, const char *objects, 
             up[q->at[i].queue] = q->at[i].parent;
         }
     }
-    for (size_t i = 0; i < q->names.n && status == DLS_OK; i++) {
+    for (size_t i = 0; i < q->names.n; i++) {
         size_t steps = 0;
         for (int32_t at = (int32_t)i; at >= 0 && steps <= q->names.n; at = up[at]) {
             steps++;
         }
         if (steps > q->names.n) {
-            status = dls_fail(err, DLS_EINPUT, objects, "the quota '%.100s' is within itself",
-                              dls_strdict_get(&q->names, (int32_t)i));
+            return dls_fail(err, DLS_EINPUT, objects, "the quota '%.100s' is within itself",
+                            dls_strdict_get(&q->names, (int32_t)i));
         }
     }
-    dls_free(up);
-    return status;
+    return DLS_OK;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */

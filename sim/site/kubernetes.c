@@ -27,6 +27,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+DLS_OWNER(dls_trace, dls_trace_destroy)
+
 #define PRODUCT "nvidia.com/gpu.product"
 #define KAI_QUEUE "kai.scheduler/queue"
 
@@ -119,6 +121,17 @@ static dls_status gang_of(reading *r, const char *space, const char *name, gang 
         DLS_TRY(name_of(r, "", space, &(*out)->space, err));
     }
     return DLS_OK;
+}
+
+/* It came when the first of its objects did; false: this one has no date. */
+static bool came(gang *g, json_object *meta)
+{
+    int64_t us;
+    if (!date(meta, "creationTimestamp", &us)) {
+        return false;
+    }
+    g->submit_us = g->submit_us < 0 || us < g->submit_us ? us : g->submit_us;
+    return true;
 }
 
 static dls_status read_node(reading *r, json_object *node, dls_error *err)
@@ -266,7 +279,6 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
     json_object *meta = dls_kube_get(pod, "metadata"), *spec = dls_kube_get(pod, "spec");
     json_object *priority = dls_kube_get(spec, "priority");
     dls_kube_pod is = {.gpus = 0};
-    int64_t created_us;
     gang *g;
     r->pods++;
     read_asked(r, spec, &is);
@@ -278,10 +290,7 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
     }
     DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), group_of(meta), &g, err));
     is.gang = (int32_t)(g - r->gang);
-    is.undated = !date(meta, "creationTimestamp", &created_us);
-    if (!is.undated) {
-        g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
-    }
+    is.undated = !came(g, meta);
     const char *queue = dls_kube_text(dls_kube_get(meta, "labels"), "kueue.x-k8s.io/queue-name");
     const char *product = dls_kube_text(dls_kube_get(spec, "nodeSelector"), PRODUCT);
     if (*queue && g->queue < 0) {
@@ -304,15 +313,12 @@ static dls_status read_workload(reading *r, json_object *load, dls_error *err)
     json_object *meta = dls_kube_get(load, "metadata"), *owners = dls_kube_list_of(meta, "ownerReferences", &n);
     const char *queue = dls_kube_text(dls_kube_get(load, "spec"), "queueName");
     json_object *owner = n > 0 ? json_object_array_get_idx(owners, 0) : meta;
-    int64_t created_us;
     gang *g;
     DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(owner, "name"), &g, err));
     if (*queue) {
         DLS_TRY(name_of(r, dls_kube_text(meta, "namespace"), queue, &g->queue, err));
     }
-    if (date(meta, "creationTimestamp", &created_us)) {
-        g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
-    }
+    came(g, meta);
     return DLS_OK;
 }
 
@@ -321,16 +327,13 @@ static dls_status read_pod_group(reading *r, json_object *group, dls_error *err)
 {
     json_object *meta = dls_kube_get(group, "metadata");
     const char *queue = dls_kube_text(dls_kube_get(group, "spec"), "queue");
-    int64_t created_us;
     gang *g;
     if (strncmp(dls_kube_text(group, "apiVersion"), DLS_KUBE_KAI, strlen(DLS_KUBE_KAI)) != 0) {
         r->other++;
         return DLS_OK;
     }
     DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(meta, "name"), &g, err));
-    if (date(meta, "creationTimestamp", &created_us)) {
-        g->submit_us = g->submit_us < 0 || created_us < g->submit_us ? created_us : g->submit_us;
-    }
+    came(g, meta);
     return set_kai_queue(r, g, queue, err);
 }
 
@@ -373,15 +376,13 @@ static dls_status read_items(reading *r, dls_error *err)
 {
     DLS_TRY(dls_walk_enter(&r->w, '[', err));
     for (bool more;;) {
-        json_object *item;
+        DLS_HOLD(json_object_put) json_object *item = NULL;
         DLS_TRY(dls_walk_item(&r->w, ']', &more, err));
         if (!more) {
             return DLS_OK;
         }
         DLS_TRY(dls_walk_object(&r->w, &item, err));
-        const dls_status status = read_item(r, item, err);
-        json_object_put(item);
-        DLS_TRY(status);
+        DLS_TRY(read_item(r, item, err));
     }
 }
 
@@ -534,7 +535,7 @@ static void report(const reading *r, const char *objects, const dls_trace *trace
 static dls_status import(reading *r, const char *objects, const char *folder, FILE *to,
                          dls_error *err)
 {
-    dls_trace *trace = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_TRY(read_all(r, err));
     DLS_TRY(dls_kube_quotas_check(&r->quotas, objects, err));
     if (r->nodes.total_gpus == 0) {
@@ -544,38 +545,31 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
     }
     DLS_TRY(dls_alloc_array(&r->gathered, r->keys.n + 1, sizeof *r->gathered, "gangs", err));
     DLS_TRY(dls_kube_pods_gather(&r->of_gangs, r->keys.n, r->gathered, err));
-    dls_status status = make_trace(r, &trace, err);
-    if (status == DLS_OK) {
-        report(r, objects, trace, to);
-        status = write_all(r, folder, trace, err);
-    }
-    dls_trace_destroy(trace);
-    return status;
+    DLS_TRY(make_trace(r, &trace, err));
+    report(r, objects, trace, to);
+    return write_all(r, folder, trace, err);
+}
+
+static void reading_fini(reading *r)
+{
+    dls_walk_fini(&r->w);
+    dls_strdict_fini(&r->keys);
+    dls_strdict_fini(&r->names);
+    dls_strdict_fini(&r->node_names);
+    dls_kube_pods_fini(&r->of_gangs);
+    dls_kube_quotas_fini(&r->quotas);
+    dls_site_nodes_fini(&r->nodes);
+    DLS_FREE_ALL(r->gang, r->gathered, r->cluster_of);
 }
 
 dls_status dls_site_import_kubernetes(const char *objects, const char *folder, FILE *to,
                                       dls_error *err)
 {
-    reading r = {.pods = 0};
-    char *bytes;
+    DLS_OWN(reading_fini) reading r = {.pods = 0};
+    DLS_FREED char *bytes = NULL;
     size_t len;
     DLS_TRY(dls_file_read_text(objects, DLS_FILE_TRACE, &bytes, &len, err));
     const dls_trace_source src = {.path = objects, .text = bytes, .len = len};
-    dls_status status = dls_walk_init(&r.w, &src, err);
-    if (status == DLS_OK) {
-        r.w.p = bytes;
-        status = import(&r, objects, folder, to, err);
-        dls_walk_fini(&r.w);
-    }
-    dls_strdict_fini(&r.keys);
-    dls_strdict_fini(&r.names);
-    dls_strdict_fini(&r.node_names);
-    dls_kube_pods_fini(&r.of_gangs);
-    dls_free(r.gang);
-    dls_free(r.gathered);
-    dls_kube_quotas_fini(&r.quotas);
-    dls_free(r.cluster_of);
-    dls_site_nodes_fini(&r.nodes);
-    dls_free(bytes);
-    return status;
+    DLS_TRY(dls_walk_init(&r.w, &src, err));
+    return import(&r, objects, folder, to, err);
 }

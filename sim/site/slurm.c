@@ -27,6 +27,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/own.h"
 #include "base/strdict.h"
 #include "dlsim/trace.h"
 #include "site/nodes.h"
@@ -42,6 +43,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
+
+typedef struct making {
+    const dls_site_slurm *site;
+    dls_site_rules rules;
+    const dls_trace_source *sacct;
+    dls_site_nodes *nodes;
+    const dls_trace *trace;
+    dls_site_held *held;
+    dls_site_jobs *jobs;
+    dls_site_topology *topology;
+    const dls_site_log *log; /* NULL: none */
+    FILE *to;
+} making;
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
@@ -65,9 +81,9 @@ static int32_t gpus_of(const char *gres, char type[64])
     return n > 0 && n <= 64 ? (int32_t)n : 0;
 }
 
-static dls_status add_node(dls_site_nodes *all, dls_site_held *held, dls_site_topology *topology,
-                           const char *line, bool memory, dls_error *err)
+static dls_status add_node(void *user, char *line, dls_error *err)
 {
+    const making *m = user;
     dls_site_group g = {.count = 1};
     char gres[256], cpus[32], mem[32], state[64], partitions[4096];
     bool again;
@@ -75,57 +91,32 @@ static dls_status add_node(dls_site_nodes *all, dls_site_held *held, dls_site_to
     dls_site_value_of(line, "Gres", gres, sizeof gres);
     dls_site_value_of(line, "CPUTot", cpus, sizeof cpus);
     if (!g.name[0]) {
-        all->odd++;
+        m->nodes->odd++;
         return DLS_OK;
     }
     g.cpus = strtoll(cpus, NULL, 10);
     g.gpus = gpus_of(gres, g.type);
-    dls_site_topology_place(topology, &g);
+    dls_site_topology_place(m->topology, &g);
     dls_site_value_of(line, "RealMemory", mem, sizeof mem);
-    g.mem_mib = memory ? strtoll(mem, NULL, 10) : 0;
+    g.mem_mib = m->rules.memory ? strtoll(mem, NULL, 10) : 0;
     dls_site_value_of(line, "State", state, sizeof state);
     dls_site_value_of(line, "Partitions", partitions, sizeof partitions);
-    DLS_TRY(dls_site_held_node(held, &g, state, partitions, &again, err));
-    return again ? DLS_OK : dls_site_nodes_add(all, &g, err);
+    DLS_TRY(dls_site_held_node(m->held, &g, state, partitions, &again, err));
+    return again ? DLS_OK : dls_site_nodes_add(m->nodes, &g, err);
 }
 
-static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_held *held,
-                             dls_site_topology *topology, bool memory, dls_error *err)
+static dls_status read_nodes(making *m, dls_error *err)
 {
-    char *text, *rest = NULL;
-    size_t len;
-    dls_status status = DLS_OK;
-    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &text, &len, err));
-    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    for (char *line = strtok_r(text + mark, "\n", &rest); status == DLS_OK && line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        status = add_node(all, held, topology, line, memory, err);
-    }
-    dls_free(text);
-    dls_site_nodes_join(all);
-    if (status == DLS_OK && all->total_gpus == 0) {
-        status = dls_fail(err, DLS_EINPUT, path,
-                          "no node with GPUs in it: is it the output of "
-                          "`scontrol show nodes -o`?");
-    }
-    return status;
+    DLS_TRY(dls_file_lines(m->site->nodes, DLS_FILE_TABLE, add_node, m, err));
+    dls_site_nodes_join(m->nodes);
+    return m->nodes->total_gpus > 0 ? DLS_OK
+                                    : dls_fail(err, DLS_EINPUT, m->site->nodes,
+                                               "no node with GPUs in it: is it the output of "
+                                               "`scontrol show nodes -o`?");
 }
 
 /* ---- the configuration -------------------------------------------------------------------------
  */
-
-typedef struct making {
-    const dls_site_slurm *site;
-    dls_site_rules rules;
-    const dls_trace_source *sacct;
-    const dls_site_nodes *nodes;
-    const dls_trace *trace;
-    dls_site_held *held;
-    const dls_site_jobs *jobs;
-    dls_site_topology *topology;
-    const dls_site_log *log; /* NULL: none */
-    FILE *to;
-} making;
 
 static bool has_partitions(const making *m)
 {
@@ -195,45 +186,54 @@ static dls_status put_outages(FILE *out, void *what, dls_error *err)
     return dls_site_outages_put(m->site, m->held, m->log, out, err);
 }
 
-/* sshare's columns. */
-typedef struct share_columns {
-    int account, user, shares;
-} share_columns;
+/* sshare's columns, and the rows before this one. */
+enum { ACCOUNT, USER, SHARES };
 
-/* A row of it; `seen` holds the rows before it. What a replay would refuse
- * (sched/slurm_priority.c) is told here, where the file is that it comes from. */
-static dls_status put_share(FILE *out, dls_csv *csv, const share_columns *col, dls_strdict *seen,
-                            dls_error *err)
+typedef struct sharing {
+    FILE *out;
+    dls_strdict seen;
+} sharing;
+
+static void sharing_fini(sharing *s)
 {
-    const char *account = dls_csv_text(csv, col->account), *user = dls_csv_text(csv, col->user);
+    dls_strdict_fini(&s->seen);
+}
+
+/* What a replay would refuse
+ * (sched/slurm_priority.c) is told here, where the file is that it comes from. */
+static dls_status put_share(dls_csv *csv, const int *col, void *to, dls_error *err)
+{
+    FILE *out = ((sharing *)to)->out;
+    dls_strdict *seen = &((sharing *)to)->seen;
+    const char *account = dls_csv_text(csv, col[ACCOUNT]), *user = dls_csv_text(csv, col[USER]);
     const size_t before = seen->n;
     char row[132];
     int64_t shares;
     int32_t code;
     if (!account[0] || strlen(account) > 63 || strlen(user) > 63 || strpbrk(account, ",\"") ||
         strpbrk(user, ",\"")) {
-        return dls_csv_fail(csv, col->account, err,
+        return dls_csv_fail(csv, col[ACCOUNT], err,
                             "no account, or a name that Slurm does not have");
     }
     const bool root = strcmp(account, "root") == 0;
     snprintf(row, sizeof row, "%s,", account);
     if (user[0] && !root && dls_strdict_find(seen, row, strlen(row)) < 0) {
-        return dls_csv_fail(csv, col->account, err,
+        return dls_csv_fail(csv, col[ACCOUNT], err,
                             "the row of account '%s' must stand before its users", account);
     }
     snprintf(row, sizeof row, "%s,%s", account, user);
     DLS_TRY(dls_strdict_put(seen, row, strlen(row), &code, err));
     if (seen->n == before) {
-        return dls_csv_fail(csv, col->account, err, "%s stands there twice", row);
+        return dls_csv_fail(csv, col[ACCOUNT], err, "%s stands there twice", row);
     }
     if (root && !user[0]) {
         return DLS_OK;
     }
-    if (dls_csv_is(csv, col->shares, "parent")) {
+    if (dls_csv_is(csv, col[SHARES], "parent")) {
         fprintf(out, "%s,parent\n", row);
         return DLS_OK;
     }
-    DLS_TRY(dls_csv_i64(csv, col->shares, "a number of shares or `parent`", 0, 0, INT32_MAX,
+    DLS_TRY(dls_csv_i64(csv, col[SHARES], "a number of shares or `parent`", 0, 0, INT32_MAX,
                         &shares, err));
     fprintf(out, "%s,%lld\n", row, (long long)shares);
     return DLS_OK;
@@ -241,25 +241,14 @@ static dls_status put_share(FILE *out, dls_csv *csv, const share_columns *col, d
 
 static dls_status put_shares(FILE *out, void *what, dls_error *err)
 {
+    static const char *const names[] = {"Account", "User", "RawShares|Raw Shares"};
     const making *m = what;
-    bool more;
-    share_columns col;
-    dls_csv csv;
-    dls_strdict seen = {0};
-    const dls_csv_bind binds[] = {{"Account", &col.account, true},
-                                  {"User", &col.user, true},
-                                  {"RawShares|Raw Shares", &col.shares, true}};
+    DLS_OWN(sharing_fini) sharing s = {.out = out};
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     DLS_TRY(dls_csv_open(&csv, m->site->shares, err));
     csv.sep = '|';
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
     fputs("account,user,shares\n", out);
-    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        status = put_share(out, &csv, &col, &seen, err);
-    }
-    dls_strdict_fini(&seen);
-    dls_csv_fini(&csv);
-    return status;
+    return dls_csv_read(&csv, names, 3, 3, put_share, &s, err);
 }
 
 static dls_status path_in(const making *m, const char *name, char *out, size_t size, dls_error *err)
@@ -345,18 +334,17 @@ static dls_status read_held(dls_site_held *held, const dls_trace_source *sacct, 
 }
 
 /* The accounting, and what the log says of it. */
-static dls_status read_all(making *m, dls_trace **trace, dls_site_nodes *nodes, dls_site_jobs *jobs,
-                           dls_site_log *log, dls_error *err)
+static dls_status read_all(making *m, dls_trace **trace, dls_site_log *log, dls_error *err)
 {
     const dls_site_slurm *site = m->site;
     DLS_TRY(dls_site_rules_read(site->conf, &m->rules, err));
     DLS_TRY(dls_trace_of_text(m->sacct, "sacct", trace, err));
     DLS_TRY(dls_site_topology_read(m->topology, site->topology, site->gres, err));
-    DLS_TRY(read_nodes(site->nodes, nodes, m->held, m->topology, m->rules.memory, err));
+    DLS_TRY(read_nodes(m, err));
     DLS_TRY(read_held(m->held, m->sacct, *trace, err));
-    DLS_TRY(dls_site_jobs_read(jobs, m->sacct, err));
+    DLS_TRY(dls_site_jobs_read(m->jobs, m->sacct, err));
     if (m->rules.preempt && site->qos) {
-        DLS_TRY(dls_site_jobs_merge(jobs, trace, err));
+        DLS_TRY(dls_site_jobs_merge(m->jobs, trace, err));
     }
     if (site->log) {
         DLS_TRY(dls_site_log_apply(site->log, trace, m->held, log, err));
@@ -369,26 +357,23 @@ static dls_status read_all(making *m, dls_trace **trace, dls_site_nodes *nodes, 
 
 dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
 {
-    dls_site_nodes all = {0};
-    dls_trace *trace = NULL;
-    dls_site_log log = {0};
-    dls_site_held held = {0};
-    dls_site_jobs jobs = {0};
-    dls_site_topology topology;
+    DLS_OWN(dls_site_nodes_fini) dls_site_nodes nodes = {0};
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_OWN(dls_site_log_fini) dls_site_log log = {0};
+    DLS_OWN(dls_site_held_fini) dls_site_held held = {0};
+    DLS_OWN(dls_site_jobs_fini) dls_site_jobs jobs = {0};
+    DLS_OWN(dls_site_topology_fini) dls_site_topology topology = {.all_type = -1};
     static const dls_trace_options opts;
     dls_trace_source sacct = {strcmp(site->sacct, "-") == 0 ? "<stdin>" : site->sacct, NULL, 0, &opts};
-    char *text;
+    DLS_FREED char *text = NULL;
     DLS_TRY(dls_sacct_text(site->sacct, &text, &sacct.len, err));
     sacct.text = text;
-    making m = {.site = site, .sacct = &sacct, .nodes = &all, .held = &held, .jobs = &jobs, .topology = &topology, .to = to};
-    dls_site_topology_init(&topology);
-    const dls_status status = read_all(&m, &trace, &all, &jobs, &log, err);
-    dls_trace_destroy(trace);
-    dls_site_log_fini(&log);
-    dls_site_nodes_fini(&all);
-    dls_site_held_fini(&held);
-    dls_site_jobs_fini(&jobs);
-    dls_site_topology_fini(&topology);
-    dls_free(text);
-    return status;
+    making m = {.site = site,
+                .sacct = &sacct,
+                .nodes = &nodes,
+                .held = &held,
+                .jobs = &jobs,
+                .topology = &topology,
+                .to = to};
+    return read_all(&m, &trace, &log, err);
 }

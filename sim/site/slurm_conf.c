@@ -173,8 +173,10 @@ static void read_boot(making *m, const char *date)
     }
 }
 
-static void put_line(making *m, char *line)
+static dls_status put_line(void *user, char *line, dls_error *err)
 {
+    making *m = user;
+    (void)err;
     line[strcspn(line, "#")] = '\0';
     char *equal = strchr(line, '=');
     if (!equal || strncasecmp(line, "NodeName", 8) == 0 ||
@@ -182,12 +184,12 @@ static void put_line(making *m, char *line)
         if (strncasecmp(line, "PartitionName", 13) == 0 && strstr(line, "TRESBillingWeights=")) {
             m->weights = true;
         }
-        return;
+        return DLS_OK;
     }
     *equal = '\0';
     char *key = trim(line), *value = trim(equal + 1);
     if (strcmp(value, "(null)") == 0) {
-        return;
+        return DLS_OK;
     }
     if (strcasecmp(key, "SchedulerParameters") == 0) {
         put_list(m, key, value);
@@ -206,6 +208,7 @@ static void put_line(making *m, char *line)
     } else {
         put_known(m, NULL, key, value);
     }
+    return DLS_OK;
 }
 
 /* When backfill and priorities are calculated: as logged, as starts show it, or as they would be if
@@ -239,8 +242,6 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const d
                                   dls_site_tables tables, const char *epoch,
                                   const dls_site_log *log, FILE *to, dls_error *err)
 {
-    char *text = NULL, *rest = NULL;
-    size_t len;
     int64_t zero_us;
     making m = {.cfg = cfg,
                 .to = to,
@@ -252,17 +253,12 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, const d
     dls_site_rules rules;
     DLS_TRY(dls_site_rules_read(site->conf, &rules, err));
     m.preempt = rules.preempt && site->qos;
-    if (site->conf) {
-        DLS_TRY(dls_file_read_plain(site->conf, DLS_FILE_CONFIG, &text, &len, err));
-    }
     for (int i = 0; i < KNOWN; i++) {
         m.value[i] = (double)NAN;
     }
-    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        put_line(&m, line);
+    if (site->conf) {
+        DLS_TRY(dls_file_lines(site->conf, DLS_FILE_CONFIG, put_line, &m, err));
     }
-    dls_free(text);
     fputs("scheduler:\n{\n    name = \"slurm\";\n", cfg);
     put_options(&m);
     if (dls_date_parse(epoch, strlen(epoch), &zero_us)) {

@@ -8,6 +8,7 @@
 #include "base/csv.h"
 #include "site/node_list.h"
 #include "traces/date.h"
+#include "traces/sacct_json.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,8 +95,8 @@ enum {
     ID,
     START,
     END,
-    CPUS,
     TRES,
+    CPUS,
     LIST,
     SUBMIT,
     ELIGIBLE,
@@ -172,10 +173,11 @@ static dls_status add_cpu_job(dls_site_held *held, dls_csv *csv, const int col[N
     return DLS_OK;
 }
 
-static dls_status add_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS],
-                          dls_error *err)
+static dls_status add_job(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_site_held *held = user;
     double start_s, end_s;
+    held->unlisted = col[LIST] < 0;
     const char *id = dls_csv_text(csv, col[ID]);
     if (csv->n_cells != csv->n_header || strchr(id, '.') || !time_of(csv, col[START], &start_s) ||
         !time_of(csv, col[END], &end_s)) {
@@ -217,43 +219,15 @@ static dls_status add_job(dls_site_held *held, dls_csv *csv, const int col[N_COL
     return add_cpu_job(held, csv, col, &job, id, start_s, end_s, err);
 }
 
-static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
-{
-    int col[N_COLUMNS];
-    const dls_csv_bind binds[] = {{"JobID|JobIDRaw", &col[ID], true},
-                                  {"Start", &col[START], true},
-                                  {"End", &col[END], true},
-                                  {"NCPUS|AllocCPUS", &col[CPUS], false},
-                                  {"AllocTRES|ReqTRES", &col[TRES], true},
-                                  {"NodeList", &col[LIST], false},
-                                  {"Submit", &col[SUBMIT], false},
-                                  {"Eligible", &col[ELIGIBLE], false},
-                                  {"TimelimitRaw|Timelimit", &col[LIMIT], false},
-                                  {"User", &col[USER], false},
-                                  {"Account", &col[ACCOUNT], false},
-                                  {"Partition", &col[PARTITION], false}};
-    DLS_TRY(dls_csv_header(csv, err));
-    DLS_TRY(dls_csv_bind_all(csv, binds, N_COLUMNS, err));
-    held->unlisted = col[LIST] < 0;
-    csv->any_cells = true;
-    for (bool more;;) {
-        DLS_TRY(dls_csv_next(csv, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(add_job(held, csv, col, err));
-    }
-}
-
 dls_status dls_site_held_read(dls_site_held *held, const dls_trace_source *sacct, double zero_s,
                               dls_error *err)
 {
-    dls_csv csv;
+    static const char *const names[N_COLUMNS] = {
+        "JobID|JobIDRaw", "Start",    "End",  "AllocTRES|ReqTRES",      "NCPUS|AllocCPUS",
+        "NodeList",       "Submit",   "Eligible", "TimelimitRaw|Timelimit", "User",
+        "Account",        "Partition"};
     held->zero_s = zero_s;
-    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
-    const dls_status status = read_rows(held, &csv, err);
-    dls_csv_fini(&csv);
-    return status;
+    return dls_sacct_rows(sacct, names, N_COLUMNS, TRES + 1, add_job, held, err);
 }
 
 /* ---- report ------------------------------------------------------------------------------------

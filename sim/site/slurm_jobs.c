@@ -7,8 +7,10 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "site/node_list.h"
 #include "traces/date.h"
+#include "traces/sacct_json.h"
 #include "traces/trace_impl.h"
 
 #include <stdlib.h>
@@ -111,8 +113,9 @@ static dls_status text_of(reading *r, dls_csv *csv, int col, int32_t *code, dls_
     return dls_strdict_put(&r->to->texts, text, strlen(text), code, err);
 }
 
-static dls_status add_row(reading *r, dls_csv *csv, const int col[N_COLUMNS], dls_error *err)
+static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    reading *r = user;
     dls_site_jobs *to = r->to;
     site_job j = {.cpus = -1};
     int32_t code, name;
@@ -153,37 +156,19 @@ static dls_status add_row(reading *r, dls_csv *csv, const int col[N_COLUMNS], dl
     return DLS_OK;
 }
 
-static dls_status read_rows(reading *r, const dls_trace_source *sacct, dls_error *err)
+static void reading_fini(reading *r)
 {
-    int col[N_COLUMNS];
-    bool more = true;
-    const dls_csv_bind binds[] = {{"JobID|JobIDRaw", &col[ID], true},
-                                  {"User", &col[USER], false},
-                                  {"JobName", &col[NAME], false},
-                                  {"QOS", &col[QOS], false},
-                                  {"Reservation", &col[RESERVATION], false},
-                                  {"ReqTRES", &col[REQUESTED], false},
-                                  {"NCPUS|AllocCPUS", &col[CPUS], false},
-                                  {"SubmitLine", &col[SUBMIT_LINE], false}};
-    dls_csv csv;
-    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
-    csv.any_cells = true;
-    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        status = add_row(r, &csv, col, err);
-    }
-    dls_csv_fini(&csv);
-    return status;
+    dls_strdict_fini(&r->names);
+    dls_free(r->before);
 }
 
 dls_status dls_site_jobs_read(dls_site_jobs *jobs, const dls_trace_source *sacct, dls_error *err)
 {
-    reading r = {.to = jobs};
-    const dls_status status = read_rows(&r, sacct, err);
-    dls_strdict_fini(&r.names);
-    dls_free(r.before);
-    return status;
+    static const char *const names[N_COLUMNS] = {
+        "JobID|JobIDRaw", "User",    "JobName",         "QOS",
+        "Reservation",    "ReqTRES", "NCPUS|AllocCPUS", "SubmitLine"};
+    DLS_OWN(reading_fini) reading r = {.to = jobs};
+    return dls_sacct_rows(sacct, names, N_COLUMNS, 1, add_row, &r, err);
 }
 
 /* ---- runs that were preempted ---------------------------------------------------------------- */
@@ -223,38 +208,30 @@ dls_status dls_site_jobs_merge(dls_site_jobs *jobs, dls_trace **trace, dls_error
 {
     const dls_trace_options opts = {.keep_zero_duration = true};
     const size_t n = dls_trace_cols(*trace)->n;
-    dls_trace_builder *b = NULL;
+    dls_trace_builder *b;
     dls_trace *out = NULL;
-    dls_strdict ids = {0};
-    size_t *first = NULL, *last = NULL;
-    dls_status status = dls_alloc_array(&first, n, sizeof *first, "runs", err);
-    DLS_THEN(status, dls_alloc_array(&last, n, sizeof *last, "runs", err));
-    for (size_t j = 0; status == DLS_OK && j < n; j++) {
+    DLS_OWN(dls_strdict_fini) dls_strdict ids = {0};
+    DLS_FREED size_t *first = NULL, *last = NULL;
+    DLS_TRY(dls_alloc_array(&first, n, sizeof *first, "runs", err));
+    DLS_TRY(dls_alloc_array(&last, n, sizeof *last, "runs", err));
+    for (size_t j = 0; j < n; j++) {
         const char *id = dls_trace_id(*trace, j);
         const size_t had = ids.n;
         int32_t k;
-        status = dls_strdict_put(&ids, id, base_len(id), &k, err);
-        if (status == DLS_OK) {
-            first[k] = (size_t)k == had ? j : first[k];
-            last[k] = j;
-        }
+        DLS_TRY(dls_strdict_put(&ids, id, base_len(id), &k, err));
+        first[k] = (size_t)k == had ? j : first[k];
+        last[k] = j;
     }
-    if (status == DLS_OK && ids.n < n) {
-        status = dls_trace_builder_create(&opts, &b, err);
-        if (status == DLS_OK) {
-            *dls_trace_builder_info(b) = *dls_trace_about(*trace);
-            status = dls_trace_builder_end(b, add_merged(jobs, *trace, &ids, first, last, b, err),
-                                           &out, err);
-        }
+    if (ids.n == n) {
+        return DLS_OK;
     }
-    if (out) {
-        dls_trace_destroy(*trace);
-        *trace = out;
-    }
-    dls_strdict_fini(&ids);
-    dls_free(first);
-    dls_free(last);
-    return status;
+    DLS_TRY(dls_trace_builder_create(&opts, &b, err));
+    *dls_trace_builder_info(b) = *dls_trace_about(*trace);
+    DLS_TRY(dls_trace_builder_end(b, add_merged(jobs, *trace, &ids, first, last, b, err), &out,
+                                  err));
+    dls_trace_destroy(*trace);
+    *trace = out;
+    return DLS_OK;
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -345,27 +322,38 @@ static const char *mode_of(dls_csv *csv, const int col[N_QOS], const dls_site_ru
     return mode;
 }
 
-static dls_status put_qos_row(dls_csv *csv, const int col[N_QOS], const dls_site_rules *rules,
-                              dls_strdict *names, FILE *out, FILE *to, dls_error *err)
+typedef struct putting_qos {
+    const dls_site_rules *rules;
+    dls_strdict names;
+    FILE *out, *to;
+} putting_qos;
+
+static void putting_qos_fini(putting_qos *p)
 {
+    dls_strdict_fini(&p->names);
+}
+
+static dls_status put_qos_row(dls_csv *csv, const int *col, void *user, dls_error *err)
+{
+    putting_qos *p = user;
     char others[4200];
     int64_t priority;
     if (csv->cell[col[QOS_NAME]].len == 0 || memchr(csv->cell[col[QOS_NAME]].s, ',', csv->cell[col[QOS_NAME]].len)) {
         return dls_csv_fail(csv, col[QOS_NAME], err, "expected a name");
     }
-    DLS_TRY(add_qos(names, csv, col[QOS_NAME], err));
+    DLS_TRY(add_qos(&p->names, csv, col[QOS_NAME], err));
     DLS_TRY(dls_csv_i64(csv, col[QOS_PRIORITY], "a priority", 0, 0, INT64_C(10000000000), &priority, err));
     if (col[QOS_PREEMPT] >= 0) {
-        DLS_TRY(add_qos(names, csv, col[QOS_PREEMPT], err));
+        DLS_TRY(add_qos(&p->names, csv, col[QOS_PREEMPT], err));
     }
     snprintf(others, sizeof others, "%s", dls_csv_text(csv, col[QOS_PREEMPT]));
-    for (char *p = others; (p = strchr(p, ','));) {
-        *p = '+';
+    for (char *comma = others; (comma = strchr(comma, ','));) {
+        *comma = '+';
     }
-    fprintf(out, "%s,%lld,%s", dls_csv_text(csv, col[QOS_NAME]), (long long)priority, others);
+    fprintf(p->out, "%s,%lld,%s", dls_csv_text(csv, col[QOS_NAME]), (long long)priority, others);
     const char *own = dls_csv_text(csv, col[QOS_EXEMPT]);
-    const double exempt_s = own[0] ? dls_site_span_of(own) : rules->exempt_s;
-    fprintf(out, ",%s,%.15g,%.15g\n", mode_of(csv, col, rules, to), exempt_s,
+    const double exempt_s = own[0] ? dls_site_span_of(own) : p->rules->exempt_s;
+    fprintf(p->out, ",%s,%.15g,%.15g\n", mode_of(csv, col, p->rules, p->to), exempt_s,
             dls_site_span_of(dls_csv_text(csv, col[QOS_GRACE])));
     return DLS_OK;
 }
@@ -373,25 +361,14 @@ static dls_status put_qos_row(dls_csv *csv, const int col[N_QOS], const dls_site
 dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE *out, FILE *to,
                             dls_error *err)
 {
-    int col[N_QOS];
-    dls_strdict names = {0};
-    bool more = true;
-    dls_csv csv;
-    const dls_csv_bind binds[] = {
-        {"Name", &col[QOS_NAME], true},        {"Priority", &col[QOS_PRIORITY], true},
-        {"Preempt", &col[QOS_PREEMPT], false}, {"PreemptMode", &col[QOS_MODE], false},
-        {"PreemptExemptTime", &col[QOS_EXEMPT], false}, {"GraceTime", &col[QOS_GRACE], false}};
+    static const char *const names[N_QOS] = {"Name",        "Priority",          "Preempt",
+                                             "PreemptMode", "PreemptExemptTime", "GraceTime"};
+    DLS_OWN(putting_qos_fini) putting_qos p = {.rules = rules, .out = out, .to = to};
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     DLS_TRY(dls_csv_open(&csv, path, err));
     csv.sep = '|';
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_QOS, err));
     fputs("qos,priority,preempts,mode,exempt,grace\n", out);
-    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        status = put_qos_row(&csv, col, rules, &names, out, to, err);
-    }
-    dls_strdict_fini(&names);
-    dls_csv_fini(&csv);
-    return status;
+    return dls_csv_read(&csv, names, N_QOS, QOS_PREEMPT, put_qos_row, &p, err);
 }
 
 typedef struct putting {
@@ -399,6 +376,7 @@ typedef struct putting {
     const dls_site_log *log; /* NULL: none */
     const char *name, *path;
     double begin_s, end_s; /* end < begin: for good */
+    size_t n;              /* reservations */
     FILE *out;
 } putting;
 
@@ -432,67 +410,62 @@ static bool date_s(const char *text, size_t len, double zero_s, double *s)
     return good;
 }
 
-static dls_status put_events(putting *p, double zero_s, dls_error *err)
+static dls_status put_event(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
-    int name, start, end;
-    bool more = true;
-    dls_csv csv;
-    const dls_csv_bind binds[] = {
-        {"NodeName", &name, true}, {"TimeStart|Start", &start, true}, {"TimeEnd|End", &end, true}};
-    DLS_TRY(dls_csv_open(&csv, p->path, err));
-    csv.sep = '|';
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
-    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        const dls_csv_cell *from = &csv.cell[start], *to = &csv.cell[end];
-        if (!date_s(from->s, from->len, zero_s, &p->begin_s)) {
-            status = dls_csv_fail(&csv, start, err, "expected a date");
-        } else if (!date_s(to->s, to->len, zero_s, &p->end_s)) {
-            p->end_s = p->begin_s - 1;
-        }
-        DLS_THEN(status, dls_site_node_list(dls_csv_text(&csv, name), put_node, p, err));
+    putting *p = user;
+    const dls_csv_cell *from = &csv->cell[col[1]], *to = &csv->cell[col[2]];
+    if (!date_s(from->s, from->len, p->held->zero_s, &p->begin_s)) {
+        return dls_csv_fail(csv, col[1], err, "expected a date");
     }
-    dls_csv_fini(&csv);
-    return status;
+    if (!date_s(to->s, to->len, p->held->zero_s, &p->end_s)) {
+        p->end_s = p->begin_s - 1;
+    }
+    return dls_site_node_list(dls_csv_text(csv, col[0]), put_node, p, err);
 }
 
-static dls_status put_reservations(putting *p, double zero_s, dls_error *err)
+static dls_status put_events(putting *p, dls_error *err)
 {
-    char *text, *rest = NULL, name[64], start[64], end[64], nodes[4096];
-    size_t len, n = 0;
-    DLS_TRY(dls_file_read_plain(p->path, DLS_FILE_TABLE, &text, &len, err));
-    dls_status status = DLS_OK;
-    for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        dls_site_value_of(line, "ReservationName", name, sizeof name);
-        dls_site_value_of(line, "StartTime", start, sizeof start);
-        dls_site_value_of(line, "EndTime", end, sizeof end);
-        dls_site_value_of(line, "Nodes", nodes, sizeof nodes);
-        if (name[0] && date_s(start, strlen(start), zero_s, &p->begin_s) &&
-            date_s(end, strlen(end), zero_s, &p->end_s)) {
-            n++;
-            p->name = name;
-            status = dls_site_node_list(nodes, put_node, p, err);
-        }
+    static const char *const names[] = {"NodeName", "TimeStart|Start", "TimeEnd|End"};
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
+    DLS_TRY(dls_csv_open(&csv, p->path, err));
+    csv.sep = '|';
+    return dls_csv_read(&csv, names, 3, 3, put_event, p, err);
+}
+
+static dls_status put_reservation(void *user, char *line, dls_error *err)
+{
+    putting *p = user;
+    char name[64], start[64], end[64], nodes[4096];
+    dls_site_value_of(line, "ReservationName", name, sizeof name);
+    dls_site_value_of(line, "StartTime", start, sizeof start);
+    dls_site_value_of(line, "EndTime", end, sizeof end);
+    dls_site_value_of(line, "Nodes", nodes, sizeof nodes);
+    if (!name[0] || !date_s(start, strlen(start), p->held->zero_s, &p->begin_s) ||
+        !date_s(end, strlen(end), p->held->zero_s, &p->end_s)) {
+        return DLS_OK;
     }
-    dls_free(text);
-    if (status == DLS_OK && n == 0) {
-        status = dls_fail(err, DLS_EINPUT, p->path,
-                          "no reservation in it: is it the output of `scontrol show reservations "
-                          "-o`?");
-    }
-    return status;
+    p->n++;
+    p->name = name;
+    return dls_site_node_list(nodes, put_node, p, err);
+}
+
+static dls_status put_reservations(putting *p, dls_error *err)
+{
+    DLS_TRY(dls_file_lines(p->path, DLS_FILE_TABLE, put_reservation, p, err));
+    return p->n > 0 ? DLS_OK
+                    : dls_fail(err, DLS_EINPUT, p->path,
+                               "no reservation in it: is it the output of `scontrol show "
+                               "reservations -o`?");
 }
 
 dls_status dls_site_outages_put(const dls_site_slurm *site, const dls_site_held *held,
                                 const dls_site_log *log, FILE *out, dls_error *err)
 {
-    const double zero_s = held->zero_s;
     putting p = {.held = held, .log = log, .name = "", .path = site->events, .out = out};
     fputs("reservation,known,start,end,first,last\n", out);
     if (site->events) {
-        DLS_TRY(put_events(&p, zero_s, err));
+        DLS_TRY(put_events(&p, err));
     }
     p.path = site->reservations;
-    return site->reservations ? put_reservations(&p, zero_s, err) : DLS_OK;
+    return site->reservations ? put_reservations(&p, err) : DLS_OK;
 }

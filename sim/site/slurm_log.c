@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/strdict.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"
@@ -89,8 +90,9 @@ static void started(times *t, int64_t at_us)
     t->start_us = at_us;
 }
 
-static dls_status read_line(reading *r, const char *line, dls_error *err)
+static dls_status read_line(void *user, char *line, dls_error *err)
 {
+    reading *r = user;
     int64_t at_us;
     times *t;
     if (!time_of(r, line, &at_us)) {
@@ -128,20 +130,16 @@ static dls_status read_line(reading *r, const char *line, dls_error *err)
 
 static dls_status read_text(reading *r, const char *path, dls_error *err)
 {
-    char *text, *rest = NULL;
-    size_t len;
-    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, &text, &len, err));
-    dls_status status = DLS_OK;
-    for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        status = read_line(r, line, err);
-    }
-    dls_free(text);
-    if (status == DLS_OK && r->log->n_runs == 0) {
-        status = dls_fail(err, DLS_EINPUT, path,
-                          "no run of a scheduler in it: SlurmctldDebug=debug logs them");
-    }
-    return status;
+    DLS_TRY(dls_file_lines(path, DLS_FILE_TRACE, read_line, r, err));
+    return r->log->n_runs > 0 ? DLS_OK
+                              : dls_fail(err, DLS_EINPUT, path,
+                                         "no run of a scheduler in it: SlurmctldDebug=debug logs them");
+}
+
+static void reading_fini(reading *r)
+{
+    dls_strdict_fini(&r->ids);
+    dls_free(r->job);
 }
 
 /* Are all its times in the log, in order? Those of jobs without GPUs may be before 0. */
@@ -204,27 +202,25 @@ dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_held
 {
     const size_t n = dls_trace_cols(*trace)->n;
     const char *epoch = dls_trace_about(*trace)->epoch;
-    reading r = {
+    DLS_OWN(reading_fini) reading r = {
         .log = log, .last_us = INT64_MIN / 2, .main_us = DLS_ABSENT, .backfill_us = DLS_ABSENT};
     *log = (dls_site_log){.decay_us = DLS_ABSENT};
     if (!dls_date_parse(epoch, strlen(epoch), &r.zero_us)) {
         return dls_fail(err, DLS_EINPUT, path,
                         "the accounting has no dates that it could belong to");
     }
-    dls_status status = dls_alloc_array(&r.job, n + held->n_jobs, sizeof *r.job, "times", err);
-    for (size_t j = 0; status == DLS_OK && j < n + held->n_jobs; j++) {
+    DLS_TRY(dls_alloc_array(&r.job, n + held->n_jobs, sizeof *r.job, "times", err));
+    for (size_t j = 0; j < n + held->n_jobs; j++) {
         int32_t code;
         const char *id =
             j < n ? dls_trace_id(*trace, j) : dls_strdict_get(&held->people, held->job[j - n].id);
         r.job[j] = (times){DLS_ABSENT, DLS_ABSENT, DLS_ABSENT, DLS_ABSENT, DLS_ABSENT};
-        status = dls_strdict_put(&r.ids, id, strlen(id), &code, err);
+        DLS_TRY(dls_strdict_put(&r.ids, id, strlen(id), &code, err));
     }
-    DLS_THEN(status, read_text(&r, path, err));
-    DLS_THEN(status, rebuild(&r, trace, err));
-    for (size_t k = 0; status == DLS_OK && k < held->n_jobs; k++) {
+    DLS_TRY(read_text(&r, path, err));
+    DLS_TRY(rebuild(&r, trace, err));
+    for (size_t k = 0; k < held->n_jobs; k++) {
         set_times(&r, held, &held->job[k]);
     }
-    dls_strdict_fini(&r.ids);
-    dls_free(r.job);
-    return status;
+    return DLS_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "traces/date.h"
 
 #include <stdlib.h>
@@ -133,12 +134,11 @@ static void put_one(const dls_site_partitions *p, const char *text, const char *
 dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol,
                                    const dls_trace *trace, FILE *out, FILE *to, dls_error *err)
 {
-    char *text = NULL;
+    DLS_FREED char *text = NULL;
     size_t len;
     if (scontrol) {
         DLS_TRY(dls_file_read_plain(scontrol, DLS_FILE_CONFIG, &text, &len, err));
         if (!strstr(text, "PartitionName=")) {
-            dls_free(text);
             return dls_fail(
                 err, DLS_EINPUT, scontrol,
                 "no partition in it: is it the output of `scontrol show partitions -o`?");
@@ -161,6 +161,5 @@ dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *sco
                 "raised to it: %zu\n",
                 over);
     }
-    dls_free(text);
     return DLS_OK;
 }

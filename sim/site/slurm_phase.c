@@ -5,8 +5,9 @@
 #include "site/slurm_phase.h"
 
 #include "base/alloc.h"
-#include "base/csv.h"
+#include "base/own.h"
 #include "traces/date.h"
+#include "traces/sacct_json.h"
 
 #include <gsl/gsl_sort.h>
 #include <math.h>
@@ -19,29 +20,25 @@
 typedef struct starts {
     double *s; /* in seconds from the epoch, as recorded */
     size_t n, cap;
+    int64_t zero_us;
 } starts;
 
-static dls_status read_starts(const dls_trace_source *sacct, int64_t zero_us, starts *out, dls_error *err)
+static void starts_fini(starts *all)
 {
-    dls_csv csv;
-    bool more = false;
-    dls_csv_init(&csv, sacct->path, sacct->text, sacct->len, '|');
-    dls_status status = dls_csv_header(&csv, err);
-    const int start = dls_csv_find(&csv, "Start"), flags = dls_csv_find(&csv, "Flags");
-    csv.any_cells = true;
-    while (status == DLS_OK && start >= 0 && flags >= 0 &&
-           (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
-        int64_t at_us;
-        if (csv.n_cells == csv.n_header && strstr(dls_csv_text(&csv, flags), "SchedBackfill") &&
-            dls_date_or_seconds(csv.cell[start].s, csv.cell[start].len, &at_us)) {
-            status = dls_grow(&out->s, &out->cap, out->n + 1, sizeof *out->s, err);
-            if (status == DLS_OK) {
-                out->s[out->n++] = 1e-6 * (double)(at_us - zero_us);
-            }
-        }
+    dls_free(all->s);
+}
+
+static dls_status add_start(dls_csv *csv, const int *col, void *user, dls_error *err)
+{
+    starts *all = user;
+    int64_t at_us;
+    if (col[0] >= 0 && col[1] >= 0 && csv->n_cells == csv->n_header &&
+        strstr(dls_csv_text(csv, col[1]), "SchedBackfill") &&
+        dls_date_or_seconds(csv->cell[col[0]].s, csv->cell[col[0]].len, &at_us)) {
+        DLS_TRY(dls_grow(&all->s, &all->cap, all->n + 1, sizeof *all->s, err));
+        all->s[all->n++] = 1e-6 * (double)(at_us - all->zero_us);
     }
-    dls_csv_fini(&csv);
-    return status;
+    return DLS_OK;
 }
 
 /* Sorted, each second once, the first so many. */
@@ -84,20 +81,22 @@ static size_t best_phase(const starts *all, double period_s, double *room, doubl
 dls_status dls_site_phase_of(const dls_trace_source *sacct, const char *epoch, double interval_s,
                              dls_site_phase *out, bool *found, dls_error *err)
 {
-    starts all = {0};
-    double *room = NULL, phase_s = 0;
+    static const char *const names[] = {"Start", "Flags"};
+    DLS_OWN(starts_fini) starts all = {0};
+    DLS_FREED double *room = NULL;
+    double phase_s = 0;
     size_t best = 0;
-    int64_t zero_us;
     *found = false;
-    if (interval_s < 2 || !dls_date_parse(epoch, strlen(epoch), &zero_us)) {
+    if (interval_s < 2 || !dls_date_parse(epoch, strlen(epoch), &all.zero_us)) {
         return DLS_OK; /* of runs every second nothing is seen */
     }
-    dls_status status = read_starts(sacct, zero_us, &all, err);
-    if (status == DLS_OK && all.n > 0) {
-        thin(&all);
-        status = dls_alloc_array(&room, 2 * all.n, sizeof *room, "starts", err);
+    DLS_TRY(dls_sacct_rows(sacct, names, 2, 0, add_start, &all, err));
+    if (all.n == 0) {
+        return DLS_OK;
     }
-    for (int k = 0; status == DLS_OK && k < CYCLES && all.n >= 10; k++) {
+    thin(&all);
+    DLS_TRY(dls_alloc_array(&room, 2 * all.n, sizeof *room, "starts", err));
+    for (int k = 0; k < CYCLES && all.n >= 10; k++) {
         const double period_s = interval_s + k * CYCLE_STEP_S;
         const size_t n = best_phase(&all, period_s, room, &phase_s);
         if (n > best) {
@@ -108,7 +107,5 @@ dls_status dls_site_phase_of(const dls_trace_source *sacct, const char *epoch, d
         }
     }
     *found = all.n >= 10 && 5 * best >= 4 * all.n;
-    dls_free(room);
-    dls_free(all.s);
-    return status;
+    return DLS_OK;
 }

@@ -13,17 +13,13 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "site/node_list.h"
 
 #include <string.h>
 #include <strings.h>
 
 enum { SEVERAL = -2 };
-
-void dls_site_topology_init(dls_site_topology *t)
-{
-    *t = (dls_site_topology){.all_type = -1};
-}
 
 void dls_site_topology_fini(dls_site_topology *t)
 {
@@ -130,13 +126,13 @@ static dls_status read_file(dls_site_topology *t, const char *path,
                                               bool *odd, dls_error *err),
                             dls_error *err)
 {
-    char *text, *rest, *save;
+    DLS_FREED char *text = NULL;
+    char *rest, *save;
     size_t len;
     int32_t number = 1;
-    dls_status status = DLS_OK;
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &text, &len, err));
     rest = text;
-    while (status == DLS_OK && *rest) {
+    while (*rest) {
         char *word[32];
         size_t n = 0;
         bool odd = false;
@@ -146,15 +142,14 @@ static dls_status read_file(dls_site_topology *t, const char *path,
             word[n++] = w;
         }
         if (n > 0) {
-            status = one(t, word, n, &odd, err);
+            DLS_TRY(one(t, word, n, &odd, err));
         }
         if (odd && t->odd++ == 0) {
             t->first_odd = at;
             t->odd_file = path;
         }
     }
-    dls_free(text);
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_site_topology_read(dls_site_topology *t, const char *topology, const char *gres,

@@ -23,13 +23,12 @@ typedef struct dls_site_topology {
     dls_strdict names, types;
     dls_site_place *place; /* [names] */
     size_t cap;
-    int32_t all_type; /* of nodes that are not named in gres.conf */
+    int32_t all_type; /* of nodes that are not named in gres.conf; -1 to begin with */
     int32_t racks, odd, first_odd; /* switches with nodes; lines that say nothing of either, and the first */
     const char *odd_file;
     int32_t without, again; /* listed nodes behind no switch; nodes behind two, which count for the first */
 } dls_site_topology;
 
-void dls_site_topology_init(dls_site_topology *t);
 void dls_site_topology_fini(dls_site_topology *t);
 /* Either may be NULL. Topology: topology.conf or `scontrol show topology`; lines with Nodes and without Switches are racks, so
  * are blocks. Errors: EINPUT (not to be read), ENOMEM. */

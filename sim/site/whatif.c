@@ -55,7 +55,7 @@ static void total(const dls_simulation *sim, dls_whatif_total *out)
 /* A history without waits can be replayed, not graded. */
 static dls_status grade(dls_setup *before, dls_whatif *w, dls_error *err)
 {
-    dls_fidelity f = {0};
+    DLS_OWN(dls_fidelity_fini) dls_fidelity f = {0};
     const dls_trace_columns *c = dls_trace_cols(w->trace);
     bool known = false;
     for (size_t j = 0; c->queue_us && j < c->n && !known; j++) {
@@ -66,12 +66,9 @@ static dls_status grade(dls_setup *before, dls_whatif *w, dls_error *err)
         w->ungraded = "the history does not say how long jobs waited";
         return DLS_OK;
     }
-    const dls_status status = dls_fidelity_of(before, &f, err);
-    if (status == DLS_OK) {
-        w->grade = f.grade;
-    }
-    dls_fidelity_fini(&f);
-    return status;
+    DLS_TRY(dls_fidelity_of(before, &f, err));
+    w->grade = f.grade;
+    return DLS_OK;
 }
 
 /* ---- the fewest nodes --------------------------------------------------------------------------
@@ -90,13 +87,11 @@ static dls_status holds(search *s, int64_t nodes, bool *yes, dls_error *err)
 {
     dls_whatif *w = s->w;
     dls_whatif_number value = {0};
-    dls_simulation *sim = NULL;
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
     DLS_TRY(dls_whatif_set_count(s->setup, s->group, nodes, err));
-    dls_status status = run(s->setup, s->trace, &sim, err);
+    DLS_TRY(run(s->setup, s->trace, &sim, err));
     const dls_whatif_run of = {s->trace, sim};
-    DLS_THEN(status, dls_whatif_measure(w, &of, &s->target, false, s->asked->seed, &value, err));
-    dls_simulation_destroy(sim);
-    DLS_TRY(status);
+    DLS_TRY(dls_whatif_measure(w, &of, &s->target, false, s->asked->seed, &value, err));
     *yes = value.value < s->target.limit_s;
     DLS_TRY(dls_grow(&w->tried, &w->tried_cap, w->n_tried + 1, sizeof *w->tried, err));
     size_t at = w->n_tried++;

@@ -57,9 +57,9 @@ dls_status dls_whatif_predict(const char *type, const char *reference, dls_whati
                               dls_error *err)
 {
     char text[900];
-    dls_setup *setup = NULL;
-    dls_trace *trace = NULL;
-    dls_simulation *sim = NULL;
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
     *out = (dls_whatif_speed){0};
     snprintf(out->type, sizeof out->type, "%s", type);
     snprintf(out->reference, sizeof out->reference, "%s", reference);
@@ -76,9 +76,6 @@ dls_status dls_whatif_predict(const char *type, const char *reference, dls_whati
     DLS_THEN(status, dls_simulation_create(setup, trace, &sim, err));
     DLS_THEN(status, dls_simulation_run(sim, err));
     DLS_THEN(status, look(sim, out, err));
-    dls_simulation_destroy(sim);
-    dls_trace_destroy(trace);
-    dls_setup_destroy(setup);
     if (status == DLS_ECONFIG) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "no speed of %s against %s can be predicted, as one of them is not among "

@@ -272,40 +272,38 @@ static dls_status add_sizes(comparing *c, dls_error *err)
 {
     const dls_trace_columns *a = dls_trace_cols(c->before->trace),
                             *b = dls_trace_cols(c->after->trace);
-    int32_t *sizes;
+    DLS_FREED int32_t *sizes = NULL;
     DLS_TRY(dls_alloc_array(&sizes, a->n + 1, sizeof *sizes, "sizes", err));
     memcpy(sizes, a->gpus, a->n * sizeof *sizes);
     qsort(sizes, a->n, sizeof *sizes, whole);
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < a->n && status == DLS_OK; i++) {
+    for (size_t i = 0; i < a->n; i++) {
         char name[16];
-        if (i > 0 && sizes[i] == sizes[i - 1]) {
-            continue;
+        if (i == 0 || sizes[i] != sizes[i - 1]) {
+            snprintf(name, sizeof name, "%d", (int)sizes[i]);
+            DLS_TRY(add_group(c, "GPUs", name, a->gpus, sizes[i], b->gpus, sizes[i], err));
         }
-        snprintf(name, sizeof name, "%d", (int)sizes[i]);
-        status = add_group(c, "GPUs", name, a->gpus, sizes[i], b->gpus, sizes[i], err);
     }
-    dls_free(sizes);
-    return status;
+    return DLS_OK;
+}
+
+static void comparing_fini(comparing *c)
+{
+    DLS_FREE_ALL(c->a.at, c->b.at, c->draws.times);
 }
 
 dls_status dls_whatif_compare(dls_whatif *w, const dls_whatif_run *before,
                               const dls_whatif_run *after, uint64_t seed, dls_error *err)
 {
-    comparing c = {.w = w, .before = before, .after = after};
+    DLS_OWN(comparing_fini) comparing c = {.w = w, .before = before, .after = after};
     const size_t n_before = dls_trace_cols(before->trace)->n;
     const size_t n_after = dls_trace_cols(after->trace)->n;
-    dls_status status = draw(&c.draws, w->n_blocks, seed, err);
-    DLS_THEN(status, dls_alloc_array(&c.a.at, n_before + 1, sizeof *c.a.at, "waits", err));
-    DLS_THEN(status, dls_alloc_array(&c.b.at, n_after + 1, sizeof *c.b.at, "waits", err));
-    DLS_THEN(status, add_group(&c, "all", "jobs", NULL, 0, NULL, 0, err));
-    DLS_THEN(status, add_named(&c, &partitions, err));
-    DLS_THEN(status, add_named(&c, &accounts, err));
-    DLS_THEN(status, add_sizes(&c, err));
-    dls_free(c.a.at);
-    dls_free(c.b.at);
-    dls_free(c.draws.times);
-    return status;
+    DLS_TRY(draw(&c.draws, w->n_blocks, seed, err));
+    DLS_TRY(dls_alloc_array(&c.a.at, n_before + 1, sizeof *c.a.at, "waits", err));
+    DLS_TRY(dls_alloc_array(&c.b.at, n_after + 1, sizeof *c.b.at, "waits", err));
+    DLS_TRY(add_group(&c, "all", "jobs", NULL, 0, NULL, 0, err));
+    DLS_TRY(add_named(&c, &partitions, err));
+    DLS_TRY(add_named(&c, &accounts, err));
+    return add_sizes(&c, err);
 }
 
 /* ---- the target --------------------------------------------------------------------------------
@@ -366,8 +364,9 @@ dls_status dls_whatif_measure(const dls_whatif *w, const dls_whatif_run *run,
 {
     const int32_t *code = NULL;
     int32_t which = 0;
-    draws d = {0};
-    waits of = {0};
+    DLS_OWN(comparing_fini) comparing own = {.w = NULL};
+    draws *d = &own.draws;
+    waits *of = &own.a;
     double unused[DRAWS];
     if (strcmp(target->kind, "GPUs") == 0) {
         code = dls_trace_cols(run->trace)->gpus;
@@ -378,19 +377,17 @@ dls_status dls_whatif_measure(const dls_whatif *w, const dls_whatif_run *run,
         which = code ? code_of(by, run->trace, target->name) : NEVER_DRAWN - 1;
     }
     DLS_TRY(
-        dls_alloc_array(&of.at, dls_trace_cols(run->trace)->n + 1, sizeof *of.at, "waits", err));
-    dls_status status = want_draws ? draw(&d, w->n_blocks, seed, err) : DLS_OK;
-    if (status == DLS_OK && (code || !*target->kind)) {
-        collect(w, run, code, which, &of);
+        dls_alloc_array(&of->at, dls_trace_cols(run->trace)->n + 1, sizeof *of->at, "waits", err));
+    if (want_draws) {
+        DLS_TRY(draw(d, w->n_blocks, seed, err));
     }
-    if (status == DLS_OK && of.n == 0) {
-        status = dls_fail(err, DLS_EUSAGE, NULL, "--target: the history has no jobs of %s %s",
-                          target->kind, target->name);
+    if (code || !*target->kind) {
+        collect(w, run, code, which, of);
     }
-    if (status == DLS_OK) {
-        *out = number_of(&of, of.n, target->quantile, &d, unused);
+    if (of->n == 0) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--target: the history has no jobs of %s %s",
+                        target->kind, target->name);
     }
-    dls_free(of.at);
-    dls_free(d.times);
-    return status;
+    *out = number_of(of, of->n, target->quantile, d, unused);
+    return DLS_OK;
 }

@@ -5,7 +5,6 @@
 #include "sweep/plan.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "base/shell.h"
 #include "config/load.h"

@@ -5,7 +5,6 @@
 #include "sweep/sweep.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "sweep/read.h"
 

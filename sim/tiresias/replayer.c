@@ -6,10 +6,13 @@
 #include "dlsim/replayer.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "tiresias/tiresias.h"
 
 #include <string.h>
 #include <time.h>
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
 
 enum {
     TRACE,
@@ -54,18 +57,16 @@ static const dls_option options[] = {
 static dls_status simulate(dls_tiresias_params *params, const char *log_path, bool flush,
                            const dls_trace *trace, dls_record *rec, dls_error *err)
 {
-    dls_tiresias_log *log = NULL;
+    DLS_HOLD(dls_tiresias_log_destroy) dls_tiresias_log *log = NULL;
     DLS_TRY(dls_tiresias_log_create(log_path, params, flush, &log, err));
     params->on_event = dls_tiresias_log_event;
     params->user = log;
-    dls_status status = dls_tiresias_run(params, trace, rec, err);
-    DLS_THEN(status, dls_tiresias_log_finish(log, trace, rec, params->completed, err));
-    dls_tiresias_log_destroy(log);
-    if (status == DLS_OK && !rec->complete) {
-        status = dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted at %lld s: the logs end there",
-                          (long long)(rec->end_us_of_run / DLS_US_PER_S));
-    }
-    return status;
+    DLS_TRY(dls_tiresias_run(params, trace, rec, err));
+    DLS_TRY(dls_tiresias_log_finish(log, trace, rec, params->completed, err));
+    return rec->complete ? DLS_OK
+                         : dls_fail(err, DLS_EINTERRUPTED, NULL,
+                                    "interrupted at %lld s: the logs end there",
+                                    (long long)(rec->end_us_of_run / DLS_US_PER_S));
 }
 
 typedef struct counts {
@@ -168,21 +169,19 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
                                   .samples_path = v[SAMPLES].s,
                                   .interrupted = call->to->interrupted,
                                   .asked = call->to->user};
-    dls_trace *trace;
-    dls_record *rec = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
+    DLS_FREED int32_t *completed = NULL;
     if (*v[CLUSTER].s) {
         DLS_TRY(dls_tiresias_load_cluster(v[CLUSTER].s, &params.cluster, err));
     }
     DLS_TRY(dls_tiresias_check(&params, err));
     DLS_TRY(dls_trace_load(v[TRACE].s, "tiresias", &reading, &trace, err));
-    dls_status status = dls_record_create(dls_trace_cols(trace)->n, &rec, err);
-    DLS_THEN(status, dls_alloc_array(&params.completed, dls_trace_cols(trace)->n + 1,
-                                     sizeof *params.completed, "order of ending", err));
-    DLS_THEN(status, replay(call, &params, trace, rec, err));
-    dls_free(params.completed);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
-    return status;
+    DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, &rec, err));
+    DLS_TRY(dls_alloc_array(&completed, dls_trace_cols(trace)->n + 1, sizeof *completed,
+                            "order of ending", err));
+    params.completed = completed;
+    return replay(call, &params, trace, rec, err);
 }
 
 static const char *schedule_at(size_t i, const char **summary)

@@ -3,7 +3,7 @@
  * Runs one schedule of the Tiresias simulator: the table of schedules with their runners, and the
  * checks of what the original supports.
  */
-#include "base/alloc.h"
+#include "base/own.h"
 #include "base/suggest.h"
 #include "tiresias/core.h"
 #include "tiresias/tiresias.h"
@@ -151,7 +151,7 @@ dls_status dls_tiresias_run(const dls_tiresias_params *p, const dls_trace *trace
     DLS_TRY(dls_tiresias_check(p, err));
     const size_t i = find_schedule(p->schedule);
     dls_tiresias_params filled = *p;
-    int64_t *loaded = NULL;
+    DLS_FREED int64_t *loaded = NULL;
     if (schedules[i].needs_samples && !p->samples) {
         DLS_TRY(dls_tiresias_load_samples(p->samples_path, &loaded, &filled.n_samples, err));
         filled.samples = loaded;
@@ -159,8 +159,5 @@ dls_status dls_tiresias_run(const dls_tiresias_params *p, const dls_trace *trace
         filled.samples = NULL;
     }
     const bool by_count = strcmp(p->scheme, "count") == 0;
-    const dls_status status =
-        dls_tir_run(runners[i].family[!by_count], runners[i].knob2, &filled, trace, rec, err);
-    dls_free(loaded);
-    return status;
+    return dls_tir_run(runners[i].family[!by_count], runners[i].knob2, &filled, trace, rec, err);
 }

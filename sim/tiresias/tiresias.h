@@ -10,6 +10,7 @@
 #ifndef DLS_TIRESIAS_TIRESIAS_H
 #define DLS_TIRESIAS_TIRESIAS_H
 
+#include "base/own.h"
 #include "dlsim/error.h"
 #include "dlsim/trace.h"
 #include "record/record.h"
@@ -105,8 +106,7 @@ dls_status dls_tiresias_load_cluster(const char *path, dls_tiresias_cluster *out
                                    dls_error *err) DLS_MUST_CHECK;
 
 /* GPU-time samples: a header line "duration", then one whole number of seconds a line, each at
- * least
- * 1. *out is sorted and freed by dls_free. */
+ * least 1. *out is sorted, and freed by dls_free in any case. */
 dls_status dls_tiresias_load_samples(const char *path, int64_t **out, size_t *n,
                                    dls_error *err) DLS_MUST_CHECK;
 
@@ -125,5 +125,6 @@ dls_status dls_tiresias_log_event(void *log, const dls_tiresias_event *event, dl
 dls_status dls_tiresias_log_finish(dls_tiresias_log *log, const dls_trace *trace, const dls_record *rec,
                                  const int32_t *completed, dls_error *err) DLS_MUST_CHECK;
 void dls_tiresias_log_destroy(dls_tiresias_log *log); /* NULL-safe; unfinished files are removed */
+DLS_OWNER(dls_tiresias_log, dls_tiresias_log_destroy)
 
 #endif

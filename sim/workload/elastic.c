@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/csv.h"
-#include "base/free.h"
 #include "workload/kinds.h"
 #include "workload/throughputs.h"
 

@@ -17,6 +17,7 @@
 #ifndef DLS_WORKLOAD_ELASTIC_H
 #define DLS_WORKLOAD_ELASTIC_H
 
+#include "base/own.h"
 #include "cluster/cluster.h"
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
@@ -30,6 +31,7 @@ dls_status dls_elastic_create(const char *path, const dls_trace *trace,
                               const dls_cluster_spec *cluster, dls_elastic_jobs **out,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_elastic_destroy(dls_elastic_jobs *e); /* NULL-safe */
+DLS_OWNER(dls_elastic_jobs, dls_elastic_destroy)
 
 /* [jobs]; the gang of the trace lies within. */
 const int32_t *dls_elastic_min_gpus(const dls_elastic_jobs *e);

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/own.h"
 #include "base/assert.h"
-#include "base/free.h"
 #include "base/radix.h"
 #include "base/strdict.h"
 

@@ -5,9 +5,7 @@
 #include "world/stage_table.h"
 
 #include "base/alloc.h"
-#include "base/own.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/units.h"
 #include "workload/kinds.h"
 
@@ -15,6 +13,9 @@
 #include <string.h>
 
 enum { MODEL, GPUS, DATA, COMPUTE, EXCHANGE, ITERATION, N_COLS };
+
+static const char *const names[N_COLS] = {"model",     "gpus",       "data_s",
+                                          "compute_s", "exchange_s", "iteration_s"};
 
 static dls_status seconds(dls_csv *csv, int col, double *out, dls_error *err)
 {
@@ -60,25 +61,13 @@ static dls_status parse_row(dls_csv *csv, const int *col, const dls_stage_table 
     return DLS_OK;
 }
 
-static dls_status parse(dls_csv *csv, dls_stage_table *t, dls_error *err)
+static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
-    int col[N_COLS];
-    const dls_csv_bind binds[N_COLS] = {
-        {"model", &col[MODEL], true},         {"gpus", &col[GPUS], true},
-        {"data_s", &col[DATA], true},         {"compute_s", &col[COMPUTE], true},
-        {"exchange_s", &col[EXCHANGE], true}, {"iteration_s", &col[ITERATION], false}};
-    size_t room = 0;
-    DLS_TRY(dls_csv_header(csv, err));
-    DLS_TRY(dls_csv_bind_all(csv, binds, N_COLS, err));
-    for (bool more;;) {
-        DLS_TRY(dls_csv_next(csv, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_grow(&t->row, &room, t->n + 1, sizeof *t->row, err));
-        DLS_TRY(parse_row(csv, col, t, &t->row[t->n], err));
-        t->n++;
-    }
+    dls_stage_table *t = user;
+    DLS_TRY(dls_grow(&t->row, &t->cap, t->n + 1, sizeof *t->row, err));
+    DLS_TRY(parse_row(csv, col, t, &t->row[t->n], err));
+    t->n++;
+    return DLS_OK;
 }
 
 static const dls_stage_row *nearest(const dls_stage_table *t, const char *model, int32_t gpus)
@@ -116,13 +105,8 @@ static dls_status match(const char *path, const dls_trace *trace, dls_stage_tabl
 dls_status dls_stage_table_load(const char *path, const dls_trace *trace, dls_stage_table *out,
                                 dls_error *err)
 {
-    DLS_FREED char *text = NULL;
-    size_t len;
-    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     *out = (dls_stage_table){0};
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
-    dls_status status = parse(&csv, out, err);
+    dls_status status = dls_csv_rows(path, names, N_COLS, ITERATION, add_row, out, err);
     DLS_THEN(status, match(path, trace, out, err));
     if (status != DLS_OK) {
         dls_stage_table_fini(out);

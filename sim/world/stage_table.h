@@ -28,7 +28,7 @@ typedef struct dls_stage_row {
 
 typedef struct dls_stage_table {
     dls_stage_row *row; /* [n] owned */
-    size_t n;
+    size_t n, cap;
     const dls_stage_row **of; /* [jobs] of the trace; owned */
     uint64_t nearest;         /* jobs with a row of another number of GPUs */
 } dls_stage_table;

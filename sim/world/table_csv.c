@@ -13,6 +13,7 @@
 
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/units.h"
 #include "workload/throughputs.h"
 
@@ -28,20 +29,6 @@ static const struct cluster {
                 {"-quad", "RTX6000"}, {"-azure", "V100"}, {"-dgx-ext", "A100"}};
 
 #define CLUSTERS ((int)(sizeof clusters / sizeof *clusters))
-
-/* Rows of one file into the table; of that GPU and model. */
-typedef dls_status (*read_fn)(dls_csv *csv, const char *gpu, const char *model, dls_table *out,
-                              dls_error *err);
-
-static dls_status read_csv(const char *path, read_fn read, const char *gpu, const char *model,
-                           dls_table *out, dls_error *err)
-{
-    dls_csv csv;
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    const dls_status status = read(&csv, gpu, model, out, err);
-    dls_csv_fini(&csv);
-    return status;
-}
 
 static dls_status count_in(const dls_csv *csv, int col, int32_t *out, dls_error *err)
 {
@@ -68,10 +55,13 @@ static dls_status placement_in(dls_csv *csv, int col, dls_table_row *row, dls_er
 }
 
 /* placements.csv, or scalability.csv with counts of nodes and GPUs. */
-static dls_status pollux_rows(dls_csv *csv, const char *gpu, const char *model, dls_table *out,
+static dls_status pollux_rows(const char *path, const char *gpu, const char *model, dls_table *out,
                               dls_error *err)
 {
     int placement, nodes, gpus, batch, time;
+    DLS_OWN(dls_csv_fini) dls_csv table = {0};
+    dls_csv *csv = &table;
+    DLS_TRY(dls_csv_open(csv, path, err));
     DLS_TRY(dls_csv_header(csv, err));
     const bool placements = dls_csv_find(csv, "placement") >= 0;
     const dls_csv_bind binds[] = {{"placement", &placement, placements},
@@ -115,7 +105,7 @@ dls_status dls_table_read_pollux(const char *path, dls_table *out, bool *found, 
         const struct cluster *c = &clusters[i / 2 % CLUSTERS];
         snprintf(file, sizeof file, "%s/%s/%s%s.csv", path, model, files[i % 2], c->suffix);
         if (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) {
-            status = read_csv(file, pollux_rows, c->gpu, model, out, err);
+            status = pollux_rows(file, c->gpu, model, out, err);
             *found = true;
         }
     }

@@ -119,8 +119,8 @@ find sim placement traces results predictor python \( -name '*.[ch]' -o -name '*
             start = why = 0
         }
         END { exit bad }' || bad=1
-# Every function is called by the program: its name stands elsewhere than at its definition and its declaration, and a call in
-# a test does not count. But for those of which tests alone have need:
+# Every function is called by the program: its name stands in code elsewhere than at its definition and its declaration, and
+# neither a call in a test nor a mention in a comment counts. But for those of which tests alone have need:
 only_tests=" dls_alloc_set_hook "      # refuses allocations
 only_tests+=" dls_sim_run "            # a whole run in one call, by whose name profiles are taken (docs/performance.md)
 only_tests+=" dls_trace_parse "        # a trace from memory: what the fuzzer feeds
@@ -129,7 +129,8 @@ only_tests+=" dls_muri_group "         # against the program's groups, where its
 only_tests+=" dls_world_cost_so_far "  # counts what settling looks at
 sources=$(find sim placement traces results predictor python \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \) \
     ! -path '*/build/*')
-used=$(grep -ohE '\bdls_[a-z0-9_]+\b' $sources | sort | uniq -c | awk '$1 > 2 { print $2 }')
+code() { perl -0777 -pe 's{("(?:\\.|[^"\\])*"|\x27(?:\\.|[^\x27\\])*\x27)|/\*.*?\*/|//[^\n]*}{$1 // " "}gse' "$@"; }
+used=$(code $sources | grep -ohE '\bdls_[a-z0-9_]+\b' | sort | uniq -c | awk '$1 > 2 { print $2 }')
 for name in $(grep -ohE '^[a-z].*\bdls_[a-z0-9_]+\(' $(grep -v '\.h$' <<<"$sources") | grep -oE 'dls_[a-z0-9_]+\($' | tr -d '(' |
     sort -u | comm -23 - <(echo "$used")); do
     case $only_tests in *" $name "*) continue ;; esac

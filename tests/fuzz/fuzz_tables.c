@@ -89,9 +89,9 @@ static dls_status samples(dls_error *err)
 static dls_status muri(dls_error *err)
 {
     dls_muri_trace t = {0};
-    DLS_TRY(dls_muri_load(path[0], &t, err));
+    const dls_status status = dls_muri_load(path[0], &t, err);
     dls_muri_trace_fini(&t);
-    return DLS_OK;
+    return status;
 }
 
 static dls_status gavel(dls_error *err)
@@ -106,8 +106,8 @@ static dls_status gavel(dls_error *err)
 static dls_status lucid(dls_error *err)
 {
     dls_lucid_trace t = {0};
-    DLS_TRY(dls_lucid_load(path[0], &t, err));
-    dls_status status = dls_lucid_load_pairs(path[1], &t, err);
+    dls_status status = dls_lucid_load(path[0], &t, err);
+    DLS_THEN(status, dls_lucid_load_pairs(path[1], &t, err));
     if (status == DLS_EINPUT) {
         status = dls_lucid_load_forecast(path[1], &t, err);
     }
@@ -118,9 +118,9 @@ static dls_status lucid(dls_error *err)
 static dls_status fgd(dls_error *err)
 {
     dls_fgd_input in = {0};
-    DLS_TRY(dls_fgd_load(path[0], path[1], &in, err));
+    const dls_status status = dls_fgd_load(path[0], path[1], &in, err);
     dls_fgd_input_fini(&in);
-    return DLS_OK;
+    return status;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

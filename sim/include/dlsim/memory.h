@@ -33,6 +33,15 @@ DLS_API void *dls_alloc(size_t bytes);
 DLS_API void *dls_alloc_zero(size_t n, size_t size);
 DLS_API void *dls_realloc(void *p, size_t bytes);
 DLS_API void dls_free(void *p);
+/* Several arrays in one call: DLS_FREE_ALL(list->x, list->y, list); */
+#define DLS_FREE_ALL(...)                                                                          \
+    dls_free_each((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+static inline void dls_free_each(void *const *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        dls_free(p[i]);
+    }
+}
 /* *(void **)p becomes an array of n elements of `size` bytes, zeroed; NULL after a failure. `what` is for the
  * error's message. */
 DLS_API dls_status dls_alloc_array(void *p, size_t n, size_t size, const char *what,
