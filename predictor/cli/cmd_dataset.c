@@ -163,39 +163,20 @@ static void put_metrics(json_object *to, const char *name, const double x[DLS_ME
 static void put_setting(json_object *list, const dls_dataset_setting *s,
                         const dls_dataset_summary *m)
 {
-    const struct {
-        const char *name;
-        double value;
-    } numbers[] = {{"n_ps", s->n_ps},
-                   {"n_workers", s->n_workers},
-                   {"n_nodes", s->n_nodes},
-                   {"train", (double)m->n_split[DLS_SPLIT_TRAIN]},
-                   {"val", (double)m->n_split[DLS_SPLIT_VAL]},
-                   {"test", (double)m->n_split[DLS_SPLIT_TEST]},
-                   {"left_out", (double)m->n_left_out},
-                   {"iteration_least_s", m->least_s},
-                   {"iteration_median_s", m->median_s},
-                   {"iteration_most_s", m->most_s},
-                   {"nrmse_floor", m->floor},
-                   {"nrmse_neighbour_any", m->neighbour_any},
-                   {"nrmse_neighbour", m->neighbour_test},
-                   {"nrmse_mean", m->mean_test},
-                   {"model_error", m->model_error}};
     json_object *obj = dls_json_next(list);
-    dls_json_text(obj, "name", s->name);
-    dls_json_text(obj, "gpu", s->gpu_type);
-    dls_json_text(obj, "exchange", s->topology);
-    dls_json_text(obj, "link", s->network);
-    dls_json_bool(obj, "measured", s->measured);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        dls_json_real(obj, numbers[i].name, numbers[i].value);
-    }
+    DLS_JSON(obj, "name", s->name, "gpu", s->gpu_type, "exchange", s->topology, "link", s->network,
+             "measured", s->measured);
+    DLS_JSON(obj, "n_ps", s->n_ps, "n_workers", s->n_workers, "n_nodes", s->n_nodes, "train",
+             m->n_split[DLS_SPLIT_TRAIN], "val", m->n_split[DLS_SPLIT_VAL], "test",
+             m->n_split[DLS_SPLIT_TEST], "left_out", m->n_left_out);
+    DLS_JSON(obj, "iteration_least_s", m->least_s, "iteration_median_s", m->median_s,
+             "iteration_most_s", m->most_s, "nrmse_floor", m->floor, "nrmse_neighbour_any",
+             m->neighbour_any, "nrmse_neighbour", m->neighbour_test, "nrmse_mean", m->mean_test,
+             "model_error", m->model_error);
     json_object *patterns = dls_json_object(obj, "patterns");
     for (int r = 0; r < DLS_METRICS / 3; r++) {
-        json_object *p = dls_json_object(patterns, resources[r]);
-        dls_json_real(p, "I", m->pattern[r].idle);
-        dls_json_real(p, "B", m->pattern[r].burst);
-        dls_json_real(p, "BIB", m->pattern[r].both);
+        DLS_JSON(dls_json_object(patterns, resources[r]), "I", m->pattern[r].idle, "B",
+                 m->pattern[r].burst, "BIB", m->pattern[r].both);
     }
     put_metrics(obj, "label_least", m->least);
     put_metrics(obj, "label_most", m->most);
@@ -203,33 +184,16 @@ static void put_setting(json_object *list, const dls_dataset_setting *s,
 
 static dls_status show_json(const dls_dataset *set, dls_error *err)
 {
-    json_object *top = json_object_new_object();
-    dls_status status = DLS_OK;
-    dls_json_int(top, "graphs", (int64_t)set->n_graphs);
-    dls_json_text(top, "features", set->feature_version);
-    dls_json_int(top, "seed", (int64_t)set->seed);
-    dls_json_text(top, "command", set->command);
+    DLS_HOLD(json_object_put) json_object *top = json_object_new_object();
+    DLS_JSON(top, "graphs", set->n_graphs, "features", set->feature_version, "seed", set->seed,
+             "command", set->command);
     json_object *settings = dls_json_list(top, "settings");
-    for (size_t i = 0; i < set->n_settings && status == DLS_OK; i++) {
+    for (size_t i = 0; i < set->n_settings; i++) {
         dls_dataset_summary m;
-        status = dls_dataset_summarise(set, i, &m, err);
-        if (status == DLS_OK) {
-            put_setting(settings, &set->setting[i], &m);
-        }
+        DLS_TRY(dls_dataset_summarise(set, i, &m, err));
+        put_setting(settings, &set->setting[i], &m);
     }
-    if (status == DLS_OK) {
-        return dls_json_print(stdout, top, err);
-    }
-    json_object_put(top);
-    return status;
-}
-
-static dls_status show(const char *path, const char *const *settings, size_t n_settings, bool json,
-                       dls_error *err)
-{
-    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
-    DLS_TRY(dls_dataset_load(path, n_settings ? settings : NULL, n_settings, &set, err));
-    return json ? show_json(set, err) : show_text(set, err);
+    return dls_json_print(stdout, dls_take(&top), err);
 }
 
 /* ---- build ----------------------------------------------------------------------------------- */
@@ -303,14 +267,6 @@ static dls_status write_set(const request *req, dls_build_options *options, dls_
     return dls_dataset_save(set, req->output, err);
 }
 
-static dls_status print_facts(const dls_build_options *options, dls_error *err)
-{
-    dls_facts facts;
-    DLS_TRY(dls_facts_find(options, &facts, err));
-    facts_print(&facts);
-    return DLS_OK;
-}
-
 /* Without an output: the facts. */
 static dls_status simulate(const request *req, tables *t, dls_error *err)
 {
@@ -324,10 +280,16 @@ static dls_status simulate(const request *req, tables *t, dls_error *err)
                                  .setting = t->list.spec,
                                  .n_settings = t->list.n,
                                  .command = req->command};
+    dls_facts facts;
     DLS_OWN(dls_op_times_fini) dls_op_times measured = {0};
     DLS_TRY(req->operators ? dls_op_times_load(req->operators, &measured, err) : DLS_OK);
     t->model.measured = req->operators ? &measured : NULL;
-    return req->output ? write_set(req, &options, err) : print_facts(&options, err);
+    if (req->output) {
+        return write_set(req, &options, err);
+    }
+    DLS_TRY(dls_facts_find(&options, &facts, err));
+    facts_print(&facts);
+    return DLS_OK;
 }
 
 static dls_status save(const request *req, dls_dataset *set, dls_error *err)
@@ -430,7 +392,9 @@ static dls_status cmd_facts(void *user, dls_call *call, dls_error *err)
 static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
 {
     const request *req = user;
-    return show(call->word[0], req->only.at, req->only.n, req->json, err);
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
+    DLS_TRY(dls_dataset_load(call->word[0], req->only.at, req->only.n, &set, err));
+    return req->json ? show_json(set, err) : show_text(set, err);
 }
 
 static void defaults(void *user)

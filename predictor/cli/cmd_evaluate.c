@@ -31,6 +31,37 @@ typedef struct session {
     size_t n;
 } session;
 
+/* ---- --rows: every label of a split beside its prediction, as CSV ---------------------------- */
+
+static void put_labels(const dls_dataset *set, size_t setting, const dls_yardsticks *y, size_t i,
+                       const double *predicted, FILE *out)
+{
+    const dls_dataset_setting *s = &set->setting[setting];
+    const dls_dataset_origin *o = &set->origin[s->graph[y->row[i]]];
+    for (int k = 0; k <= DLS_METRICS; k++) {
+        const bool step = k == DLS_METRICS; /* idle and active time of the GPU together */
+        const size_t at = i * DLS_METRICS + (step ? DLS_GPU_IDLE : (size_t)k);
+        const double p = predicted[at] + (step ? predicted[at + 1] : 0);
+        const double nearest = y->nearest[at] + (step ? y->nearest[at + 1] : 0);
+        fprintf(out, "%s,%s,%s,%d,%s,%.9g,%.9g,%.9g\n", s->name, o->model, o->family, (int)o->batch,
+                step ? "iteration_s" : dls_metric_name(k), step ? y->iteration_s[i] : y->label[at],
+                p, nearest);
+    }
+}
+
+static dls_status put_rows(const session *s, size_t setting, int32_t as, FILE *out, dls_error *err)
+{
+    DLS_HOLD(dls_yardsticks_destroy) dls_yardsticks *y = NULL;
+    DLS_FREED double *predicted = NULL;
+    DLS_TRY(dls_yardsticks_create(s->set, setting, s->req->split, &y, err));
+    DLS_TRY(dls_alloc_array(&predicted, y->n * DLS_METRICS, sizeof *predicted, "predictions", err));
+    DLS_TRY(dls_judge_predict(s->predictor, y, as, predicted, err));
+    for (size_t i = 0; i < y->n; i++) {
+        put_labels(s->set, setting, y, i, predicted, out);
+    }
+    return DLS_OK;
+}
+
 /* ---- judging --------------------------------------------------------------------------------- */
 
 static dls_status judge(session *s, size_t setting, FILE *rows, dls_error *err)
@@ -44,7 +75,7 @@ static dls_status judge(session *s, size_t setting, FILE *rows, dls_error *err)
                    : DLS_OK;
     }
     if (rows) {
-        DLS_TRY(dls_evaluate_rows(s->predictor, s->set, setting, as, s->req->split, rows, err));
+        DLS_TRY(put_rows(s, setting, as, rows, err));
     }
     judged *result = &s->result[s->n++];
     result->name = name;
@@ -68,7 +99,7 @@ static dls_status judge_settings(FILE *rows, void *session_, dls_error *err)
 {
     session *s = session_;
     if (rows) {
-        dls_evaluate_rows_head(rows);
+        fputs("setting,model,family,batch,metric,label,predicted,nearest\n", rows);
     }
     for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
         DLS_TRY(judge(s, i, rows, err));
@@ -105,23 +136,15 @@ static bool has_column(const session *s, int kind)
 
 static void json_column(json_object *to, const char *name, const dls_column_error *e)
 {
-    json_object *obj = dls_json_object(to, name);
-    dls_json_bool(obj, "counted", e->counted);
-    dls_json_real(obj, "rmse", e->rmse);
-    dls_json_real(obj, "by_range", e->by_range);
-    dls_json_real(obj, "by_mean", e->by_mean);
-    dls_json_real(obj, "by_max", e->by_max);
-    dls_json_real(obj, "percent", e->percent);
+    DLS_JSON(dls_json_object(to, name), "counted", e->counted, "rmse", e->rmse, "by_range",
+             e->by_range, "by_mean", e->by_mean, "by_max", e->by_max, "percent", e->percent);
 }
 
 static void json_table(json_object *to, const char *who, const dls_error_table *t)
 {
     json_object *obj = dls_json_object(to, who);
-    dls_json_int(obj, "graphs", (int64_t)t->n);
-    dls_json_real(obj, "nrmse", t->by_range);
-    dls_json_real(obj, "by_mean", t->by_mean);
-    dls_json_real(obj, "by_max", t->by_max);
-    dls_json_real(obj, "percent", t->percent);
+    DLS_JSON(obj, "graphs", t->n, "nrmse", t->by_range, "by_mean", t->by_mean, "by_max", t->by_max,
+             "percent", t->percent);
     for (int k = 0; k < DLS_METRICS; k++) {
         json_column(obj, dls_metric_name(k), &t->metric[k]);
     }
@@ -136,8 +159,7 @@ static dls_status print_json(const session *s, dls_error *err)
     for (size_t i = 0; i < s->n; i++) {
         const dls_judgement *j = &s->result[i].j;
         json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "setting", s->result[i].name);
-        dls_json_int(obj, "graphs", (int64_t)j->table[0].n);
+        DLS_JSON(obj, "setting", s->result[i].name, "graphs", j->table[0].n);
         for (int k = 0; k < DLS_WHO_COUNT; k++) {
             if (j->has[k]) {
                 json_table(obj, dls_who_names[k], &j->table[k]);

@@ -120,6 +120,22 @@ static double matrix_flops(const dls_opgraph *g, dls_phase phase)
     return sum;
 }
 
+/* What the request says beside its members. */
+static dls_status take_given(request *req, const dls_call *call, dls_error *err)
+{
+    static const char *const told[] = {"grouping", "groups", "group-batch", "seed", "features"};
+    req->has_numeric = dls_call_gave(call, "precision");
+    req->has_optimiser = dls_call_gave(call, "optimiser");
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        if (req->weights && dls_call_gave(call, told[i])) {
+            return dls_fail(err, DLS_EUSAGE, NULL,
+                            "--weights says how graphs are grouped and described: without "
+                            "--grouping, --groups, --group-batch, --seed, --features");
+        }
+    }
+    return DLS_OK;
+}
+
 /* ---- zoo ------------------------------------------------------------------------------------- */
 
 /* all: NULL for text. */
@@ -132,16 +148,10 @@ static dls_status list_row(const dls_zoo_model *m, const request *req, json_obje
     dls_opgraph_sum(g, &t);
     const double per_sample = matrix_flops(g, DLS_PHASE_FORWARD) / g->info.batch * 1e-9;
     if (all) {
-        json_object *obj = dls_json_next(all);
-        dls_json_text(obj, "model", m->name);
-        dls_json_text(obj, "family", m->family);
-        dls_json_text(obj, "dataset", g->info.dataset);
-        dls_json_int(obj, "batch", g->info.batch);
-        dls_json_int(obj, "sequence", g->info.sequence);
-        dls_json_int(obj, "params", t.n_params);
-        dls_json_real(obj, "forward_gflop_per_sample", per_sample);
-        dls_json_int(obj, "nodes", g->n_nodes);
-        dls_json_int(obj, "edges", g->n_edges);
+        DLS_JSON(dls_json_next(all), "model", m->name, "family", m->family, "dataset",
+                 g->info.dataset, "batch", g->info.batch, "sequence", g->info.sequence, "params",
+                 t.n_params, "forward_gflop_per_sample", per_sample, "nodes", g->n_nodes, "edges",
+                 g->n_edges);
     } else {
         printf("%-17s %-13s %-14s %6" PRId32 " %6" PRId32 " %12" PRId64 " %12.5g %7" PRId32
                " %7" PRId32 "\n",
@@ -153,31 +163,15 @@ static dls_status list_row(const dls_zoo_model *m, const request *req, json_obje
 
 static dls_status list_models(const request *req, dls_error *err)
 {
-    json_object *all = req->json ? json_object_new_array() : NULL;
-    dls_status status = req->json && !all ? dls_nomem(err, "JSON", 0) : DLS_OK;
-    if (!req->json) {
+    DLS_HOLD(json_object_put) json_object *all = req->json ? json_object_new_array() : NULL;
+    if (!all) {
         printf("%-17s %-13s %-14s %6s %6s %12s %12s %7s %7s\n", "model", "family", "dataset",
                "batch", "tokens", "parameters", "GFLOP/sample", "nodes", "edges");
     }
-    for (size_t i = 0; i < dls_zoo_size() && status == DLS_OK; i++) {
-        status = list_row(dls_zoo_at(i), req, all, err);
+    for (size_t i = 0; i < dls_zoo_size(); i++) {
+        DLS_TRY(list_row(dls_zoo_at(i), req, all, err));
     }
-    if (all && status == DLS_OK) {
-        return dls_json_print(stdout, all, err);
-    }
-    json_object_put(all);
-    return status;
-}
-
-static dls_status write_model(const char *name, const request *req, dls_error *err)
-{
-    const dls_zoo_model *model = dls_zoo_find(name);
-    if (!model) {
-        return unknown_model(name, err);
-    }
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
-    DLS_TRY(build(model, req, &g, err));
-    return dls_opgraph_save(g, req->output, err);
+    return all ? dls_json_print(stdout, dls_take(&all), err) : DLS_OK;
 }
 
 static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
@@ -218,31 +212,25 @@ static void show_text(const dls_opgraph *g, const dls_opgraph_totals *t)
 static dls_status show_json(const dls_opgraph *g, const dls_opgraph_totals *t, dls_error *err)
 {
     json_object *top = json_object_new_object();
-    dls_json_text(top, "model", g->info.model);
-    dls_json_text(top, "dataset", g->info.dataset);
-    dls_json_int(top, "batch", g->info.batch);
-    dls_json_int(top, "sequence", g->info.sequence);
-    dls_json_text(top, "precision", dls_numeric_name(g->info.numeric));
-    dls_json_text(top, "optimiser", dls_optimiser_name(g->info.optimiser));
-    dls_json_int(top, "params", t->n_params);
-    dls_json_int(top, "param_tensors", t->n_param_tensors);
-    dls_json_int(top, "activation_bytes", t->activation_bytes);
-    dls_json_int(top, "nodes", g->n_nodes);
-    dls_json_int(top, "edges", g->n_edges);
+    DLS_JSON(top, "model", g->info.model, "dataset", g->info.dataset, "batch", g->info.batch,
+             "sequence", g->info.sequence, "precision", dls_numeric_name(g->info.numeric));
+    DLS_JSON(top, "optimiser", dls_optimiser_name(g->info.optimiser), "params", t->n_params,
+             "param_tensors", t->n_param_tensors, "activation_bytes", t->activation_bytes, "nodes",
+             g->n_nodes, "edges", g->n_edges);
     json_object *phases = dls_json_object(top, "phases");
     for (int i = 0; i < DLS_PHASE_COUNT; i++) {
-        json_object *phase = dls_json_object(phases, dls_phase_name(i));
-        dls_json_int(phase, "nodes", t->n_nodes[i]);
-        dls_json_real(phase, "flops", t->flops[i]);
-        dls_json_real(phase, "traffic_bytes", t->traffic_bytes[i]);
+        DLS_JSON(dls_json_object(phases, dls_phase_name(i)), "nodes", t->n_nodes[i], "flops",
+                 t->flops[i], "traffic_bytes", t->traffic_bytes[i]);
     }
     return dls_json_print(stdout, top, err);
 }
 
-static dls_status show(const char *word, const request *req, dls_error *err)
+static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
 {
+    request *req = user;
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
-    DLS_TRY(open_graph(word, req, &g, err));
+    DLS_TRY(take_given(req, call, err));
+    DLS_TRY(open_graph(call->word[0], req, &g, err));
     dls_opgraph_totals t;
     dls_opgraph_sum(g, &t);
     if (req->json) {
@@ -333,41 +321,25 @@ static dls_status group_all(corpus *c, char **words, const request *req, const d
     return dls_grouped_save(req->output, spec, c->view, c->n, err);
 }
 
-static dls_status group(char **words, size_t n, const request *req, dls_error *err)
+static dls_status cmd_group(void *user, dls_call *call, dls_error *err)
 {
-    DLS_OWN(corpus_fini)
-    corpus c = {.n = n,
-                .graph = dls_alloc_zero(n, sizeof *c.graph),
-                .grouping = dls_alloc_zero(n, sizeof *c.grouping),
-                .view = dls_alloc_zero(n, sizeof *c.view),
-                .n_kept = dls_alloc_zero(n, sizeof *c.n_kept),
-                .n_groups = dls_alloc_zero(n, sizeof *c.n_groups)};
-    const bool ok = c.graph && c.grouping && c.view && c.n_kept && c.n_groups;
+    request *req = user;
+    const size_t n = call->n_words;
+    DLS_OWN(corpus_fini) corpus c = {.n = n};
     DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {.features = NULL};
-    DLS_TRY(ok ? DLS_OK : dls_nomem(err, "graphs", n * sizeof *c.grouping));
+    DLS_TRY(take_given(req, call, err));
+    DLS_TRY(dls_alloc_array(&c.graph, n, sizeof *c.graph, "graphs", err));
+    DLS_TRY(dls_alloc_array(&c.grouping, n, sizeof *c.grouping, "graphs", err));
+    DLS_TRY(dls_alloc_array(&c.view, n, sizeof *c.view, "graphs", err));
+    DLS_TRY(dls_alloc_array(&c.n_kept, n, sizeof *c.n_kept, "graphs", err));
+    DLS_TRY(dls_alloc_array(&c.n_groups, n, sizeof *c.n_groups, "graphs", err));
     if (req->weights) {
         DLS_TRY(recipe(req->weights, &spec, err));
     }
-    return group_all(&c, words, req, req->weights ? &spec : NULL, err);
+    return group_all(&c, call->word, req, req->weights ? &spec : NULL, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
-
-/* What the request says beside its members. */
-static dls_status take_given(request *req, const dls_call *call, dls_error *err)
-{
-    static const char *const told[] = {"grouping", "groups", "group-batch", "seed", "features"};
-    req->has_numeric = dls_call_gave(call, "precision");
-    req->has_optimiser = dls_call_gave(call, "optimiser");
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
-        if (req->weights && dls_call_gave(call, told[i])) {
-            return dls_fail(err, DLS_EUSAGE, NULL,
-                            "--weights says how graphs are grouped and described: without "
-                            "--grouping, --groups, --group-batch, --seed, --features");
-        }
-    }
-    return DLS_OK;
-}
 
 static dls_status cmd_zoo(void *user, dls_call *call, dls_error *err)
 {
@@ -376,19 +348,13 @@ static dls_status cmd_zoo(void *user, dls_call *call, dls_error *err)
     if ((call->n_words == 1) != (req->output != NULL)) {
         return dls_fail(err, DLS_EUSAGE, NULL, "expected 'zoo' alone or 'zoo MODEL -o FILE'");
     }
-    return req->output ? write_model(call->word[0], req, err) : list_models(req, err);
-}
-
-static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
-{
-    DLS_TRY(take_given(user, call, err));
-    return show(call->word[0], user, err);
-}
-
-static dls_status cmd_group(void *user, dls_call *call, dls_error *err)
-{
-    DLS_TRY(take_given(user, call, err));
-    return group(call->word, call->n_words, user, err);
+    if (!req->output) {
+        return list_models(req, err);
+    }
+    const dls_zoo_model *model = dls_zoo_find(call->word[0]);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    DLS_TRY(model ? build(model, req, &g, err) : unknown_model(call->word[0], err));
+    return dls_opgraph_save(g, req->output, err);
 }
 
 static const dls_verb verbs[] = {

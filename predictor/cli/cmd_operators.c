@@ -16,6 +16,14 @@
 
 #include <math.h>
 
+/* Of a job, which is said to have one network. */
+dls_status dls_operators_gpu(const dls_operators *a, const dls_hw_gpu **gpu, dls_error *err)
+{
+    return !a->model == !a->graph
+               ? dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed")
+               : dls_hardware_gpu(&a->hw, a->gpu, gpu, err);
+}
+
 static dls_status load_model(const dls_operators *a, dls_opmodel *model, dls_error *err)
 {
     char path[4200];
@@ -103,8 +111,9 @@ static void print_points(const dls_pointset *set, const dls_opmodel *model)
     }
 }
 
-static dls_status validate(const dls_operators *a, const dls_pointset *set, dls_error *err)
+static dls_status validate(const dls_operators *a, dls_error *err)
 {
+    const dls_pointset *set = &a->set;
     dls_opmodel model;
     dls_score_row rows[DLS_SCORE_ROWS], left_out[DLS_SCORE_ROWS];
     dls_versus versus[DLS_SCORE_ROWS];
@@ -129,9 +138,9 @@ static dls_status validate(const dls_operators *a, const dls_pointset *set, dls_
 /* ---- step ------------------------------------------------------------------------------------ */
 
 /* A fabric out of the tables of links, into *made. */
-static dls_status make_fabric(const dls_operators *a, const dls_hardware *hw,
-                              const dls_opmodel *model, const dls_hw_gpu *gpu,
-                              const dls_workload *w, dls_fabric *made, dls_error *err)
+static dls_status make_fabric(const dls_operators *a, const dls_opmodel *model,
+                              const dls_hw_gpu *gpu, const dls_workload *w, dls_fabric *made,
+                              dls_error *err)
 {
     const dls_fabric *like = dls_opmodel_fabric(model, a->like ? a->like : "pcie");
     dls_topology t = {.nodes = (int)a->nodes, .algorithm = a->algorithm};
@@ -148,18 +157,18 @@ static dls_status make_fabric(const dls_operators *a, const dls_hardware *hw,
         return dls_fail(err, DLS_EUSAGE, "--nodes", "several nodes need --network or --fabric");
     }
     t.per_node = (int)(a->gpus / a->nodes);
-    DLS_TRY(dls_hardware_link(hw, a->link ? a->link : gpu->link, &t.inner, err));
+    DLS_TRY(dls_hardware_link(&a->hw, a->link ? a->link : gpu->link, &t.inner, err));
     if (a->network) {
-        DLS_TRY(dls_hardware_link(hw, a->network, &t.outer, err));
+        DLS_TRY(dls_hardware_link(&a->hw, a->network, &t.outer, err));
     }
     *made = dls_topology_fabric(&t, 4 * w->params, a->servers > 0, like);
     made->per_tensor_s = a->like ? like->per_tensor_s : 0;
     return DLS_OK;
 }
 
-static dls_status find_cluster(const dls_operators *a, const dls_hardware *hw,
-                               const dls_opmodel *model, const dls_workload *w,
-                               dls_work_setting *setting, dls_fabric *made, dls_error *err)
+static dls_status find_cluster(const dls_operators *a, const dls_opmodel *model,
+                               const dls_workload *w, dls_work_setting *setting, dls_fabric *made,
+                               dls_error *err)
 {
     setting->host = a->host ? dls_opmodel_host(model, a->host) : NULL;
     setting->fabric = a->fabric ? dls_opmodel_fabric(model, a->fabric) : NULL;
@@ -170,7 +179,7 @@ static dls_status find_cluster(const dls_operators *a, const dls_hardware *hw,
         return dls_fail(err, DLS_EINPUT, "--fabric", "unknown fabric \"%s\"", a->fabric);
     }
     if (!a->fabric) {
-        DLS_TRY(make_fabric(a, hw, model, setting->gpu, w, made, err));
+        DLS_TRY(make_fabric(a, model, setting->gpu, w, made, err));
         setting->fabric = made;
     }
     return DLS_OK;
@@ -202,8 +211,7 @@ static dls_status load_work(const dls_operators *a, dls_work_setting *setting, d
 }
 
 /* step or profile */
-static dls_status one_job(const dls_operators *a, bool profile, const dls_hardware *hw,
-                          dls_error *err)
+static dls_status one_job(const dls_operators *a, bool profile, dls_error *err)
 {
     dls_work_setting setting = {.numeric = a->numeric,
                                 .batch = (double)a->batch,
@@ -222,14 +230,11 @@ static dls_status one_job(const dls_operators *a, bool profile, const dls_hardwa
     dls_opmodel model;
     DLS_OWN(dls_workload_fini) dls_workload w = {0};
     dls_step_in_setting step;
-    if (!a->model == !a->graph) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed");
-    }
     DLS_TRY(load_model(a, &model, err));
-    DLS_TRY(dls_hardware_gpu(hw, a->gpu, &setting.gpu, err));
+    DLS_TRY(dls_operators_gpu(a, &setting.gpu, err));
     DLS_TRY(load_work(a, &setting, &w, err));
     dls_fabric made;
-    DLS_TRY(find_cluster(a, hw, &model, &w, &setting, &made, err));
+    DLS_TRY(find_cluster(a, &model, &w, &setting, &made, err));
     if (profile) {
         return dls_operators_profile(&model, &w, &setting, &opts, a->output, err);
     }
@@ -238,18 +243,9 @@ static dls_status one_job(const dls_operators *a, bool profile, const dls_hardwa
     return DLS_OK;
 }
 
-static dls_status measure(const dls_operators *a, const dls_hardware *hw, dls_error *err)
+static dls_status list(const dls_operators *a, dls_error *err)
 {
-    const dls_hw_gpu *gpu;
-    if (!a->model == !a->graph) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed");
-    }
-    DLS_TRY(dls_hardware_gpu(hw, a->gpu, &gpu, err));
-    return dls_operators_measure(a, gpu->name, err);
-}
-
-static dls_status list(const dls_operators *a, const dls_hardware *hw, dls_error *err)
-{
+    const dls_hardware *hw = &a->hw;
     dls_opmodel model;
     DLS_TRY(load_model(a, &model, err));
     for (const char *const *name = dls_workload_names(); *name; name++) {
@@ -271,7 +267,7 @@ static dls_status list(const dls_operators *a, const dls_hardware *hw, dls_error
 }
 
 /* The constants that are there, and those of the processor that ran the jobs. */
-static dls_status calibrate_to_jobs(const dls_operators *a, const dls_hardware *hw, dls_error *err)
+static dls_status calibrate_to_jobs(const dls_operators *a, dls_error *err)
 {
     dls_opmodel model;
     DLS_OWN(dls_setting_list_fini) dls_setting_list list = {0};
@@ -279,83 +275,71 @@ static dls_status calibrate_to_jobs(const dls_operators *a, const dls_hardware *
         return dls_fail(err, DLS_EUSAGE, "--jobs", "goes with --graphs and --gpu");
     }
     DLS_TRY(load_model(a, &model, err));
-    DLS_TRY(dls_setting_files_load("bench", hw, &list, err));
-    DLS_TRY(dls_benched_calibrate(a->jobs, a->graphs, &list, hw, a->gpu, &model, err));
+    DLS_TRY(dls_setting_files_load("bench", &a->hw, &list, err));
+    DLS_TRY(dls_benched_calibrate(a->jobs, a->graphs, &list, &a->hw, a->gpu, &model, err));
     return dls_opmodel_save(&model, a->output, err);
 }
 
-static dls_status calibrate(const dls_operators *a, const dls_pointset *set, const dls_hardware *hw,
-                            dls_error *err)
+static dls_status calibrate(const dls_operators *a, dls_error *err)
 {
     dls_opmodel model;
     if (a->jobs) {
-        return calibrate_to_jobs(a, hw, err);
+        return calibrate_to_jobs(a, err);
     }
-    DLS_TRY(dls_calibrate(set, NULL, a->by_size ? &a->kernels : NULL, &model, err));
+    DLS_TRY(dls_calibrate(&a->set, NULL, a->by_size ? &a->kernels : NULL, &model, err));
     return dls_opmodel_save(&model, a->output, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* What all verbs begin with: the tables, the measured times, the points. */
-typedef struct tables {
-    dls_hardware hw;
-    dls_pointset set;
-} tables;
-
-static dls_status act(dls_operators *a,
-                      dls_status (*what)(const dls_operators *a, const tables *t, dls_error *err),
-                      dls_error *err)
+static dls_status begin(dls_operators *a, const dls_call *call, dls_error *err)
 {
-    tables t = {.set = {0}};
+    a->file = call->word;
+    a->n_files = call->n_words;
     if (a->async && !a->servers) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--async needs --servers");
     }
     if (a->operators) {
         DLS_TRY(dls_op_times_load(a->operators, &a->measured, err));
     }
-    DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
-    a->folder = t.hw.folder;
-    dls_status status = DLS_OK;
+    DLS_TRY(dls_hardware_load(a->folder, &a->hw, err));
+    a->folder = a->hw.folder;
     if (a->by_size) {
         char path[4200];
         snprintf(path, sizeof path, "%s/kernels.cfg", a->folder);
-        status = dls_sized_table_load(path, &a->kernels, err);
+        DLS_TRY(dls_sized_table_load(path, &a->kernels, err));
     }
-    DLS_THEN(status, dls_pointset_create(&t.hw, &t.set, err));
-    t.set.buckets = a->buckets;
-    DLS_THEN(status, what(a, &t, err));
-    dls_pointset_fini(&t.set);
-    dls_hardware_fini(&t.hw);
-    return status;
+    DLS_TRY(dls_pointset_create(&a->hw, &a->set, err));
+    a->set.buckets = a->buckets;
+    return DLS_OK;
 }
 
 static void fini(void *user)
 {
-    dls_op_times_fini(&((dls_operators *)user)->measured);
-    dls_sized_table_fini(&((dls_operators *)user)->kernels);
+    dls_operators *a = user;
+    dls_pointset_fini(&a->set);
+    dls_hardware_fini(&a->hw);
+    dls_op_times_fini(&a->measured);
+    dls_sized_table_fini(&a->kernels);
 }
 
-#define VERB(name, call)                                                                           \
-    static dls_status do_##name(const dls_operators *a, const tables *t, dls_error *err)           \
+#define VERB(name, does)                                                                           \
+    static dls_status cmd_##name(void *user, dls_call *call, dls_error *err)                       \
     {                                                                                              \
-        return call;                                                                               \
-    }                                                                                              \
-    static dls_status cmd_##name(void *user, dls_call *words, dls_error *err)                      \
-    {                                                                                              \
-        ((dls_operators *)user)->file = words->word;                                               \
-        ((dls_operators *)user)->n_files = words->n_words;                                         \
-        return act(user, do_##name, err);                                                          \
+        const dls_operators *a = user;                                                             \
+        DLS_TRY(begin(user, call, err));                                                           \
+        return does;                                                                               \
     }
-VERB(validate, validate(a, &t->set, err))
-VERB(calibrate, calibrate(a, &t->set, &t->hw, err))
-VERB(step, one_job(a, false, &t->hw, err))
-VERB(profile, one_job(a, true, &t->hw, err))
-VERB(measure, measure(a, &t->hw, err))
-VERB(list, list(a, &t->hw, err))
-VERB(fit_kernels, dls_operators_kernels(a, &t->hw, true, err))
-VERB(fit_grouped, dls_operators_grouped(a, &t->hw, err))
-VERB(kernels, dls_operators_kernels(a, &t->hw, false, err))
+VERB(validate, validate(a, err))
+VERB(calibrate, calibrate(a, err))
+VERB(step, one_job(a, false, err))
+VERB(profile, one_job(a, true, err))
+VERB(measure, dls_operators_measure(a, err))
+VERB(list, list(a, err))
+VERB(fit_kernels, dls_operators_kernels(a, true, err))
+VERB(fit_grouped, dls_operators_grouped(a, err))
+VERB(kernels, dls_operators_kernels(a, false, err))
 #undef VERB
 
 static const dls_verb verbs[] = {

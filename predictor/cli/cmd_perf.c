@@ -5,18 +5,13 @@
  */
 #include "base/alloc.h"
 #include "base/datapath.h"
-#include "base/own.h"
-#include "cli/command.h"
+#include "cli/script.h"
 #include "cli/ui.h"
 #include "predictor/cli/perf_analyze.h"
 #include "predictor/measure/profiler.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct request {
     const char *output, *interfaces, *processes;
@@ -53,14 +48,20 @@ static void catch_signals(bool on)
     }
 }
 
-static void tell(const dls_recording *r, const char *path)
+static dls_status save(const request *req, const dls_recording *r, dls_error *err)
 {
+    const char *path = req->output ? req->output : "perf.h5";
+    DLS_TRY(dls_recording_save(r, path, err));
+    if (req->quiet) {
+        return DLS_OK;
+    }
     const double length_s = r->n ? (double)r->time_ns[r->n - 1] * 1e-9 : 0;
     fprintf(stderr, "dlsim perf: %zu readings of %zu columns in %.3f s: %s\n", r->n, r->n_columns,
             length_s, path);
     if (r->notes[0]) {
         fprintf(stderr, "dlsim perf: %s\n", r->notes);
     }
+    return DLS_OK;
 }
 
 static dls_status record(void *user, dls_call *call, dls_error *err)
@@ -72,25 +73,17 @@ static dls_status record(void *user, dls_call *call, dls_error *err)
                                         .processes = req->processes,
                                         .no_gpu = req->no_gpu,
                                         .forward = &forward};
-    const char *path = req->output ? req->output : "perf.h5";
-    dls_recording r;
+    DLS_OWN(dls_recording_fini) dls_recording r = {0};
     catch_signals(true);
-    dls_status status = dls_record(call->word, &options, &r, err);
+    const dls_status status = dls_record(call->word, &options, &r, err);
     catch_signals(false);
     call->exit_code = r.exit_code;
-    const bool ran = status == DLS_OK;
-    if (ran) {
-        status = dls_recording_save(&r, path, err);
-    }
-    if (ran && status == DLS_OK && !req->quiet) {
-        tell(&r, path);
-    }
-    dls_recording_fini(&r);
-    if (!ran && call->exit_code != 0) { /* the command's code says why it could not be run */
+    if (status != DLS_OK && call->exit_code != 0) { /* its code says why it could not be run */
         (void)dls_ui_fail(err);
         return DLS_OK;
     }
-    return status;
+    DLS_TRY(status);
+    return save(req, &r, err);
 }
 
 /* ---- import and analyze ---------------------------------------------------------------------- */
@@ -98,15 +91,10 @@ static dls_status record(void *user, dls_call *call, dls_error *err)
 static dls_status import(void *user, dls_call *call, dls_error *err)
 {
     const request *req = user;
-    const char *path = req->output ? req->output : "perf.h5";
     const double interval_s = req->analysis.interval_s > 0 ? req->analysis.interval_s : 0.001;
     DLS_OWN(dls_recording_fini) dls_recording r = {0};
     DLS_TRY(dls_recording_of_profile(call->word[0], interval_s, &r, err));
-    DLS_TRY(dls_recording_save(&r, path, err));
-    if (!req->quiet) {
-        tell(&r, path);
-    }
-    return DLS_OK;
+    return save(req, &r, err);
 }
 
 static dls_status analyze(void *user, dls_call *call, dls_error *err)
@@ -122,37 +110,22 @@ static dls_status analyze(void *user, dls_call *call, dls_error *err)
 /* The script in place of this program: its option --key=value is the word key=value here. */
 static dls_status bench(void *user, dls_call *call, dls_error *err)
 {
-    static const char script[] = "bench.py";
-    char folder[4096], path[4096 + sizeof script], self[4096];
+    char folder[4096], path[4096 + 16];
+    size_t room = 1;
     (void)user;
+    for (size_t i = 0; i < call->n_words; i++) {
+        room += strlen(call->word[i]) + 3;
+    }
+    DLS_OWN(dls_words_fini) dls_words words = {.text = dls_alloc(room)};
+    char *at = words.text;
+    for (size_t i = 0; i < call->n_words && at; i++) {
+        DLS_TRY(dls_words_add(&words, at, NULL, err));
+        at += sprintf(at, "--%s", call->word[i]) + 1;
+    }
     dls_data_path("predictor/measure/bench", "bench", folder, sizeof folder);
-    snprintf(path, sizeof path, "%s/%s", folder, script);
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    DLS_FREED const char **words = NULL;
-    DLS_TRY(dls_alloc_array(&words, call->n_words + 3, sizeof *words, "bench", err));
-    size_t n_words = 0;
-    words[n_words++] = "python3";
-    words[n_words++] = path;
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
-        const size_t size = strlen(call->word[i]) + 3;
-        char *word = dls_alloc(size);
-        status = word ? DLS_OK : dls_nomem(err, "bench", size);
-        if (word) {
-            snprintf(word, size, "--%s", call->word[i]);
-            words[n_words++] = word;
-        }
-    }
-    if (status == DLS_OK) {
-        self[n > 0 ? n : 0] = '\0';
-        setenv("DLSIM", self, 1);
-        execvp(words[0], (char *const *)(void *)words); /* changes no word */
-        status = dls_fail(err, DLS_ERUN, words[0], "cannot be run: %s", strerror(errno));
-    }
-    for (size_t i = 2; i < n_words; i++) {
-        dls_free((void *)(uintptr_t)words[i]);
-    }
-    return status;
+    snprintf(path, sizeof path, "%s/bench.py", folder);
+    return at ? dls_script_exec("dlsim perf bench", "python3", path, &words, err)
+              : dls_nomem(err, "bench", room);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

@@ -46,9 +46,8 @@ static dls_status print_json(session *s, const char *group, size_t first, size_t
 {
     for (size_t i = 0; i < n * s->n_settings; i++) {
         json_object *obj = json_object_new_object();
-        dls_json_text(obj, "group", group);
-        dls_json_int(obj, "graph", (int64_t)(first + i / s->n_settings));
-        dls_json_text(obj, "setting", setting_name(s, i % s->n_settings));
+        DLS_JSON(obj, "group", group, "graph", (int64_t)(first + i / s->n_settings), "setting",
+                 setting_name(s, i % s->n_settings));
         for (int k = 0; k < DLS_METRICS; k++) {
             dls_json_real(obj, dls_metric_name(k), profile[i].metric[k]);
         }

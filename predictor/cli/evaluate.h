@@ -29,12 +29,6 @@ typedef struct dls_evaluation {
 dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
                             const dls_evaluation *req, dls_error *err) DLS_MUST_CHECK;
 
-/* --rows: a line of CSV for every graph of the split and label: setting, model, family, batch, metric,
- * label, predicted, nearest. Errors: those of dls_predict. */
-void dls_evaluate_rows_head(FILE *out);
-dls_status dls_evaluate_rows(dls_predictor *predictor, const dls_dataset *set, size_t setting,
-                             int32_t as, dls_split split, FILE *out, dls_error *err) DLS_MUST_CHECK;
-
 /* ---- --baselines: the step time of other predictors on the test graphs of a dataset, built again from
  * the model zoo by model, batch, precision and optimiser */
 

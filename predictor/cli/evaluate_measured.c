@@ -6,9 +6,10 @@
 
 #include "base/json.h"
 #include "base/own.h"
-#include "predictor/cli/evaluate_doublings.h"
 #include "predictor/measured/judge.h"
 #include "predictor/measured/kernels.h"
+#include "predictor/sources/whatif.h"
+#include "workload/graph/zoo.h"
 
 #include <math.h>
 #include <string.h>
@@ -165,27 +166,18 @@ static void json_errors(json_object *list, const dls_verdicts *v, size_t group, 
     const dls_verdict_group *g = &v->group[group];
     const dls_errors *e = &g->errors[source];
     json_object *obj = dls_json_next(list);
-    dls_json_text(obj, "source", v->source[source]);
-    dls_json_text(obj, "group", dls_verdicts_group_name(v, group));
-    dls_json_int(obj, "rows", (int64_t)e->rows);
-    dls_json_int(obj, "answered", (int64_t)e->answered);
-    dls_json_int(obj, "said_not_to_fit", (int64_t)g->unfit[source]);
-    dls_json_real(obj, "median", e->median);
-    dls_json_real(obj, "mean", e->mean);
-    dls_json_real(obj, "p90", e->p90);
-    dls_json_real(obj, "bias", e->bias);
-    dls_json_int(obj, "network_pairs", (int64_t)e->network_pairs);
-    dls_json_real(obj, "tau", e->tau);
-    dls_json_int(obj, "gpu_pairs", (int64_t)e->gpu_pairs);
-    dls_json_real(obj, "in_order", e->in_order);
-    dls_json_real(obj, "ratio_median", e->ratio_median);
+    DLS_JSON(obj, "source", v->source[source], "group", dls_verdicts_group_name(v, group), "rows",
+             e->rows, "answered", e->answered, "said_not_to_fit", g->unfit[source], "median",
+             e->median, "mean", e->mean, "p90", e->p90, "bias", e->bias, "network_pairs",
+             e->network_pairs);
+    DLS_JSON(obj, "tau", e->tau, "gpu_pairs", e->gpu_pairs, "in_order", e->in_order, "ratio_median",
+             e->ratio_median);
     json_object *why = dls_json_list(obj, "unanswered");
     for (size_t r = 0; r < v->reasons.n; r++) {
         const size_t n = refused(v, group, source, r);
         if (n > 0) {
-            json_object *one = dls_json_next(why);
-            dls_json_text(one, "why", dls_strdict_get(&v->reasons, (int32_t)r));
-            dls_json_int(one, "rows", (int64_t)n);
+            DLS_JSON(dls_json_next(why), "why", dls_strdict_get(&v->reasons, (int32_t)r), "rows",
+                     n);
         }
     }
 }
@@ -196,13 +188,10 @@ static void json_rows(json_object *top, const dls_verdicts *v)
     for (size_t i = 0; i < v->steps->n; i++) {
         const dls_measured_step *row = &v->steps->row[i];
         json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "group", dls_strdict_get(&v->groups, v->group_of[i]));
-        dls_json_text(obj, "model", row->model);
-        dls_json_text(obj, "gpu", row->gpu);
-        dls_json_int(obj, "gpus", row->gpus);
-        dls_json_int(obj, "batch_per_gpu", row->batch);
-        dls_json_text(obj, "precision", dls_numeric_name((int)row->numeric));
-        dls_json_real(obj, v->steps->memory ? "measured_bytes" : "measured_s", row->step_s);
+        DLS_JSON(obj, "group", dls_strdict_get(&v->groups, v->group_of[i]), "model", row->model,
+                 "gpu", row->gpu, "gpus", row->gpus, "batch_per_gpu", row->batch, "precision",
+                 dls_numeric_name((int)row->numeric),
+                 v->steps->memory ? "measured_bytes" : "measured_s", row->step_s);
         for (size_t s = 0; s < v->n_sources; s++) {
             dls_json_real(obj, v->source[s], v->predicted[i * v->n_sources + s]);
         }
@@ -257,14 +246,10 @@ static void add_line(json_object *list, const char *name, const model *models,
                      const dls_errors e[MODELS])
 {
     json_object *obj = dls_json_next(list);
-    dls_json_text(obj, "kernels", name);
-    dls_json_int(obj, "rows", (int64_t)e[0].rows);
+    DLS_JSON(obj, "kernels", name, "rows", e[0].rows);
     for (int k = 0; k < MODELS; k++) {
-        json_object *one = dls_json_object(obj, models[k].name);
-        dls_json_real(one, "median", e[k].median);
-        dls_json_real(one, "mean", e[k].mean);
-        dls_json_real(one, "p90", e[k].p90);
-        dls_json_real(one, "bias", e[k].bias);
+        DLS_JSON(dls_json_object(obj, models[k].name), "median", e[k].median, "mean", e[k].mean,
+                 "p90", e[k].p90, "bias", e[k].bias);
     }
 }
 
@@ -332,6 +317,93 @@ static dls_status kernels_report(const request *a, const dls_measured_kernels *s
     return lines(s, a, hw, models, top ? dls_json_list(top, "kernels") : NULL, err);
 }
 
+/* ---- doublings of the batch ------------------------------------------------------------------ */
+
+/* Twice the samples should take neither less time nor much more than twice as long: no measurement
+ * is needed to see where a source contradicts itself. */
+
+#define LARGEST_BATCH 512
+#define MUCH 2.1 /* times as long */
+
+typedef struct tally {
+    int64_t n, longer, shorter;
+    double most; /* times as long */
+} tally;
+
+static dls_status count_one(dls_whatif *w, const char *network, const dls_hw_gpu *gpu, tally *t,
+                            dls_error *err)
+{
+    double last_s = (double)NAN;
+    for (int32_t batch = 1; batch <= LARGEST_BATCH; batch *= 2) {
+        dls_whatif_question q = {
+            .model = network, .setting = {.workers = 1, .nodes = 1}, .batch = batch};
+        dls_whatif_answer a;
+        snprintf(q.setting.gpu, sizeof q.setting.gpu, "%s", gpu->name);
+        snprintf(q.setting.link, sizeof q.setting.link, "%s", gpu->link);
+        snprintf(q.setting.exchange, sizeof q.setting.exchange, "one");
+        DLS_TRY(dls_whatif_ask(w, &q, 1, &a, err));
+        if (a.refused[0] || !a.fits) {
+            return DLS_OK;
+        }
+        const double ratio = a.prediction.iteration_s / last_s;
+        if (!isnan(ratio)) {
+            t->n++;
+            t->longer += ratio > MUCH;
+            t->shorter += ratio < 1;
+            t->most = fmax(t->most, ratio);
+        }
+        last_s = a.prediction.iteration_s;
+    }
+    return DLS_OK;
+}
+
+static bool first_of_family(size_t m)
+{
+    size_t i = 0;
+    while (strcmp(dls_zoo_at(i)->family, dls_zoo_at(m)->family) != 0) {
+        i++;
+    }
+    return i == m;
+}
+
+static dls_status count(dls_whatif *w, tally *t, dls_error *err)
+{
+    const dls_hardware *hw = dls_whatif_hardware(w);
+    for (size_t m = 0; m < dls_zoo_size(); m++) {
+        for (size_t g = 0; g < hw->n_gpus && first_of_family(m); g++) {
+            DLS_TRY(count_one(w, dls_zoo_at(m)->name, &hw->gpu[g], t, err));
+        }
+    }
+    return DLS_OK;
+}
+
+static void doublings_head(void)
+{
+    printf("| source | doublings | more than %g times as long | less time | longest, times |\n"
+           "|---|---|---|---|---|\n",
+           MUCH);
+}
+
+/* One line for a source: over all networks of the zoo and all GPUs of the table, how many doublings
+ * of the batch on one GPU in fp32, from 1 sample to 512, it answers; of how many it says that they
+ * take more than 2.1 times as long, and of how many less time. Batches that do not fit the GPU are
+ * not asked about. `list`: an object goes there; NULL: to stdout. Errors: those of dls_whatif. */
+static dls_status doublings_report(const dls_whatif_params *p, json_object *list, dls_error *err)
+{
+    DLS_HOLD(dls_whatif_destroy) dls_whatif *w = NULL;
+    tally t = {0};
+    DLS_TRY(dls_whatif_create(p, &w, err));
+    DLS_TRY(count(w, &t, err));
+    if (!list) {
+        printf("| %s | %lld | %lld | %lld | %.2f |\n", p->source, (long long)t.n,
+               (long long)t.longer, (long long)t.shorter, t.most);
+        return DLS_OK;
+    }
+    DLS_JSON(dls_json_next(list), "source", p->source, "doublings", t.n, "much_longer", t.longer,
+             "less_time", t.shorter, "longest", t.most);
+    return DLS_OK;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 typedef struct session {
@@ -375,7 +447,7 @@ static void json_left_out(json_object *list, const dls_complaints *bad)
 
 static dls_status report(const request *a, const session *s, dls_error *err)
 {
-    json_object *top = a->json ? json_object_new_object() : NULL;
+    DLS_HOLD(json_object_put) json_object *top = a->json ? json_object_new_object() : NULL;
     if (top) {
         json_object *list = dls_json_list(top, "left_out");
         json_left_out(list, &s->steps.bad);
@@ -387,13 +459,9 @@ static dls_status report(const request *a, const session *s, dls_error *err)
         print_text(&s->steps, &s->v);
     }
     if (s->kernels.n > 0 || s->kernels.n_bad > 0) {
-        const dls_status status = kernels_report(a, &s->kernels, &s->hw, top, err);
-        if (status != DLS_OK) {
-            json_object_put(top);
-            return status;
-        }
+        DLS_TRY(kernels_report(a, &s->kernels, &s->hw, top, err));
     }
-    return top ? dls_json_print(stdout, top, err) : DLS_OK;
+    return top ? dls_json_print(stdout, dls_take(&top), err) : DLS_OK;
 }
 
 static dls_status judge(const request *a, const dls_call *call, session *s, dls_error *err)
@@ -422,42 +490,37 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
 /* Of the named sources, else of those that need no file of networks. */
 static dls_status double_batches(const request *a, dls_error *err)
 {
-    json_object *top = a->json ? json_object_new_object() : NULL;
-    json_object *list = top ? dls_json_list(top, "doublings") : NULL;
+    DLS_HOLD(json_object_put) json_object *top = a->json ? json_object_new_object() : NULL;
+    json_object *list = dls_json_list(top, "doublings");
     const char *const *source = a->sources.n ? a->sources.at : dls_whatif_sources();
-    dls_status status = DLS_OK;
     if (!top) {
-        dls_doublings_head();
+        doublings_head();
     }
-    for (size_t i = 0; status == DLS_OK && (a->sources.n ? i < a->sources.n : source[i] != NULL);
-         i++) {
+    for (size_t i = 0; a->sources.n ? i < a->sources.n : source[i] != NULL; i++) {
         const bool justus = strcmp(source[i], "justus") == 0;
         const dls_whatif_params p = {.source = source[i],
                                      .hardware_dir = a->hardware,
                                      .weights = justus ? a->networks : a->weights};
         if (a->sources.n || !justus || a->networks) {
-            status = dls_doublings_report(&p, list, err);
+            DLS_TRY(doublings_report(&p, list, err));
         }
     }
-    if (status != DLS_OK) {
-        json_object_put(top);
-        return status;
-    }
-    return top ? dls_json_print(stdout, top, err) : DLS_OK;
+    return top ? dls_json_print(stdout, dls_take(&top), err) : DLS_OK;
+}
+
+static void session_fini(session *s)
+{
+    dls_verdicts_fini(&s->v);
+    dls_measured_steps_fini(&s->steps);
+    dls_measured_kernels_fini(&s->kernels);
+    dls_hardware_fini(&s->hw);
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    session s = {0};
-    if (((const request *)user)->doublings) {
-        return double_batches(user, err);
-    }
-    const dls_status status = judge(user, call, &s, err);
-    dls_verdicts_fini(&s.v);
-    dls_measured_steps_fini(&s.steps);
-    dls_measured_kernels_fini(&s.kernels);
-    dls_hardware_fini(&s.hw);
-    return status;
+    DLS_OWN(session_fini) session s = {0};
+    return ((const request *)user)->doublings ? double_batches(user, err)
+                                              : judge(user, call, &s, err);
 }
 
 static const dls_arg args[] = {

@@ -7,6 +7,7 @@
 
 #include "workload/operator/hardware.h"
 #include "workload/operator/op_times.h"
+#include "workload/operator/pointset.h"
 #include "workload/operator/series.h"
 #include "workload/operator/sized_fit.h"
 #include "workload/operator/topology.h"
@@ -26,23 +27,26 @@ typedef struct dls_operators {
     int64_t interval_us, samples, seed, packet;
     bool points, async, left_out, by_size, buckets, apart;
     dls_sized_table kernels; /* of --sized */
+    dls_hardware hw;         /* of --hardware */
+    dls_pointset set;
     char **file;             /* what is no option: files of measured kernels */
     size_t n_files;
 } dls_operators;
 
+/* The GPU of the job, which must have --model or --graph. */
+dls_status dls_operators_gpu(const dls_operators *o, const dls_hw_gpu **gpu,
+                             dls_error *err) DLS_MUST_CHECK;
+
 /* fit-kernels: the sized model fitted to measured kernels, and judged by those that fitted nothing;
  * kernels: those constants that are there judged. */
-dls_status dls_operators_kernels(const dls_operators *o, const dls_hardware *hw, bool fit,
-                                 dls_error *err) DLS_MUST_CHECK;
+dls_status dls_operators_kernels(const dls_operators *o, bool fit, dls_error *err) DLS_MUST_CHECK;
 
 /* fit-grouped: the constants of convolutions of groups fitted to measured steps, to the output. */
-dls_status dls_operators_grouped(const dls_operators *o, const dls_hardware *hw,
-                                 dls_error *err) DLS_MUST_CHECK;
+dls_status dls_operators_grouped(const dls_operators *o, dls_error *err) DLS_MUST_CHECK;
 
 /* measure: times of a training graph's operations, added to the output, in which those of others
- * stay; gpu: the name under which they are kept. */
-dls_status dls_operators_measure(const dls_operators *o, const char *gpu,
-                                 dls_error *err) DLS_MUST_CHECK;
+ * stay. */
+dls_status dls_operators_measure(const dls_operators *o, dls_error *err) DLS_MUST_CHECK;
 
 /* profile: sample the modelled resources of a worker, print a line for each and the 12 metrics.
  * path: the samples go there, too, as a recording (docs/perf.md); NULL: nowhere. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Fits, writes and judges the constants of measured kernels; the table is Markdown.
+ * Fits, writes and judges the constants of measured kernels, and of convolutions of groups; tables
+ * are Markdown.
  */
 #include "predictor/cli/operators.h"
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "predictor/measured/groupconv_fit.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
@@ -115,9 +117,10 @@ static dls_status print_left_out(const dls_kernel_rows *rows, const dls_hardware
     return DLS_OK;
 }
 
-static dls_status run(const dls_operators *o, const dls_hardware *hw, bool fit,
-                      const dls_kernel_rows *rows, dls_sized_table *table, dls_error *err)
+static dls_status run(const dls_operators *o, bool fit, const dls_kernel_rows *rows,
+                      dls_sized_table *table, dls_error *err)
 {
+    const dls_hardware *hw = &o->hw;
     char path[4200];
     DLS_FREED double *off = NULL;
     snprintf(path, sizeof path, "%s/kernels.cfg", o->folder);
@@ -131,13 +134,26 @@ static dls_status run(const dls_operators *o, const dls_hardware *hw, bool fit,
     return fit && o->left_out ? print_left_out(rows, hw, off, err) : DLS_OK;
 }
 
-dls_status dls_operators_kernels(const dls_operators *o, const dls_hardware *hw, bool fit,
-                                 dls_error *err)
+dls_status dls_operators_kernels(const dls_operators *o, bool fit, dls_error *err)
 {
     DLS_OWN(dls_kernel_rows_fini) dls_kernel_rows rows = {0};
     DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
     for (size_t i = 0; i < o->n_files; i++) {
-        DLS_TRY(dls_kernel_rows_read(&rows, o->file[i], hw, err));
+        DLS_TRY(dls_kernel_rows_read(&rows, o->file[i], &o->hw, err));
     }
-    return run(o, hw, fit, &rows, &table, err);
+    return run(o, fit, &rows, &table, err);
+}
+
+dls_status dls_operators_grouped(const dls_operators *o, dls_error *err)
+{
+    const dls_measured_defaults none = {0};
+    DLS_OWN(dls_measured_steps_fini) dls_measured_steps steps = {0};
+    DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
+    dls_opmodel model;
+    DLS_TRY(dls_opmodel_of(o->folder, &table, &model, err));
+    for (size_t i = 0; i < o->n_files; i++) {
+        DLS_TRY(dls_measured_steps_read(&steps, o->file[i], &o->hw, &none, err));
+    }
+    DLS_TRY(dls_groupconv_fit(&steps, &o->hw, &model, err));
+    return dls_groupconv_save(&model.groupconv, o->output, err);
 }

@@ -391,34 +391,21 @@ static void print_text(const dls_recording *r, const job *j)
 
 static void range_json(json_object *to, const char *name, dls_range range)
 {
-    json_object *obj = dls_json_object(to, name);
-    dls_json_real(obj, "low", range.low);
-    dls_json_real(obj, "high", range.high);
+    DLS_JSON(dls_json_object(to, name), "low", range.low, "high", range.high);
 }
 
 static void resource_json(json_object *list, const analysis *a, double step_s)
 {
     const dls_burst *b = &a->burst;
     json_object *obj = dls_json_next(list);
-    dls_json_text(obj, "resource", a->what->name);
-    dls_json_real(obj, "total", a->total);
-    dls_json_text(obj, "unit", a->what->unit);
-    dls_json_text(obj, "pattern", dls_pattern_name(b->pattern));
-    dls_json_real(obj, "mean", a->mean);
-    dls_json_real(obj, "idle_s", b->idle_s);
-    dls_json_real(obj, "burst_s", b->burst_s);
-    dls_json_real(obj, "idle_amount", b->idle_amount);
-    dls_json_real(obj, "burst_amount", b->burst_amount);
-    dls_json_int(obj, "n_idle", (int64_t)b->n_idle);
-    dls_json_int(obj, "n_burst", (int64_t)b->n_burst);
-    dls_json_bool(obj, "cut", b->cut);
-    dls_json_real(obj, "threshold", b->threshold);
-    dls_json_real(obj, "explained", b->explained);
-    dls_json_real(obj, "bursts_per_step", dls_burst_per_step(b, step_s));
-    dls_json_real(obj, "cycle_s", b->cycle_s);
-    dls_json_real(obj, "period_s", b->period_s);
-    dls_json_real(obj, "correlation", b->correlation);
-    dls_json_bool(obj, "cycle_agrees", b->cycle_agrees);
+    DLS_JSON(obj, "resource", a->what->name, "total", a->total, "unit", a->what->unit, "pattern",
+             dls_pattern_name(b->pattern), "mean", a->mean, "idle_s", b->idle_s, "burst_s",
+             b->burst_s, "idle_amount", b->idle_amount, "burst_amount", b->burst_amount, "n_idle",
+             b->n_idle);
+    DLS_JSON(obj, "n_burst", b->n_burst, "cut", b->cut, "threshold", b->threshold, "explained",
+             b->explained, "bursts_per_step", dls_burst_per_step(b, step_s), "cycle_s", b->cycle_s,
+             "period_s", b->period_s, "correlation", b->correlation, "cycle_agrees",
+             b->cycle_agrees);
     json_object *ranges = dls_json_object(obj, "interval_95");
     range_json(ranges, "idle_s", a->spread.idle_s);
     range_json(ranges, "burst_s", a->spread.burst_s);
@@ -428,21 +415,12 @@ static void resource_json(json_object *list, const analysis *a, double step_s)
 static dls_status print_json(const dls_recording *r, const job *j, dls_error *err)
 {
     json_object *top = json_object_new_object();
-    dls_json_text(top, "command", r->command);
-    dls_json_int(top, "exit_code", r->exit_code);
-    dls_json_int(top, "readings", (int64_t)r->n);
-    dls_json_real(top, "interval_s", j->interval_s);
-    dls_json_text(top, "notes", r->notes);
-    dls_json_int(top, "began_ns", r->began_ns);
-    dls_json_real(top, "seconds", (double)(r->time_ns[r->n - 1] - r->time_ns[0]) * 1e-9);
-    json_object *step = dls_json_object(top, "step");
-    dls_json_real(step, "seconds", j->step_s);
-    dls_json_real(step, "period", j->period_s);
-    dls_json_real(step, "correlation", j->correlation);
-    dls_json_real(step, "chance", j->chance);
-    dls_json_int(step, "followed", (int64_t)j->steps.n);
-    dls_json_real(step, "low", j->steps.low_samples * j->interval_s);
-    dls_json_real(step, "high", j->steps.high_samples * j->interval_s);
+    DLS_JSON(top, "command", r->command, "exit_code", r->exit_code, "readings", r->n, "interval_s",
+             j->interval_s, "notes", r->notes, "began_ns", r->began_ns, "seconds",
+             (double)(r->time_ns[r->n - 1] - r->time_ns[0]) * 1e-9);
+    DLS_JSON(dls_json_object(top, "step"), "seconds", j->step_s, "period", j->period_s,
+             "correlation", j->correlation, "chance", j->chance, "followed", j->steps.n, "low",
+             j->steps.low_samples * j->interval_s, "high", j->steps.high_samples * j->interval_s);
     json_object *list = dls_json_list(top, "resources");
     for (size_t i = 0; i < N_RESOURCES; i++) {
         if (j->a[i].x) {

@@ -145,32 +145,24 @@ static void print_table(const request *a, const rows *r)
 static dls_status print_json(const request *a, const rows *r, dls_error *err)
 {
     json_object *top = json_object_new_object();
-    dls_json_text(top, "model", a->base.model);
-    dls_json_text(top, "source", a->p.source);
+    DLS_JSON(top, "model", a->base.model, "source", a->p.source);
     json_object *list = dls_json_list(top, "answers");
     for (size_t i = 0; i < r->n; i++) {
         const dls_setting_spec *s = &r->question[i].setting;
         const dls_prediction *f = &r->answer[i].prediction;
         json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "what", r->label[i]);
-        dls_json_text(obj, "gpu", s->gpu);
-        dls_json_int(obj, "workers", s->workers);
-        dls_json_int(obj, "nodes", s->nodes);
-        dls_json_int(obj, "ps", s->servers);
-        dls_json_int(obj, "batch", r->question[i].batch);
-        dls_json_text(obj, "exchange", s->exchange);
+        DLS_JSON(obj, "what", r->label[i], "gpu", s->gpu, "workers", s->workers, "nodes", s->nodes,
+                 "ps", s->servers, "batch", r->question[i].batch, "exchange", s->exchange);
         if (*why_not(r, i)) {
             dls_json_text(obj, "unanswered", why_not(r, i));
             continue;
         }
-        dls_json_real(obj, "iteration_s", f->iteration_s);
-        dls_json_real(obj, "samples_per_s", samples_per_s(r, i));
-        dls_json_real(obj, "speed", samples_per_s(r, i) / samples_per_s(r, 0));
+        DLS_JSON(obj, "iteration_s", f->iteration_s, "samples_per_s", samples_per_s(r, i), "speed",
+                 samples_per_s(r, i) / samples_per_s(r, 0));
         for (int k = 0; k < DLS_METRICS; k++) {
             dls_json_real(obj, dls_metric_name(k), f->metric[k]);
         }
-        dls_json_text(obj, "setting", r->answer[i].setting);
-        dls_json_real(obj, "distance", f->distance);
+        DLS_JSON(obj, "setting", r->answer[i].setting, "distance", f->distance);
     }
     return dls_json_print(stdout, top, err);
 }

@@ -123,13 +123,11 @@ static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const
                         const variant *v, const dls_train_course *course, dls_error *err)
 {
     const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = s->train.step.threads};
-    dls_predictor *predictor = NULL;
-    dls_judgement val;
-    dls_judgement test;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *predictor = NULL;
+    dls_judgement val, test;
     DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
     dls_status status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_VAL, &val, err);
     DLS_THEN(status, dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_TEST, &test, err));
-    dls_predictor_destroy(predictor);
     const dls_train_epoch *last = &course->epoch[course->n - 1];
     if (status == DLS_EPREDICTOR) { /* on graphs unlike those of training it leaves all ranges */
         printf("%-24s %10zu %7zu %9d %10.3f %9.5f  not finite on every graph\n", v->name,
@@ -147,16 +145,18 @@ static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const
     return DLS_OK;
 }
 
-static dls_status train_variant(session *now, const dls_dataset *set, dls_error *err)
+static dls_status train_variant(session *now, dls_error *err)
 {
     const dls_training *s = now->s;
     const variant *v = now->v;
     dls_arch arch = dls_arch_default();
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     DLS_OWN(dls_train_course_fini) dls_train_course course = {0};
     dls_train_options o = s->train;
     o.progress = progress;
     o.user = now;
+    DLS_TRY(dls_dataset_load(v->dataset, s->choice.setting.at, 1, &set, err));
     DLS_TRY(dls_arch_parse(&arch, s->arch, err));
     DLS_TRY(dls_arch_parse(&arch, v->arch, err));
     DLS_TRY(dls_fit_new(set, &arch, o.seed, v->init, &insp, err));
@@ -190,13 +190,11 @@ static dls_status print_tuned(session *now, int k, const char *name, double shar
 {
     const dls_predictor_options o = {.backend = DLS_BACKEND_CPU,
                                      .threads = now->s->train.step.threads};
-    dls_predictor *predictor = NULL;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *predictor = NULL;
     dls_judgement j;
     DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
-    const dls_status status =
-        dls_judge(predictor, set, setting, dls_inspector_find(insp, name), DLS_SPLIT_TEST, &j, err);
-    dls_predictor_destroy(predictor);
-    DLS_TRY(status);
+    DLS_TRY(dls_judge(predictor, set, setting, dls_inspector_find(insp, name), DLS_SPLIT_TEST, &j,
+                      err));
     const dls_train_epoch *last = &course->epoch[course->n - 1];
     const double test = j.table[DLS_WHO_INSPECTOR].by_range;
     double seconds = 0;
@@ -249,8 +247,8 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
         const variant v = {.name = name};
         dls_data_options data = s->data;
         dls_arch arch = dls_arch_default();
-        dls_inspector *insp = NULL;
-        dls_train_course course = {0};
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
+        DLS_OWN(dls_train_course_fini) dls_train_course course = {0};
         dls_train_options o = s->train;
         data.share = k < 2 ? 1 : s->data.share;
         o.seed = data.seed = now->seed;
@@ -260,15 +258,10 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
         DLS_TRY(dls_arch_parse(&arch, s->arch, err));
         DLS_TRY(scratch ? dls_fit_new(set, &arch, o.seed, s->init, &insp, err)
                         : dls_inspector_load(s->base, &insp, err));
-        dls_status status = dls_together_settle(insp, set, &setting, 1, s->hardware, err);
-        DLS_THEN(status,
-                 dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
-                                 &data, &o, &course, err));
-        DLS_THEN(status,
-                 print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err));
-        dls_train_course_fini(&course);
-        dls_inspector_destroy(insp);
-        DLS_TRY(status);
+        DLS_TRY(dls_together_settle(insp, set, &setting, 1, s->hardware, err));
+        DLS_TRY(dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
+                                &data, &o, &course, err));
+        DLS_TRY(print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err));
     }
     return DLS_OK;
 }
@@ -309,11 +302,8 @@ dls_status dls_train_study(const dls_training *s, dls_error *err)
     dls_progress_start(&now.bar, s->when, s->quiet, s->study);
     dls_status status = DLS_OK;
     for (; status == DLS_OK && now.done < l.n; now.done++) {
-        dls_dataset *set = NULL;
         now.v = &l.v[now.done];
-        status = dls_dataset_load(now.v->dataset, s->choice.setting.at, 1, &set, err);
-        DLS_THEN(status, train_variant(&now, set, err));
-        dls_dataset_destroy(set);
+        status = train_variant(&now, err);
     }
     dls_progress_stop(&now.bar);
     return status;

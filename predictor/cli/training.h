@@ -27,10 +27,6 @@ typedef struct dls_training {
     dls_train_options train;
 } dls_training;
 
-/* Trains, with a progress bar, and writes the inspector after every setting; a signal that is noted
- * ends it after the epoch. */
-dls_status dls_training_run(const dls_training *req, dls_error *err) DLS_MUST_CHECK;
-
 /* Trains every variant of `study` (depth, readout, conv, init, data, transfer) the same way and
  * prints a table. Transfer: every setting from scratch and tuned from the base, with all training
  * graphs and with data.share of them; epochs and seconds until the validation loss is that of the

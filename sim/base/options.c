@@ -119,14 +119,10 @@ const char *dls_option_domain(const dls_option *o, char *buf, size_t n)
 void dls_option_json(json_object *to, const char *name, const dls_option *o)
 {
     char domain[300];
-    dls_json_text(to, "name", name);
-    dls_json_text(to, "type", types[o->type].name);
-    dls_json_text(to, "takes", dls_option_domain(o, domain, sizeof domain));
-    dls_json_text(to, "default", o->def);
-    dls_json_text(to, "unit", o->unit);
+    DLS_JSON(to, "name", name, "type", types[o->type].name, "takes",
+             dls_option_domain(o, domain, sizeof domain), "default", o->def, "unit", o->unit);
     if (o->type != DLS_OPT_BOOL && !o->choices && o->min < o->max) {
-        dls_json_real(to, "min", o->min);
-        dls_json_real(to, "max", o->max);
+        DLS_JSON(to, "min", o->min, "max", o->max);
     }
     if (o->choices) {
         dls_json_text(to, "choices", o->choices);

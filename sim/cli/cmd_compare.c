@@ -14,19 +14,16 @@ typedef struct request {
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    dls_comparison *c;
+    DLS_HOLD(dls_comparison_destroy) dls_comparison *c = NULL;
     DLS_TRY(r->output ? dls_replay_check_output(r->output, r->force, err) : DLS_OK);
     DLS_TRY(dls_comparison_create(&c, err));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
-        status = dls_comparison_add(c, call->word[i], r->run_id, err);
+    for (size_t i = 0; i < call->n_words; i++) {
+        DLS_TRY(dls_comparison_add(c, call->word[i], r->run_id, err));
     }
-    DLS_THEN(status, dls_replay_compare(c, &r->baseline, r->json, err));
-    dls_comparison_destroy(c);
-    if (!r->output || status != DLS_OK) {
-        return status;
+    DLS_TRY(dls_replay_compare(c, &r->baseline, r->json, err));
+    if (!r->output) {
+        return DLS_OK;
     }
-    fflush(stdout);
     const dls_words runs = {.at = (const char *[]){r->run_id}, .n = r->run_id != NULL};
     return dls_script_report("dlsim compare", &runs, r->output, call, err);
 }

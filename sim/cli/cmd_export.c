@@ -20,7 +20,7 @@ typedef struct request {
 typedef struct job {
     const request *r;
     dls_table table;
-    dls_saved *run;
+    const dls_saved *run;
     dls_perfetto span;
     size_t rows;
 } job;
@@ -58,24 +58,25 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     const dls_table_options *o = &r->out;
+    DLS_HOLD(dls_saved_close) dls_saved *saved = NULL;
     job e = {.r = r, .span = {dls_units_us(r->from_s), dls_units_us(r->until_s), 0, 0}};
     if (r->perfetto + r->arrow + r->csv + r->batsim + r->swf != 1) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "say in which format: --csv, --arrow, --batsim, --swf or --perfetto");
     }
     DLS_TRY(find_table(r->table, &e.table, err));
-    DLS_TRY(dls_export_open(call->word[0], r->run_id, &e.run, err));
-    dls_status status = dls_table_check(o, err);
-    DLS_THEN(status, dls_table_put(o, put, &e, err));
-    const bool tell = status == DLS_OK && !o->quiet && o->output && strcmp(o->output, "-") != 0;
+    DLS_TRY(dls_export_open(call->word[0], r->run_id, &saved, err));
+    e.run = saved;
+    DLS_TRY(dls_table_check(o, err));
+    DLS_TRY(dls_table_put(o, put, &e, err));
+    const bool tell = !o->quiet && o->output && strcmp(o->output, "-") != 0;
     if (tell && r->perfetto) {
         fprintf(stderr, "%s: %zu slices, %zu counter values\n", o->output, e.span.slices,
                 e.span.counters);
     } else if (tell) {
         fprintf(stderr, "%s: %zu rows\n", o->output, e.rows);
     }
-    dls_saved_close(e.run);
-    return status;
+    return DLS_OK;
 }
 
 static const dls_arg args[] = {

@@ -3,13 +3,8 @@
  * dlsim fidelity: a site's history replayed as it was, held against what was recorded, and graded.
  */
 #include "base/json.h"
-#include "base/own.h"
 #include "cli/replay.h"
 #include "dlsim/site.h"
-
-#include <stdio.h>
-
-DLS_OWNER(dls_setup, dls_setup_destroy)
 
 typedef struct request {
     dls_words set;
@@ -72,46 +67,28 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
 {
     json_object *top = json_object_new_object();
     const char grade[2] = {f->grade, '\0'};
-    dls_json_text(top, "grade", grade);
-    dls_json_text(top, "rule", DLS_FIDELITY_RULE);
-    dls_json_real(top, "tau", f->tau);
-    dls_json_int(top, "replays", (int64_t)f->replays);
-    dls_json_real(top, "self_tau", f->self_tau);
-    dls_json_real(top, "held_out_tau", f->held_out_tau);
-    dls_json_int(top, "passed", (int64_t)f->passed);
-    dls_json_int(top, "passed_same", (int64_t)f->passed_same);
-    dls_json_int(top, "jobs", (int64_t)f->n_jobs);
-    dls_json_int(top, "left_out", (int64_t)f->unknown);
-    dls_json_real(top, "recorded_busy", f->recorded_busy);
-    dls_json_real(top, "replayed_busy", f->replayed_busy);
-    dls_json_real(top, "recorded_queue", f->recorded_queue);
-    dls_json_real(top, "replayed_queue", f->replayed_queue);
-    dls_json_real(top, "queue_off", f->queue_off);
+    DLS_JSON(top, "grade", grade, "rule", DLS_FIDELITY_RULE, "tau", f->tau, "replays", f->replays,
+             "self_tau", f->self_tau, "held_out_tau", f->held_out_tau, "passed", f->passed,
+             "passed_same", f->passed_same, "jobs", f->n_jobs, "left_out", f->unknown);
+    DLS_JSON(top, "recorded_busy", f->recorded_busy, "replayed_busy", f->replayed_busy,
+             "recorded_queue", f->recorded_queue, "replayed_queue", f->replayed_queue, "queue_off",
+             f->queue_off);
     json_object *list = dls_json_list(top, "groups");
     for (size_t i = 0; i < f->n_groups; i++) {
         const dls_fidelity_group *g = &f->group[i];
-        json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "kind", g->kind);
-        dls_json_text(obj, "name", g->name);
-        dls_json_int(obj, "jobs", (int64_t)g->n);
-        dls_json_real(obj, "recorded_wait_s", g->recorded_wait_s);
-        dls_json_real(obj, "replayed_wait_s", g->replayed_wait_s);
-        dls_json_real(obj, "start_off_median_s", g->median_s);
-        dls_json_real(obj, "start_off_p95_s", g->p95_s);
+        DLS_JSON(dls_json_next(list), "kind", g->kind, "name", g->name, "jobs", g->n,
+                 "recorded_wait_s", g->recorded_wait_s, "replayed_wait_s", g->replayed_wait_s,
+                 "start_off_median_s", g->median_s, "start_off_p95_s", g->p95_s);
     }
     list = dls_json_list(top, "farthest_off");
     for (size_t i = 0; i < f->n_jobs && i < (size_t)jobs; i++) {
         json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "job", dls_trace_id(f->trace, f->job[i].job));
-        dls_json_real(obj, "recorded_start_s", f->job[i].recorded_s);
-        dls_json_real(obj, "replayed_start_s", f->job[i].replayed_s);
+        DLS_JSON(obj, "job", dls_trace_id(f->trace, f->job[i].job), "recorded_start_s",
+                 f->job[i].recorded_s, "replayed_start_s", f->job[i].replayed_s);
         const dls_fidelity_why why = i < MOST_WHY ? dls_fidelity_why_of(f, i) : (dls_fidelity_why){.jobs = 0};
         if (why.jobs > 0) {
-            json_object *ran = dls_json_object(obj, "ran_where_it_waited");
-            dls_json_int(ran, "jobs", (int64_t)why.jobs);
-            dls_json_int(ran, "ahead", (int64_t)why.ahead);
-            dls_json_int(ran, "gpus", why.gpus);
-            dls_json_text(ran, "largest", dls_trace_id(f->trace, why.largest));
+            DLS_JSON(dls_json_object(obj, "ran_where_it_waited"), "jobs", why.jobs, "ahead",
+                     why.ahead, "gpus", why.gpus, "largest", dls_trace_id(f->trace, why.largest));
         }
     }
     return dls_json_print(stdout, top, err);
@@ -122,19 +99,15 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     const request *r = user;
     DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
     DLS_OWN(dls_fidelity_fini) dls_fidelity f = {0};
-    DLS_TRY(dls_setup_create(&setup, err));
-    dls_status status = dls_replay_site(setup, call->word[0], &r->set, err);
-    DLS_THEN(status, dls_fidelity_of(setup, &f, err));
-    dls_replay_tell(setup, status);
-    if (status == DLS_OK && r->json) {
-        status = print_json(&f, r->jobs, err);
-    } else if (status == DLS_OK) {
+    DLS_TRY(dls_replay_site(&setup, call->word[0], &r->set, err));
+    DLS_TRY(dls_replay_tell(setup, dls_fidelity_of(setup, &f, err)));
+    if (r->json) {
+        DLS_TRY(print_json(&f, r->jobs, err));
+    } else {
         print_text(&f, r->jobs);
     }
-    if (status == DLS_OK && f.grade > r->least[0]) {
-        call->exit_code = 1;
-    }
-    return status;
+    call->exit_code = f.grade > r->least[0];
+    return DLS_OK;
 }
 
 static const dls_arg args[] = {

@@ -3,7 +3,6 @@
  * dlsim inspect: what a results file holds; its jobs; the life of one job.
  */
 #include "base/json.h"
-#include "base/own.h"
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/export_tables.h"
@@ -12,8 +11,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
-
-DLS_OWNER(dls_saved, dls_saved_close)
 
 typedef struct request {
     const char *run_id, *job_id;
@@ -121,28 +118,22 @@ static dls_status show_jobs(const request *req, const dls_saved *run, dls_error 
 {
     const size_t all = dls_saved_rows(run, DLS_TABLE_JOBS);
     const size_t n = req->n_jobs > 0 && (uint64_t)req->n_jobs < all ? (size_t)req->n_jobs : all;
-    json_object *list = json_object_new_array();
-    dls_status status = DLS_OK;
-    if (!req->json) {
-        print_heads();
-    }
-    for (size_t j = 0; j < n && !status; j++) {
-        json_object *row = job_row(run, j);
-        if (req->json) {
-            json_object_array_add(list, row);
-        } else {
-            status = print_job(row, err);
-            json_object_put(row);
-        }
-    }
     if (req->json) {
+        json_object *list = json_object_new_array();
+        for (size_t j = 0; j < n; j++) {
+            json_object_array_add(list, job_row(run, j));
+        }
         return dls_json_print(stdout, list, err);
     }
-    json_object_put(list);
-    if (n < all && !status) {
+    print_heads();
+    for (size_t j = 0; j < n; j++) {
+        DLS_HOLD(json_object_put) json_object *row = job_row(run, j);
+        DLS_TRY(print_job(row, err));
+    }
+    if (n < all) {
         fprintf(stderr, "dlsim: %zu of %zu jobs shown\n", n, all);
     }
-    return status;
+    return DLS_OK;
 }
 
 static void print_alloc(json_object *row)
@@ -203,19 +194,16 @@ static dls_status show_job(const request *req, const dls_saved *run, dls_error *
         return dls_fail(err, DLS_EINPUT, NULL, "the run has no job '%s' (--jobs lists them)",
                         req->job_id);
     }
-    json_object *row = job_row(run, job), *allocs = dls_json_list(row, "allocations");
+    DLS_HOLD(json_object_put) json_object *row = job_row(run, job);
+    json_object *allocs = dls_json_list(row, "allocations");
     const bool recorded = dls_saved_column(run, DLS_TABLE_ALLOCATIONS, "job", &of);
     for (size_t i = 0; recorded && i < of.n; i++) {
         if (dls_export_integer_at(&of, i) == (int64_t)job) {
             put_row(dls_json_next(allocs), run, DLS_TABLE_ALLOCATIONS, of_alloc, i);
         }
     }
-    if (req->json) {
-        return dls_json_print(stdout, row, err);
-    }
-    const dls_status status = print_life(run, job, row, allocs, err);
-    json_object_put(row);
-    return status;
+    return req->json ? dls_json_print(stdout, dls_take(&row), err)
+                     : print_life(run, job, row, allocs, err);
 }
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
@@ -230,9 +218,9 @@ static dls_status add_run(dls_saved *run, const char *id, json_object *list, dls
     for (size_t i = 0; (name = dls_saved_attribute(run, i)); i++) {
         dls_json_text(attrs, name, dls_saved_text(run, name));
     }
-    dls_json_int(obj, "jobs", (int64_t)dls_saved_rows(run, DLS_TABLE_JOBS));
-    dls_json_int(obj, "allocations", (int64_t)dls_saved_rows(run, DLS_TABLE_ALLOCATIONS));
-    dls_json_int(obj, "series", (int64_t)dls_saved_rows(run, DLS_TABLE_SERIES));
+    DLS_JSON(obj, "jobs", (int64_t)dls_saved_rows(run, DLS_TABLE_JOBS), "allocations",
+             (int64_t)dls_saved_rows(run, DLS_TABLE_ALLOCATIONS), "series",
+             (int64_t)dls_saved_rows(run, DLS_TABLE_SERIES));
     json_object_object_add(obj, "summary", json_tokener_parse(report));
     return DLS_OK;
 }
@@ -266,29 +254,19 @@ static dls_status print_run(dls_saved *run, const char *id, dls_error *err)
 /* The run that is asked for, or all of the file, one after the other. */
 static dls_status show_runs(const request *req, const char *path, dls_error *err)
 {
-    dls_saved *run;
-    DLS_TRY(dls_saved_open(path, req->run_id, &run, err));
-    json_object *list = req->json ? json_object_new_array() : NULL;
-    dls_status status = DLS_OK;
-    for (size_t i = 0; status == DLS_OK; i++) {
-        const char *id = req->run_id ? req->run_id : dls_saved_run(run, i);
+    DLS_HOLD(dls_saved_close) dls_saved *file = NULL;
+    DLS_HOLD(json_object_put) json_object *list = req->json ? json_object_new_array() : NULL;
+    const char *id = req->run_id;
+    DLS_TRY(dls_saved_open(path, id, &file, err));
+    for (size_t i = 0; i == 0 || (!req->run_id && dls_saved_run(file, i)); i++) {
+        DLS_HOLD(dls_saved_close) dls_saved *other = NULL;
+        id = req->run_id ? req->run_id : dls_saved_run(file, i);
+        DLS_TRY(i ? dls_saved_open(path, id, &other, err) : DLS_OK);
         fputs(list || i == 0 ? "" : "\n", stdout);
-        status = list ? add_run(run, id, list, err) : print_run(run, id, err);
-        id = req->run_id ? NULL : dls_saved_run(run, i + 1);
-        if (status != DLS_OK || !id) {
-            break;
-        }
-        dls_saved *next = NULL;
-        status = dls_saved_open(path, id, &next, err);
-        dls_saved_close(run);
-        run = next;
+        DLS_TRY(list ? add_run(i ? other : file, id, list, err)
+                     : print_run(i ? other : file, id, err));
     }
-    dls_saved_close(run);
-    if (status == DLS_OK && list) {
-        return dls_json_print(stdout, list, err);
-    }
-    json_object_put(list);
-    return status;
+    return list ? dls_json_print(stdout, dls_take(&list), err) : DLS_OK;
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)

@@ -25,8 +25,7 @@ static void policy(json_object *all, const char *name, const char *summary, cons
     const size_t n = dls_options_count(options);
     if (all) {
         json_object *obj = dls_json_next(all);
-        dls_json_text(obj, "name", name);
-        dls_json_text(obj, "summary", summary);
+        DLS_JSON(obj, "name", name, "summary", summary);
         if (takes) {
             dls_json_text(obj, "discipline", takes);
         }
@@ -68,9 +67,7 @@ static void placements(const request *r, json_object *all)
 static void named(json_object *all, const char *name, const char *summary)
 {
     if (all) {
-        json_object *obj = dls_json_next(all);
-        dls_json_text(obj, "name", name);
-        dls_json_text(obj, "summary", summary);
+        DLS_JSON(dls_json_next(all), "name", name, "summary", summary);
     } else {
         printf("%s%-16s%s %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout), summary);
     }
@@ -107,13 +104,9 @@ static void gpus(const request *r, json_object *all)
     }
     for (const dls_gpu_type *g = table; g < table + n; g++) {
         if (all) {
-            json_object *obj = dls_json_next(all);
-            dls_json_text(obj, "name", g->name);
-            dls_json_real(obj, "memory_gib", g->mem_gib);
-            dls_json_real(obj, "memory_bps", g->mem_bps);
-            dls_json_real(obj, "fp32_flops", g->fp32_flops);
-            dls_json_real(obj, "tensor_flops", g->tensor_flops);
-            dls_json_real(obj, "peer_bps", g->peer_bps);
+            DLS_JSON(dls_json_next(all), "name", g->name, "memory_gib", g->mem_gib, "memory_bps",
+                     g->mem_bps, "fp32_flops", g->fp32_flops, "tensor_flops", g->tensor_flops,
+                     "peer_bps", g->peer_bps);
         } else {
             printf("%-16s %10g %12g %14g %16g %12g\n", g->name, g->mem_gib, g->mem_bps / 1e9,
                    g->fp32_flops / 1e12, g->tensor_flops / 1e12, g->peer_bps / 1e9);
@@ -127,9 +120,7 @@ static void assignments(const request *r, json_object *all)
     for (int i = 0; dls_assign_builtin_name(i); i++) {
         const char *name = dls_assign_builtin_name(i), *text = dls_assign_builtin_text(name);
         if (all) {
-            json_object *obj = dls_json_next(all);
-            dls_json_text(obj, "name", name);
-            dls_json_text(obj, "table", text);
+            DLS_JSON(dls_json_next(all), "name", name, "table", text);
         } else {
             printf("%s%s%s\n%s", dls_ui_bold(stdout), name, dls_ui_reset(stdout), text);
         }

@@ -33,14 +33,14 @@ static dls_status put_options(const request *r, dls_words *words, char jobs[24],
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    dls_words words = {0};
+    DLS_OWN(dls_words_fini) dls_words words = {0};
     char jobs[24];
     if (!r->list && r->all == (call->n_words > 0)) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         r->all ? "--all and a figure's name" : "no figure is named");
     }
-    const dls_status status = put_options(r, &words, jobs, err);
-    return dls_script_exec("dlsim reproduce", "reproduce.sh", &words, call, status, err);
+    DLS_TRY(put_options(r, &words, jobs, err));
+    return dls_script_plots("dlsim reproduce", "reproduce.sh", &words, call, err);
 }
 
 static const dls_arg args[] = {

@@ -2,15 +2,12 @@
  *
  * dlsim study: a sweep planned, run, merged and compared in one command.
  */
-#include "base/own.h"
 #include "cli/sweeping.h"
 
 #include <errno.h>
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-
-DLS_OWNER(dls_comparison, dls_comparison_destroy)
 
 typedef struct study {
     dls_sweeping s;

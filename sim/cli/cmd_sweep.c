@@ -8,10 +8,10 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "cli/script.h"
 #include "cli/sweeping.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,9 +35,9 @@ typedef struct request {
 enum { TASKS_USUAL = 500 }; /* Slurm's own limit is 1,001 unless MaxArraySize says otherwise */
 
 /* FOLDER/slurm/<name> */
-static void slurm_path(const dls_sweeping *s, const char *name, char *buf, size_t n)
+static void slurm_path(const dls_sweeping *s, const char *name, char buf[4300])
 {
-    snprintf(buf, n, "%s/slurm%s%s", dls_study_about(s->study).folder, *name ? "/" : "", name);
+    snprintf(buf, 4300, "%s/slurm/%s", dls_study_about(s->study).folder, name);
 }
 
 /* Tasks that have a point which is not finished, ascending; owned. */
@@ -45,11 +45,7 @@ static dls_status unfinished(const dls_sweeping *s, size_t chunk, size_t **tasks
                              dls_error *err)
 {
     const size_t n_points = dls_study_about(s->study).n;
-    *tasks = dls_alloc((n_points / chunk + 1) * sizeof **tasks);
-    *n = 0;
-    if (!*tasks) {
-        return dls_nomem(err, "tasks", (n_points / chunk + 1) * sizeof **tasks);
-    }
+    DLS_TRY(dls_alloc_array(tasks, n_points / chunk + 1, sizeof **tasks, "tasks", err));
     for (size_t i = 0; i < n_points; i++) {
         if (dls_sweeping_tell(s, i, NULL) != DLS_STUDY_FINISHED &&
             (*n == 0 || (*tasks)[*n - 1] != i / chunk)) {
@@ -59,8 +55,6 @@ static dls_status unfinished(const dls_sweeping *s, size_t chunk, size_t **tasks
     return DLS_OK;
 }
 
-/* ---- submit ------------------------------------------------------------------------------ */
-
 static dls_status put_script(FILE *to, void *what, dls_error *err)
 {
     return dls_slurm_script(to, what, err);
@@ -69,23 +63,14 @@ static dls_status put_script(FILE *to, void *what, dls_error *err)
 /* Hand the script over and note the number of the job. */
 static dls_status hand_over(const dls_sweeping *s, dls_slurm_array *array, dls_error *err)
 {
-    char folder[4200], path[4300], jobs[4300], line[256] = "";
-    char *command = NULL;
-    size_t len = 0;
-    slurm_path(s, "", folder, sizeof folder);
-    slurm_path(s, "submit.sh", path, sizeof path);
-    slurm_path(s, "jobs", jobs, sizeof jobs);
+    char folder[4300], path[4300], jobs[4300], line[256] = "";
+    slurm_path(s, "", folder);
+    slurm_path(s, "submit.sh", path);
+    slurm_path(s, "jobs", jobs);
     DLS_TRY(dls_folder_make(folder, err));
     DLS_TRY(dls_atomicfile_write(path, put_script, array, err));
-    FILE *text = open_memstream(&command, &len);
-    if (!text) {
-        return dls_nomem(err, "command", 0);
-    }
-    fputs("sbatch --parsable ", text);
-    dls_shell_word(text, path);
-    fclose(text);
-    FILE *answer = popen(command, "r");
-    free(command); /* the C library's own */
+    setenv("DLSIM_SCRIPT", path, 1); /* nothing to quote */
+    FILE *answer = popen("sbatch --parsable \"$DLSIM_SCRIPT\"", "r");
     const bool got = answer && fgets(line, sizeof line, answer);
     if ((answer ? pclose(answer) : -1) != 0 || !got) {
         return dls_fail(err, DLS_ERUN, NULL, "sbatch did not take %s", path);
@@ -131,12 +116,12 @@ static dls_status submit(const dls_sweeping *s, const dls_call *call, const subm
                          dls_error *err)
 {
     char program[PATH_MAX], here[PATH_MAX];
-    const ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (len < 0 || !getcwd(here, sizeof here)) {
+    DLS_TRY(dls_script_program(program, err));
+    if (!getcwd(here, sizeof here)) {
         return dls_fail(err, DLS_ERUN, NULL, "the current folder is not known: %s",
                         strerror(errno));
     }
-    program[len] = '\0';
+    DLS_FREED size_t *tasks = NULL;
     char *options = carried(call);
     if (!options) {
         return dls_nomem(err, "options", 0);
@@ -157,7 +142,6 @@ static dls_status submit(const dls_sweeping *s, const dls_call *call, const subm
                              .chunk = chunk,
                              .n_points = n,
                              .workers = s->workers ? (int)s->workers : 1};
-    size_t *tasks = NULL;
     dls_status status = unfinished(s, chunk, &tasks, &array.n_tasks, err);
     array.task = tasks;
     if (status == DLS_OK && array.n_tasks == 0) {
@@ -165,8 +149,7 @@ static dls_status submit(const dls_sweeping *s, const dls_call *call, const subm
     } else if (status == DLS_OK) {
         status = o->yes ? hand_over(s, &array, err) : dls_slurm_script(stdout, &array, err);
     }
-    dls_free(tasks);
-    free(options);
+    free(options); /* the C library's own */
     return status;
 }
 
@@ -191,7 +174,7 @@ static void submit_status(const dls_sweeping *s)
 {
     char path[4300], ids[4000] = "", line[64], command[4200];
     size_t len = 0;
-    slurm_path(s, "jobs", path, sizeof path);
+    slurm_path(s, "jobs", path);
     FILE *list = fopen(path, "r");
     while (list && fgets(line, sizeof line, list) && len + sizeof line < sizeof ids) {
         line[strspn(line, "0123456789")] = '\0'; /* nothing else reaches the shell */

@@ -3,15 +3,12 @@
  * dlsim trace: statistics of a trace, conversion, generation.
  */
 #include "base/json.h"
-#include "base/own.h"
 #include "base/printable.h"
 #include "cli/replay.h"
 #include "dlsim/traces.h"
 
 #include <inttypes.h>
 #include <math.h>
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 static const char *const quantile_names[DLS_STATS_QUANTILES] = {"p1",  "p5",  "p25", "p50", "p75",
                                                                 "p90", "p95", "p99", "max"};
@@ -117,8 +114,7 @@ static void json_dist(json_object *to, const char *name, const dls_stats_dist *d
     for (int i = 0; i < DLS_STATS_QUANTILES; i++) {
         dls_json_real(obj, quantile_names[i], dist->q[i]);
     }
-    dls_json_real(obj, "mean", dist->mean);
-    dls_json_real(obj, "cv", dist->cv);
+    DLS_JSON(obj, "mean", dist->mean, "cv", dist->cv);
 }
 
 /* "name": {"key": count, ...} of the counts above 0. */
@@ -138,12 +134,9 @@ static void json_vcs(json_object *to, const dls_trace *trace, const dls_trace_st
     json_object *list = dls_json_list(to, "vcs");
     for (size_t i = 0; i < stats->n_vcs; i++) {
         const dls_stats_vc *vc = &stats->vcs[i];
-        json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "vc", vc->code < 0 ? "" : dls_trace_vc(trace, vc->code));
-        dls_json_int(obj, "jobs", (int64_t)vc->jobs);
-        dls_json_real(obj, "gpu_h", vc->gpu_h);
-        dls_json_real(obj, "median_s", vc->median_s);
-        dls_json_real(obj, "max_gpus", (double)vc->max_gpus_milli * 1e-3);
+        DLS_JSON(dls_json_next(list), "vc", vc->code < 0 ? "" : dls_trace_vc(trace, vc->code),
+                 "jobs", vc->jobs, "gpu_h", vc->gpu_h, "median_s", vc->median_s, "max_gpus",
+                 (double)vc->max_gpus_milli * 1e-3);
     }
 }
 
@@ -152,28 +145,18 @@ static dls_status print_json(FILE *to, const dls_trace *trace, const dls_trace_s
 {
     const dls_trace_info *info = dls_trace_about(trace);
     json_object *top = json_object_new_object();
-    dls_json_text(top, "path", info->path);
-    dls_json_text(top, "format", info->format);
-    dls_json_text(top, "sha256", info->sha256);
-    dls_json_int(top, "jobs", (int64_t)stats->jobs);
-    dls_json_int(top, "zero_duration", (int64_t)stats->zero_duration);
-    dls_json_int(top, "no_duration", (int64_t)stats->no_duration);
-    dls_json_int(top, "rows_read", (int64_t)info->rows_read);
-    dls_json_int(top, "rows_skipped", (int64_t)info->rows_skipped);
-    dls_json_real(top, "span_s", stats->span_s);
-    dls_json_real(top, "mean_gpus", stats->mean_gpus);
-    dls_json_real(top, "max_gpus", (double)stats->max_gpus_milli * 1e-3);
-    dls_json_real(top, "gpu_h", stats->gpu_h);
-    dls_json_real(top, "busy_gpus", stats->busy_gpus);
-    dls_json_real(top, "peak_gpus", stats->peak_gpus);
+    DLS_JSON(top, "path", info->path, "format", info->format, "sha256", info->sha256, "jobs",
+             stats->jobs, "zero_duration", stats->zero_duration, "no_duration", stats->no_duration,
+             "rows_read", info->rows_read, "rows_skipped", info->rows_skipped, "span_s",
+             stats->span_s, "mean_gpus", stats->mean_gpus);
+    DLS_JSON(top, "max_gpus", (double)stats->max_gpus_milli * 1e-3, "gpu_h", stats->gpu_h,
+             "busy_gpus", stats->busy_gpus, "peak_gpus", stats->peak_gpus);
     json_dist(top, "duration_s", &stats->duration_s);
     json_dist(top, "gap_s", &stats->gap_s);
     json_object *sizes = dls_json_list(top, "sizes");
     for (size_t i = 0; i < stats->n_sizes; i++) {
-        json_object *obj = dls_json_next(sizes);
-        dls_json_real(obj, "gpus", (double)stats->sizes[i].gpus_milli * 1e-3);
-        dls_json_int(obj, "jobs", (int64_t)stats->sizes[i].jobs);
-        dls_json_real(obj, "gpu_h", stats->sizes[i].gpu_h);
+        DLS_JSON(dls_json_next(sizes), "gpus", (double)stats->sizes[i].gpus_milli * 1e-3, "jobs",
+                 stats->sizes[i].jobs, "gpu_h", stats->sizes[i].gpu_h);
     }
     json_vcs(top, trace, stats);
     json_counts(top, "outcomes", outcome_names, stats->outcomes, DLS_OUTCOME_COUNT);
@@ -212,18 +195,14 @@ static dls_status stats(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
-    dls_trace_stats s;
+    DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     DLS_TRY(load(r, call, &trace, err));
-    dls_status status = dls_trace_stats_compute(trace, &s, err);
-    if (status == DLS_OK) {
-        if (r->json) {
-            status = print_json(stdout, trace, &s, err);
-        } else {
-            print_text(stdout, trace, &s);
-        }
-        dls_trace_stats_fini(&s);
+    DLS_TRY(dls_trace_stats_compute(trace, &s, err));
+    if (r->json) {
+        return print_json(stdout, trace, &s, err);
     }
-    return status;
+    print_text(stdout, trace, &s);
+    return DLS_OK;
 }
 
 static const dls_arg stats_args[] = {
@@ -248,12 +227,10 @@ static dls_status convert(void *user, dls_call *call, dls_error *err)
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_TRY(load(r, call, &trace, err));
     DLS_HOLD(dls_trace_destroy) dls_trace *assigned = NULL;
-    dls_status status = DLS_OK;
     if (r->table) {
-        status = dls_trace_assign_builtin(trace, r->table, (uint64_t)r->seed, &assigned, err);
+        DLS_TRY(dls_trace_assign_builtin(trace, r->table, (uint64_t)r->seed, &assigned, err));
     }
-    DLS_THEN(status, dls_trace_save_csv(assigned ? assigned : trace, r->output, err));
-    return status;
+    return dls_trace_save_csv(assigned ? assigned : trace, r->output, err);
 }
 
 static const dls_arg convert_args[] = {
@@ -314,18 +291,17 @@ static void say(const dls_synth_params *params, const dls_synth_report *report)
 static dls_status generate(void *user, dls_call *call, dls_error *err)
 {
     synthesis *r = user;
-    dls_trace *trace;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     dls_synth_report report;
     (void)call;
     r->params.duration_max_s = (int64_t)r->duration_max_s;
     r->params.stamp_us = r->stamps ? 1 : DLS_US_PER_S;
     DLS_TRY(dls_synth_generate(&r->params, &trace, &report, err));
-    const dls_status status = dls_trace_save_csv(trace, r->path, err);
-    dls_trace_destroy(trace);
-    if (status == DLS_OK && !r->quiet) {
+    DLS_TRY(dls_trace_save_csv(trace, r->path, err));
+    if (!r->quiet) {
         say(&r->params, &report);
     }
-    return status;
+    return DLS_OK;
 }
 
 static void generate_defaults(void *user)

@@ -15,10 +15,9 @@
 #include <string.h>
 
 typedef struct request {
+    dls_whatif_asked asked; /* but its lists */
     dls_words add, removed, quota, speed, set, both;
-    const char *scheduler, *placement, *target, *vary, *output;
-    double load;
-    int64_t seed;
+    const char *output;
     bool json;
 } request;
 
@@ -114,7 +113,7 @@ static void print_text(const dls_whatif *w, const request *r)
             printf("%.2f to %.2f over models\n", s->least, s->most);
         }
     }
-    if (r->load != 1) {
+    if (r->asked.load != 1) {
         printf("load       %.3f times the GPU time, as drawn\n", w->load);
     }
     printf(
@@ -123,8 +122,8 @@ static void print_text(const dls_whatif *w, const request *r)
         (long long)w->before.gpus, (long long)w->after.gpus, 100 * w->before.utilisation,
         100 * w->after.utilisation, of_time(w->before.jct_mean_s, a),
         of_time(w->after.jct_mean_s, b));
-    if (r->target) {
-        print_target(w, r->target);
+    if (r->asked.target) {
+        print_target(w, r->asked.target);
     }
     for (int p95 = 0; p95 < 2; p95++) {
         printf("\n%-29s %7s %7s %32s %32s %32s\n", p95 ? "wait, 95th percentile" : "wait, mean",
@@ -140,21 +139,16 @@ static void print_text(const dls_whatif *w, const request *r)
 
 static void put_number(json_object *to, const char *name, const dls_whatif_number *x)
 {
-    json_object *obj = dls_json_object(to, name);
-    dls_json_real(obj, "value_s", x->value);
-    dls_json_real(obj, "low_s", x->low);
-    dls_json_real(obj, "high_s", x->high);
+    DLS_JSON(dls_json_object(to, name), "value_s", x->value, "low_s", x->low, "high_s", x->high);
 }
 
 static void put_side(json_object *to, const char *name, const dls_whatif_side *side)
 {
     json_object *obj = dls_json_object(to, name);
-    dls_json_int(obj, "jobs", (int64_t)side->n);
-    dls_json_int(obj, "never_started", (int64_t)side->waiting);
+    DLS_JSON(obj, "jobs", side->n, "never_started", side->waiting);
     if (!isnan(side->energy_kwh)) {
-        dls_json_real(obj, "energy_kwh", side->energy_kwh);
-        dls_json_real(obj, "cost", side->cost);
-        dls_json_real(obj, "carbon_kg", side->carbon_kg);
+        DLS_JSON(obj, "energy_kwh", side->energy_kwh, "cost", side->cost, "carbon_kg",
+                 side->carbon_kg);
     }
     put_number(obj, "wait_mean", &side->mean);
     put_number(obj, "wait_p95", &side->p95);
@@ -162,28 +156,22 @@ static void put_side(json_object *to, const char *name, const dls_whatif_side *s
 
 static void put_total(json_object *to, const char *name, const dls_whatif_total *t)
 {
-    json_object *obj = dls_json_object(to, name);
-    dls_json_int(obj, "gpus", t->gpus);
-    dls_json_real(obj, "utilisation", t->utilisation);
-    dls_json_real(obj, "jct_mean_s", t->jct_mean_s);
-    dls_json_real(obj, "makespan_s", t->makespan_s);
+    DLS_JSON(dls_json_object(to, name), "gpus", t->gpus, "utilisation", t->utilisation,
+             "jct_mean_s", t->jct_mean_s, "makespan_s", t->makespan_s);
 }
 
 static void put_target(json_object *top, const dls_whatif *w, const char *target)
 {
     json_object *to = dls_json_object(top, "target");
-    dls_json_text(to, "text", target);
-    dls_json_text(to, "group", w->vary);
+    DLS_JSON(to, "text", target, "group", w->vary);
     if (w->fewest >= 0) {
         dls_json_int(to, "fewest_nodes", w->fewest);
         put_number(to, "wait", &w->target_s);
     }
     json_object *list = dls_json_list(to, "tried");
     for (size_t i = 0; i < w->n_tried; i++) {
-        json_object *obj = dls_json_next(list);
-        dls_json_int(obj, "nodes", w->tried[i].nodes);
-        dls_json_real(obj, "wait_s", w->tried[i].value_s);
-        dls_json_bool(obj, "holds", w->tried[i].holds);
+        DLS_JSON(dls_json_next(list), "nodes", w->tried[i].nodes, "wait_s", w->tried[i].value_s,
+                 "holds", w->tried[i].holds);
     }
 }
 
@@ -194,9 +182,7 @@ static void put_options(json_object *top, const dls_call *call)
     for (size_t i = 0; i < call->n_given; i++) {
         const char *name = call->given[i].arg->name;
         if (strcmp(name, "json") != 0 && strcmp(name, "output") != 0) {
-            json_object *obj = dls_json_next(list);
-            dls_json_text(obj, "name", name);
-            dls_json_text(obj, "value", call->given[i].value);
+            DLS_JSON(dls_json_next(list), "name", name, "value", call->given[i].value);
         }
     }
 }
@@ -206,32 +192,24 @@ static json_object *answer_of(const dls_whatif *w, const request *r, const dls_c
     json_object *top = json_object_new_object();
     put_options(top, call);
     const char letter[2] = {w->grade, '\0'};
-    dls_json_text(top, "grade", letter);
-    dls_json_text(top, "ungraded", w->ungraded);
-    dls_json_real(top, "block_s", w->block_s);
-    dls_json_int(top, "blocks", (int64_t)w->n_blocks);
-    dls_json_real(top, "load", w->load);
+    DLS_JSON(top, "grade", letter, "ungraded", w->ungraded, "block_s", w->block_s, "blocks",
+             w->n_blocks, "load", w->load);
     put_total(top, "before", &w->before);
     put_total(top, "after", &w->after);
     json_object *list = dls_json_list(top, "speeds");
     for (size_t i = 0; i < w->n_speeds; i++) {
-        json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "type", w->speed[i].type);
-        dls_json_text(obj, "reference", w->speed[i].reference);
-        dls_json_real(obj, "speed", w->speed[i].speed);
-        dls_json_real(obj, "least", w->speed[i].least);
-        dls_json_real(obj, "most", w->speed[i].most);
-        dls_json_bool(obj, "given", w->speed[i].given);
+        DLS_JSON(dls_json_next(list), "type", w->speed[i].type, "reference", w->speed[i].reference,
+                 "speed", w->speed[i].speed, "least", w->speed[i].least, "most", w->speed[i].most,
+                 "given", w->speed[i].given);
     }
-    if (r->target) {
-        put_target(top, w, r->target);
+    if (r->asked.target) {
+        put_target(top, w, r->asked.target);
     }
     list = dls_json_list(top, "groups");
     for (size_t i = 0; i < w->n_groups; i++) {
         const dls_whatif_group *g = &w->group[i];
         json_object *obj = dls_json_next(list);
-        dls_json_text(obj, "kind", g->kind);
-        dls_json_text(obj, "name", g->name);
+        DLS_JSON(obj, "kind", g->kind, "name", g->name);
         put_side(obj, "before", &g->before);
         put_side(obj, "after", &g->after);
         put_number(obj, "wait_mean_change", &g->mean_change);
@@ -279,63 +257,48 @@ static dls_status write_folder(const dls_whatif *w, const request *r, const dls_
 /* Replaces the process. */
 static dls_status show_page(const paths *p, dls_call *call, dls_error *err)
 {
-    dls_words words = {0};
-    dls_status status = dls_words_add(&words, "--answer", p->answer, err);
-    DLS_THEN(status, dls_words_add(&words, "--output", p->page, err));
-    DLS_THEN(status, dls_words_add(&words, p->before, p->after, err));
+    DLS_OWN(dls_words_fini) dls_words words = {0};
+    DLS_TRY(dls_words_add(&words, "--answer", p->answer, err));
+    DLS_TRY(dls_words_add(&words, "--output", p->page, err));
+    DLS_TRY(dls_words_add(&words, p->before, p->after, err));
     call->n_words = 0;
-    fflush(stdout);
-    return dls_script_exec("dlsim whatif", "report.sh", &words, call, status, err);
+    return dls_script_plots("dlsim whatif", "report.sh", &words, call, err);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, dls_error *err)
-{
-    const dls_whatif_asked asked = {.add = r->add.at,
-                                    .n_add = r->add.n,
-                                    .removed = r->removed.at,
-                                    .n_removed = r->removed.n,
-                                    .quota = r->quota.at,
-                                    .n_quota = r->quota.n,
-                                    .speed = r->speed.at,
-                                    .n_speed = r->speed.n,
-                                    .set = r->set.at,
-                                    .n_set = r->set.n,
-                                    .scheduler = r->scheduler,
-                                    .placement = r->placement,
-                                    .load = r->load,
-                                    .target = r->target,
-                                    .vary = r->vary,
-                                    .seed = (uint64_t)r->seed};
-    DLS_OWN(dls_whatif_fini) dls_whatif w = {0};
-    paths p;
-    dls_status status = dls_whatif_of(setup[0], setup[1], &asked, &w, err);
-    dls_replay_tell(setup[dls_setup_problem(setup[0], 0) ? 0 : 1], status);
-    if (status == DLS_OK && r->json) {
-        status = dls_json_print(stdout, answer_of(&w, r, call), err);
-    } else if (status == DLS_OK) {
-        print_text(&w, r);
-    }
-    if (status == DLS_OK && r->output) {
-        status = write_folder(&w, r, call, &p, err);
-    }
-    return status == DLS_OK && r->output ? show_page(&p, call, err) : status;
-}
-
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    const request *r = user;
-    dls_setup *setup[2] = {NULL, NULL};
-    dls_status status = DLS_OK;
-    for (int i = 0; i < 2 && status == DLS_OK; i++) {
-        status = dls_setup_create(&setup[i], err);
-        DLS_THEN(status, dls_replay_site(setup[i], call->word[0], &r->both, err));
+    request *r = user;
+    DLS_HOLD(dls_setup_destroy) dls_setup *before = NULL;
+    DLS_HOLD(dls_setup_destroy) dls_setup *after = NULL;
+    DLS_OWN(dls_whatif_fini) dls_whatif w = {0};
+    paths p;
+    dls_whatif_asked *asked = &r->asked;
+    asked->add = r->add.at;
+    asked->n_add = r->add.n;
+    asked->removed = r->removed.at;
+    asked->n_removed = r->removed.n;
+    asked->quota = r->quota.at;
+    asked->n_quota = r->quota.n;
+    asked->speed = r->speed.at;
+    asked->n_speed = r->speed.n;
+    asked->set = r->set.at;
+    asked->n_set = r->set.n;
+    DLS_TRY(dls_replay_site(&before, call->word[0], &r->both, err));
+    DLS_TRY(dls_replay_site(&after, call->word[0], &r->both, err));
+    const dls_status status = dls_whatif_of(before, after, &r->asked, &w, err);
+    DLS_TRY(dls_replay_tell(dls_setup_problem(before, 0) ? before : after, status));
+    if (r->json) {
+        DLS_TRY(dls_json_print(stdout, answer_of(&w, r, call), err));
+    } else {
+        print_text(&w, r);
     }
-    DLS_THEN(status, answer(r, setup, call, err));
-    dls_setup_destroy(setup[0]);
-    dls_setup_destroy(setup[1]);
-    return status;
+    if (!r->output) {
+        return DLS_OK;
+    }
+    DLS_TRY(write_folder(&w, r, call, &p, err));
+    return show_page(&p, call, err);
 }
 
 static const dls_arg args[] = {
@@ -343,10 +306,10 @@ static const dls_arg args[] = {
                "nodes that are added: \"h100: 16 x 8\" are 16 with 8 GPUs each; may be repeated"),
     DLS_REPEAT(request, removed, "remove", 0, "NODES",
                "nodes that go: \"v100: 4\" or \"v100: all\", by GPU type or name of their group"),
-    DLS_REAL(request, load, "load", 0, 0.01, 100,
+    DLS_REAL(request, asked.load, "load", 0, 0.01, 100,
              "so many times the jobs, drawn from the history; 1"),
-    DLS_TEXT(request, scheduler, "scheduler", 's', "NAME", "another scheduler"),
-    DLS_TEXT(request, placement, "placement", 'p', "NAME", "another placement"),
+    DLS_TEXT(request, asked.scheduler, "scheduler", 's', "NAME", "another scheduler"),
+    DLS_TEXT(request, asked.placement, "placement", 'p', "NAME", "another placement"),
     DLS_REPEAT(request, quota, "quota", 0, "VC=GPUS",
                "a partition's quota of GPUs; VC:TYPE=GPUS where there are several types"),
     DLS_REPEAT(request, set, "set", 0, "KEY=VALUE", "change a key"),
@@ -354,12 +317,13 @@ static const dls_arg args[] = {
                "set a key on both sides: energy.account=true, results.warmup=7d"),
     DLS_REPEAT(request, speed, "speed", 0, "TYPE=X",
                "speed of GPUs of a new type against those of the site, in place of the prediction"),
-    DLS_TEXT(request, target, "target", 0, "TEXT",
+    DLS_TEXT(request, asked.target, "target", 0, "TEXT",
              "find the fewest nodes that hold it: \"p95 wait of 8 GPUs < 1h\", \"mean wait < 10 "
              "min\", \"p95 wait of partition main < 2h\", \"... of account ml ...\""),
-    DLS_TEXT(request, vary, "vary", 0, "GROUP",
+    DLS_TEXT(request, asked.vary, "vary", 0, "GROUP",
              "of which nodes; those that are added, else the largest group"),
-    DLS_INT(request, seed, "seed", 0, 0, INT64_MAX, "of the jobs and weeks that are drawn; 1"),
+    DLS_INT(request, asked.seed, "seed", 0, 0, INT64_MAX,
+            "of the jobs and weeks that are drawn; 1"),
     DLS_TEXT(request, output, "output", 'o', "FOLDER",
              "keep before.h5, after.h5 and whatif.json there, and make report.html of them"),
     DLS_SWITCH(request, json, "json", 0, "print JSON"),
@@ -377,6 +341,6 @@ const dls_command dls_command_whatif = {
     .args = args,
     .words = "one site",
     .size = sizeof(request),
-    .initial = &(const request){.load = 1, .seed = 1},
+    .initial = &(const request){.asked = {.load = 1, .seed = 1}},
     .run = run,
 };

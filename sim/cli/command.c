@@ -19,7 +19,7 @@ typedef struct parser {
     dls_arg_row row[DLS_ARGS_MAX];
     size_t n_rows;
     void *request;
-    dls_given *given; /* owned; [argc] */
+    dls_given *given;
     size_t n_given;
     bool help;
 } parser;
@@ -162,6 +162,12 @@ dls_status dls_words_add(dls_words *w, const char *word, const char *value, dls_
         w->at[w->n++] = value;
     }
     return DLS_OK;
+}
+
+void dls_words_fini(dls_words *w)
+{
+    dls_free(w->at);
+    dls_free(w->text);
 }
 
 static dls_status take_list(const dls_arg *a, dls_words *w, const char *value, dls_error *err)
@@ -440,11 +446,21 @@ static void release_words(const parser *p)
     for (size_t i = 0; i < p->n_rows; i++) {
         const dls_arg *a = p->row[i].arg;
         if (a->type == DLS_ARG_REPEAT || a->type == DLS_ARG_LIST) {
-            dls_words *w = (void *)((char *)p->request + p->row[i].base + a->at);
-            dls_free(w->at);
-            dls_free(w->text);
+            dls_words_fini((void *)((char *)p->request + p->row[i].base + a->at));
         }
     }
+}
+
+void *dls_command_request(const dls_command *c)
+{
+    void *request = dls_alloc_zero(1, c->size ? c->size : 1);
+    if (request && c->initial) {
+        memcpy(request, c->initial, c->size);
+    }
+    if (request && c->defaults) {
+        c->defaults(request);
+    }
+    return request;
 }
 
 static int report(const dls_command *c, const dls_error *err)
@@ -461,34 +477,26 @@ static int run_alone(const dls_command *c, int argc, char **argv)
     parser p = {.command = c};
     dls_call call = {.command = c, .argc = argc, .argv = argv};
     dls_error err = {0};
-    const size_t room = (size_t)argc + 1;
-    char **words = dls_alloc_zero(room, sizeof *words);
-    p.n_rows = dls_command_rows(c, p.row);
     /* A cluster of letters gives several options. */
-    size_t letters = room;
+    size_t letters = (size_t)argc + 1;
     for (int i = 0; i < argc; i++) {
         letters += strlen(argv[i]);
     }
-    p.given = dls_alloc_zero(letters, sizeof *p.given);
-    p.request = dls_alloc_zero(1, c->size ? c->size : 1);
-    dls_status status = words && p.given && p.request ? DLS_OK : dls_nomem(&err, c->name, c->size);
+    DLS_FREED char **words = dls_alloc_zero((size_t)argc + 1, sizeof *words);
+    DLS_FREED dls_given *given = dls_alloc_zero(letters, sizeof *given);
+    DLS_FREED void *request = dls_command_request(c);
+    dls_status status = words && given && request ? DLS_OK : dls_nomem(&err, c->name, c->size);
     if (status == DLS_OK) {
+        p.n_rows = dls_command_rows(c, p.row);
+        p.given = given;
+        p.request = request;
         call.word = words;
-        if (c->initial) {
-            memcpy(p.request, c->initial, c->size);
-        }
-        if (c->defaults) {
-            c->defaults(p.request);
-        }
         status = run(c, &p, &call, &err);
         if (c->fini) {
-            c->fini(p.request);
+            c->fini(request);
         }
         release_words(&p);
     }
-    dls_free(p.request);
-    dls_free(p.given);
-    dls_free(words);
     return status == DLS_OK ? call.exit_code : report(c, &err);
 }
 

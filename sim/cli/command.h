@@ -13,6 +13,7 @@
 #ifndef DLS_CLI_COMMAND_H
 #define DLS_CLI_COMMAND_H
 
+#include "base/own.h"
 #include "dlsim/error.h"
 
 #include <stdbool.h>
@@ -32,6 +33,7 @@ typedef struct dls_words {
 /* Add one, and another unless it is NULL. */
 dls_status dls_words_add(dls_words *w, const char *word, const char *value,
                          dls_error *err) DLS_MUST_CHECK;
+void dls_words_fini(dls_words *w);
 
 typedef enum dls_arg_type {
     DLS_ARG_HEADING, /* help: of the options that follow */
@@ -233,6 +235,8 @@ const dls_command *dls_command_find(const char *name);
  * "trace stats". */
 const dls_command *dls_command_part(const dls_command *command, int argc, char **argv);
 const char *dls_command_key(const dls_command *part);
+/* The request as it is before options are taken; owned, NULL without memory. */
+void *dls_command_request(const dls_command *command);
 /* Parse, do, report; the exit code of the process. argv[0] is the command's name. */
 int dls_command_main(const dls_command *command, int argc, char **argv);
 /* All rows, those of included tables among them; each with where its struct lies in the request. */

@@ -174,24 +174,11 @@ static void put_usage(FILE *to, const dls_command *c)
     }
 }
 
-/* The request as it is before options are taken; owned, NULL without memory. */
-static char *request_of(const dls_command *c)
-{
-    char *request = dls_alloc_zero(1, c->size ? c->size : 1);
-    if (request && c->initial) {
-        memcpy(request, c->initial, c->size);
-    }
-    if (request && c->defaults) {
-        c->defaults(request);
-    }
-    return request;
-}
-
 void dls_help_command(FILE *to, const dls_command *c)
 {
     dls_arg_row row[DLS_ARGS_MAX];
     const size_t n = dls_command_rows(c, row);
-    char *request = request_of(c);
+    DLS_FREED char *request = dls_command_request(c);
     bool headings = false;
     put_usage(to, c);
     if (c->about) {
@@ -214,7 +201,6 @@ void dls_help_command(FILE *to, const dls_command *c)
             put_arg(to, &row[i], request);
         }
     }
-    dls_free(request);
     if (c->notes) {
         fputc('\n', to);
         put_wrapped(to, c->notes, 0, 0);
@@ -328,7 +314,7 @@ static void mdoc_command(FILE *to, const dls_command *c)
 {
     dls_arg_row row[DLS_ARGS_MAX];
     const size_t n = dls_command_rows(c, row);
-    char *request = request_of(c);
+    DLS_FREED char *request = dls_command_request(c);
     fprintf(to, ".Ss dlsim %s\n", c->name);
     put_mdoc(to, c->about ? c->about : c->summary);
     if (c->verbs) {
@@ -355,7 +341,6 @@ static void mdoc_command(FILE *to, const dls_command *c)
         fputs(".Pp\n", to);
         put_mdoc(to, c->notes);
     }
-    dls_free(request);
     for (size_t i = 0; c->part && c->part[i]; i++) {
         mdoc_command(to, c->part[i]);
     }
@@ -384,19 +369,13 @@ static json_object *arg_json(const dls_arg_row *row, const char *heading, const 
     const char letter[2] = {(char)a->letter, '\0'};
     char value[100];
     json_object *obj = json_object_new_object();
-    dls_json_text(obj, "name", a->name);
-    dls_json_text(obj, "letter", letter);
-    dls_json_text(obj, "type", types[a->type]);
-    dls_json_text(obj, "value", a->metavar ? a->metavar : "");
-    dls_json_text(obj, "help", a->help);
-    dls_json_text(obj, "group", heading);
-    dls_json_bool(obj, "repeated", a->type == DLS_ARG_REPEAT);
+    DLS_JSON(obj, "name", a->name, "letter", letter, "type", types[a->type], "value",
+             a->metavar ? a->metavar : "", "help", a->help, "group", heading, "repeated",
+             (bool)(a->type == DLS_ARG_REPEAT));
     if (a->type == DLS_ARG_INT) {
-        dls_json_int(obj, "min", a->least);
-        dls_json_int(obj, "max", a->most);
+        DLS_JSON(obj, "min", a->least, "max", a->most);
     } else if (a->type == DLS_ARG_REAL || a->type == DLS_ARG_TIME) {
-        dls_json_real(obj, "min", a->min);
-        dls_json_real(obj, "max", a->max);
+        DLS_JSON(obj, "min", a->min, "max", a->max);
     }
     default_of(a, request + row->base + a->at, value, sizeof value);
     dls_json_text(obj, "default", value);
@@ -408,17 +387,13 @@ static json_object *command_json(const dls_command *c)
     dls_arg_row row[DLS_ARGS_MAX];
     const size_t n = dls_command_rows(c, row);
     const char *heading = "";
-    char *request = request_of(c);
+    DLS_FREED char *request = dls_command_request(c);
     json_object *obj = json_object_new_object();
-    dls_json_text(obj, "name", c->name);
-    dls_json_text(obj, "group", group_names[c->group]);
-    dls_json_text(obj, "summary", c->summary);
+    DLS_JSON(obj, "name", c->name, "group", group_names[c->group], "summary", c->summary);
     json_object *verbs = dls_json_list(obj, "verbs");
     for (const dls_verb *v = c->verbs; v && v->name; v++) {
         json_object *verb = json_object_new_object();
-        dls_json_text(verb, "name", v->name);
-        dls_json_text(verb, "words", v->words ? v->words : "");
-        dls_json_text(verb, "summary", v->summary);
+        DLS_JSON(verb, "name", v->name, "words", v->words ? v->words : "", "summary", v->summary);
         json_object_array_add(verbs, verb);
     }
     json_object *options = dls_json_list(obj, "options");
@@ -429,7 +404,6 @@ static json_object *command_json(const dls_command *c)
             json_object_array_add(options, arg_json(&row[i], heading, request));
         }
     }
-    dls_free(request);
     json_object *parts = dls_json_list(obj, "parts");
     for (size_t i = 0; c->part && c->part[i]; i++) {
         json_object_array_add(parts, command_json(c->part[i]));

@@ -124,7 +124,7 @@ dls_status dls_replay_config(const dls_replay_options *o, const char *path, dls_
                 : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE");
 }
 
-dls_status dls_replay_site(dls_setup *setup, const char *site, const dls_words *set, dls_error *err)
+dls_status dls_replay_site(dls_setup **out, const char *site, const dls_words *set, dls_error *err)
 {
     char path[4096];
     struct stat info;
@@ -133,9 +133,10 @@ dls_status dls_replay_site(dls_setup *setup, const char *site, const dls_words *
     if (n < 0 || (size_t)n >= sizeof path) {
         return dls_fail(err, DLS_EINPUT, site, "too long a path");
     }
-    DLS_TRY(dls_setup_file(setup, path, err));
+    DLS_TRY(dls_setup_create(out, err));
+    DLS_TRY(dls_setup_file(*out, path, err));
     for (size_t i = 0; i < set->n; i++) {
-        DLS_TRY(dls_setup_set_from(setup, NULL, set->at[i], set->at[i], err));
+        DLS_TRY(dls_setup_set_from(*out, NULL, set->at[i], set->at[i], err));
     }
     return DLS_OK;
 }

@@ -7,9 +7,15 @@
 #define DLS_CLI_REPLAY_H
 
 #include "base/atomicfile.h"
+#include "base/own.h"
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "dlsim/study.h"
+
+DLS_OWNER(dls_trace, dls_trace_destroy)
+DLS_OWNER(dls_setup, dls_setup_destroy)
+DLS_OWNER(dls_simulation, dls_simulation_destroy)
+DLS_OWNER(dls_comparison, dls_comparison_destroy)
 
 /* The command line of a run. */
 typedef struct dls_replay_options {
@@ -53,8 +59,9 @@ void dls_replay_fini(void *options);
 /* The set-up of a configuration file, which may be NULL: an error. */
 dls_status dls_replay_config(const dls_replay_options *o, const char *path,
                              dls_error *err) DLS_MUST_CHECK;
-/* A set-up of an imported site (its folder, or a configuration file) with KEY=VALUEs on top. */
-dls_status dls_replay_site(dls_setup *setup, const char *site, const dls_words *set,
+/* A set-up of an imported site (its folder, or a configuration file) with KEY=VALUEs on top; *out
+ * is the caller's to destroy in any case. */
+dls_status dls_replay_site(dls_setup **out, const char *site, const dls_words *set,
                            dls_error *err) DLS_MUST_CHECK;
 /* Print what is wrong with a configuration, if that is the status; which is returned. */
 dls_status dls_replay_tell(const dls_setup *setup, dls_status status);

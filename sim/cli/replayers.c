@@ -6,7 +6,6 @@
 #include "base/assert.h"
 #include "cli/replay.h"
 #include "cli/signals.h"
-#include "dlsim/memory.h"
 #include "dlsim/replayer.h"
 
 #include <stdlib.h>
@@ -74,7 +73,7 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     const replaying *of = (const replaying *)(const void *)call->command;
-    dls_setting *settings;
+    DLS_FREED dls_setting *settings = NULL;
     work w = {.call = call, .quiet = r->out.quiet};
     DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_alloc_array(&settings, call->n_given + 1, sizeof *settings, "settings", err));
@@ -95,7 +94,6 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     if (!of->replayer->input) {
         dls_signals_release();
     }
-    dls_free(settings);
     return status;
 }
 

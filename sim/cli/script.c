@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Finds a script of plots/ beside the program and replaces this process by Python running it.
+ * Finds a script beside the program and replaces this process by it.
  */
 #include "cli/script.h"
 #include "base/alloc.h"
 #include "base/own.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +15,9 @@
 /* Relative to the folder of the program. */
 static const char *const places[] = {"../share/dlsim/plots", "../plots", "../../plots"};
 
-static dls_status own_path(char *program, size_t size, dls_error *err)
+dls_status dls_script_program(char program[PATH_MAX], dls_error *err)
 {
-    const ssize_t n = readlink("/proc/self/exe", program, size - 1);
+    const ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
     if (n <= 0) {
         return dls_fail(err, DLS_ERUN, NULL, "the program's own path is not known: %s",
                         strerror(errno));
@@ -50,46 +49,46 @@ static dls_status find(const char *program, const char *script, char *path, dls_
                     program);
 }
 
-static dls_status run(const char *command, const char *script, const dls_words *words,
-                      const dls_call *call, dls_error *err)
+dls_status dls_script_exec(const char *command, const char *with, const char *path,
+                           const dls_words *words, dls_error *err)
 {
-    char program[PATH_MAX], path[PATH_MAX];
-    DLS_TRY(own_path(program, sizeof program, err));
-    DLS_TRY(find(program, script, path, err));
-    /* execv changes no word; its type is older than const. */
+    char program[PATH_MAX];
+    DLS_TRY(dls_script_program(program, err));
     DLS_FREED const char **argv = NULL;
-    DLS_TRY(dls_alloc_array(&argv, words->n + call->n_words + 3, sizeof *argv, "words", err));
-    argv[0] = "/bin/sh";
+    DLS_TRY(dls_alloc_array(&argv, words->n + 3, sizeof *argv, "words", err));
+    argv[0] = with;
     argv[1] = path;
     for (size_t i = 0; i < words->n; i++) {
         argv[2 + i] = words->at[i];
     }
-    for (size_t i = 0; i < call->n_words; i++) {
-        argv[2 + words->n + i] = call->word[i];
-    }
+    fflush(stdout);
     if (setenv("DLSIM", program, 1) == 0 && setenv("DLSIM_COMMAND", command, 1) == 0) {
-        execv(argv[0], (char *const *)(void *)argv);
+        execvp(with,
+               (char *const *)(void *)argv); /* changes no word: its type is older than const */
     }
-    return dls_fail(err, DLS_ERUN, path, "cannot be run: %s", strerror(errno));
+    return dls_fail(err, DLS_ERUN, with, "cannot be run: %s", strerror(errno));
 }
 
-dls_status dls_script_exec(const char *command, const char *script, dls_words *words,
-                           const dls_call *call, dls_status status, dls_error *err)
+dls_status dls_script_plots(const char *command, const char *script, dls_words *words,
+                            const dls_call *call, dls_error *err)
 {
-    DLS_THEN(status, run(command, script, words, call, err));
-    dls_free(words->at);
-    return status;
+    char program[PATH_MAX], path[PATH_MAX];
+    DLS_TRY(dls_script_program(program, err));
+    DLS_TRY(find(program, script, path, err));
+    for (size_t i = 0; i < call->n_words; i++) {
+        DLS_TRY(dls_words_add(words, call->word[i], NULL, err));
+    }
+    return dls_script_exec(command, "/bin/sh", path, words, err);
 }
 
 dls_status dls_script_report(const char *command, const dls_words *runs, const char *output,
                              const dls_call *call, dls_error *err)
 {
-    dls_words words = {0};
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < runs->n && status == DLS_OK; i++) {
-        status = dls_words_add(&words, "--run", runs->at[i], err);
+    DLS_OWN(dls_words_fini) dls_words words = {0};
+    for (size_t i = 0; i < runs->n; i++) {
+        DLS_TRY(dls_words_add(&words, "--run", runs->at[i], err));
     }
-    DLS_THEN(status, dls_words_add(&words, "--output", output, err));
-    DLS_THEN(status, dls_words_add(&words, "--", NULL, err));
-    return dls_script_exec(command, "report.sh", &words, call, status, err);
+    DLS_TRY(dls_words_add(&words, "--output", output, err));
+    DLS_TRY(dls_words_add(&words, "--", NULL, err));
+    return dls_script_plots(command, "report.sh", &words, call, err);
 }

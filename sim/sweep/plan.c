@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "base/shell.h"
 #include "config/load.h"
+#include "config/prepare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,17 @@ static bool same_options(const dls_trace_options *a, const dls_trace_options *b)
            a->swf_processor_is_gpu == b->swf_processor_is_gpu && a->max_jobs == b->max_jobs;
 }
 
+dls_status dls_sweep_load_trace(const dls_sweep_plan *plan, const dls_config *config,
+                                dls_trace **out, dls_error *err)
+{
+    const dls_study_watch *watch = plan->request.watch;
+    DLS_TRY(dls_config_load_trace(config, out, err));
+    if (watch->trace) {
+        watch->trace(watch->user, *out);
+    }
+    return DLS_OK;
+}
+
 static dls_status add_trace(dls_sweep_plan *plan, const dls_config *config, dls_error *err)
 {
     DLS_TRY(
@@ -192,8 +204,7 @@ static dls_status add_trace(dls_sweep_plan *plan, const dls_config *config, dls_
     if (!t->path || !t->format) {
         return dls_nomem(err, "sweep", strlen(config->trace_path));
     }
-    const dls_sweep_host *host = plan->request.host;
-    DLS_TRY(host->load_trace(host->user, config, &t->trace, err));
+    DLS_TRY(dls_sweep_load_trace(plan, config, &t->trace, err));
     snprintf(t->sha256, sizeof t->sha256, "%s", dls_trace_about(t->trace)->sha256);
     if (plan->n_traces > TRACES_KEPT) {
         dls_trace_destroy(t->trace);

@@ -17,32 +17,13 @@
 /* In a row of an axis: leave this key as the configuration has it. */
 #define DLS_SWEEP_UNSET "*"
 
-/* What a worker simulates. */
-typedef struct dls_sweep_point {
-    const char *id;
-    const char *command; /* of a single run that does the same */
-    const char *path;    /* where the result goes */
-    const dls_config *config;
-    const dls_trace *trace;
-} dls_sweep_point;
-
-/* What a sweep asks of its caller. Only load_trace is called by a plan. */
-typedef struct dls_sweep_host {
-    /* The trace that a configuration names, as it is in its file. */
-    dls_status (*load_trace)(void *user, const dls_config *config, dls_trace **out, dls_error *err);
-    /* Simulate and write the result, a run called by the id, in a process of its own. */
-    dls_status (*run)(void *user, const dls_sweep_point *point, dls_error *err);
-    bool (*interrupted)(void *user);
-    void (*progress)(void *user, const dls_study_progress *now);
-    void *user;
-} dls_sweep_host;
 
 typedef struct dls_sweep_request {
     const dls_sweep *sweep;
     const dls_override *overrides; /* of every point, behind the file's own */
     size_t n_overrides;
     const dls_registry *registry;
-    const dls_sweep_host *host;
+    const dls_study_watch *watch;
     size_t first, n; /* only these points; n 0: all */
 } dls_sweep_request;
 
@@ -69,8 +50,8 @@ typedef struct dls_sweep_plan {
 } dls_sweep_plan;
 
 /* Problems are appended to the list: unknown keys, values that will not do, keys set twice, points
- * that are the same. At most a dozen bad points are looked at. Errors: ECONFIG, what load_trace
- * reports (EINPUT), ENOMEM. O(points x size of the configuration), about 40 us a point. */
+ * that are the same. At most a dozen bad points are looked at. Errors: ECONFIG, EINPUT (a trace),
+ * ENOMEM. O(points x size of the configuration), about 40 us a point. */
 dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *problems,
                                dls_sweep_plan **out, dls_error *err) DLS_MUST_CHECK;
 void dls_sweep_plan_destroy(dls_sweep_plan *plan); /* NULL-safe */
@@ -85,6 +66,9 @@ static inline size_t dls_sweep_replica(const dls_sweep_plan *plan, size_t point)
     return point % plan->n_seeds;
 }
 
+/* The trace that a configuration names, as it is in its file. */
+dls_status dls_sweep_load_trace(const dls_sweep_plan *plan, const dls_config *config,
+                                dls_trace **out, dls_error *err) DLS_MUST_CHECK;
 /* The configuration of a point. Problems as dls_config_load. */
 dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_problems *problems,
                             dls_config **out, dls_error *err) DLS_MUST_CHECK;

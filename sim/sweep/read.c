@@ -11,105 +11,88 @@
 #include "config/load.h"
 #include "config/tree.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TEXT_MAX 4096 /* of all baselines */
 
-void dls_sweep_problem(const dls_sweep_reader *r, const config_setting_t *at, const char *text)
+void dls_sweep_problem(const dls_sweep_reader *r, const config_setting_t *at, const char *fmt, ...)
 {
-    char where[DLS_PLACE_BYTES];
+    char where[DLS_PLACE_BYTES], text[400];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
     dls_problems_add(r->problems, dls_config_place(at, &r->from, where, sizeof where), "%s", text);
 }
 
-bool dls_sweep_members(const dls_sweep_reader *r, const config_setting_t *group, const char *shown,
-                       const char *const *names)
+static bool unknown(const dls_sweep_reader *r, const config_setting_t *member, const char *shown,
+                    const dls_sweep_member *members)
+{
+    const char *names[16] = {NULL}, *name = config_setting_name(member);
+    for (size_t i = 0; members[i].name; i++) {
+        names[i] = members[i].name;
+        if (strcmp(names[i], name) == 0) {
+            return false;
+        }
+    }
+    dls_sweep_problem(r, member, "unknown key '%.100s' of %s%s", name, shown,
+                      DLS_DID_YOU_MEAN(dls_suggest(name, names)));
+    return true;
+}
+
+static bool take(const dls_sweep_reader *r, const config_setting_t *value,
+                 const dls_sweep_member *m)
+{
+    const int type = config_setting_type(value);
+    const bool list = type == CONFIG_TYPE_ARRAY || type == CONFIG_TYPE_LIST;
+    const bool whole = type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64;
+    const int64_t number = whole ? config_setting_get_int64(value) : 0;
+    if (m->type == DLS_SWEEP_TEXT && type == CONFIG_TYPE_STRING) {
+        *(const char **)m->to = config_setting_get_string(value);
+    } else if (m->type == DLS_SWEEP_LIST && list && config_setting_length(value) > 0) {
+        *(const config_setting_t **)m->to = value;
+    } else if (m->type == DLS_SWEEP_I64 && whole && number >= m->least && number <= m->most) {
+        *(int64_t *)m->to = number;
+    } else if (m->type == DLS_SWEEP_BOOL && type == CONFIG_TYPE_BOOL) {
+        *(bool *)m->to = config_setting_get_bool(value);
+    } else if (m->type == DLS_SWEEP_LIST && list) {
+        dls_sweep_problem(r, value, "'%s' is empty", m->name);
+        return false;
+    } else if (m->type == DLS_SWEEP_I64) {
+        dls_sweep_problem(r, value, "'%s': expected an integer %lld..%lld", m->name,
+                          (long long)m->least, (long long)m->most);
+        return false;
+    } else if (m->type != DLS_SWEEP_ANY) {
+        dls_sweep_problem(r, value, "'%s' is %s: expected %s", m->name, dls_config_type_name(value),
+                          m->type == DLS_SWEEP_TEXT   ? "text"
+                          : m->type == DLS_SWEEP_LIST ? "a list"
+                                                      : "true or false");
+        return false;
+    }
+    return true;
+}
+
+bool dls_sweep_take(const dls_sweep_reader *r, const config_setting_t *group, const char *shown,
+                    const dls_sweep_member *members)
 {
     bool good = true;
-    for (int i = 0; i < config_setting_length(group); i++) {
-        const config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
-        const char *name = config_setting_name(member);
-        bool known = false;
-        for (const char *const *n = names; *n; n++) {
-            known = known || strcmp(*n, name) == 0;
-        }
-        if (!known) {
-            char text[300];
-            snprintf(text, sizeof text, "unknown key '%.100s' of %s%s", name, shown,
-                     DLS_DID_YOU_MEAN(dls_suggest(name, names)));
-            dls_sweep_problem(r, member, text);
-            good = false;
-        }
+    for (int i = 0; shown && i < config_setting_length(group); i++) {
+        good = !unknown(r, config_setting_get_elem(group, (unsigned)i), shown, members) && good;
+    }
+    for (; members->name; members++) {
+        const config_setting_t *value = config_setting_get_member(group, members->name);
+        good = (!value || take(r, value, members)) && good;
     }
     return good;
 }
 
-bool dls_sweep_get_text(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
-                        const char **out)
-{
-    const config_setting_t *member = config_setting_get_member(group, name);
-    if (member && config_setting_type(member) != CONFIG_TYPE_STRING) {
-        char text[200];
-        snprintf(text, sizeof text, "'%s' is %s: expected text", name,
-                 dls_config_type_name(member));
-        dls_sweep_problem(r, member, text);
-        return false;
-    }
-    *out = member ? config_setting_get_string(member) : *out;
-    return true;
-}
-
-bool dls_sweep_get_i64(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
-                       int64_t min, int64_t max, int64_t *out)
-{
-    const config_setting_t *member = config_setting_get_member(group, name);
-    if (!member) {
-        return true;
-    }
-    const int type = config_setting_type(member);
-    const int64_t value = type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64
-                              ? config_setting_get_int64(member)
-                              : min - 1;
-    if (value < min || value > max) {
-        char text[200];
-        snprintf(text, sizeof text, "'%s': expected an integer %lld..%lld", name, (long long)min,
-                 (long long)max);
-        dls_sweep_problem(r, member, text);
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
-const config_setting_t *dls_sweep_get_list(const dls_sweep_reader *r, const config_setting_t *group,
-                                           const char *name, bool *good)
-{
-    const config_setting_t *member = config_setting_get_member(group, name);
-    const int type = member ? config_setting_type(member) : CONFIG_TYPE_NONE;
-    char text[200];
-    if (!member) {
-        return NULL;
-    }
-    if (type != CONFIG_TYPE_ARRAY && type != CONFIG_TYPE_LIST) {
-        snprintf(text, sizeof text, "'%s' is %s: expected a list", name,
-                 dls_config_type_name(member));
-    } else if (config_setting_length(member) == 0) {
-        snprintf(text, sizeof text, "'%s' is empty", name);
-    } else {
-        return member;
-    }
-    dls_sweep_problem(r, member, text);
-    *good = false;
-    return NULL;
-}
-
 /* ---- the rest of the group ------------------------------------------------------------------- */
 
-static dls_status read_set(const dls_sweep_reader *r, const config_setting_t *group)
+static dls_status read_set(const dls_sweep_reader *r, const config_setting_t *list)
 {
     dls_sweep *s = r->sweep;
-    bool good = true;
-    const config_setting_t *list = dls_sweep_get_list(r, group, "set", &good);
     for (int i = 0; list && i < config_setting_length(list); i++) {
         const config_setting_t *one = config_setting_get_elem(list, (unsigned)i);
         const bool text = config_setting_type(one) == CONFIG_TYPE_STRING;
@@ -130,13 +113,11 @@ static dls_status read_set(const dls_sweep_reader *r, const config_setting_t *gr
     return DLS_OK;
 }
 
-static dls_status read_seeds(const dls_sweep_reader *r, const config_setting_t *group)
+static dls_status read_seeds(const dls_sweep_reader *r, int64_t replicas,
+                             const config_setting_t *list)
 {
     dls_sweep *s = r->sweep;
-    int64_t replicas = 0;
-    bool good = dls_sweep_get_i64(r, group, "replicas", 1, DLS_STUDY_POINTS_MAX, &replicas);
-    const config_setting_t *list = dls_sweep_get_list(r, group, "seeds", &good);
-    if (good && list && replicas) {
+    if (list && replicas) {
         dls_sweep_problem(r, list, "either 'replicas' or 'seeds'");
         return DLS_OK;
     }
@@ -205,13 +186,20 @@ static dls_status read_baselines(const dls_sweep_reader *r, const config_setting
 static dls_status read_group(const dls_sweep_reader *r, const config_setting_t *root,
                              const config_setting_t *group)
 {
-    static const char *const names[] = {"base",     "name",   "set",      "axes", "seeds",
-                                        "replicas", "output", "baseline", NULL};
     const char *base = NULL, *name = NULL, *output = NULL;
-    dls_sweep_members(r, group, "'sweep'", names);
-    dls_sweep_get_text(r, group, "base", &base);
-    dls_sweep_get_text(r, group, "name", &name);
-    dls_sweep_get_text(r, group, "output", &output);
+    const config_setting_t *set = NULL, *axes = NULL, *seeds = NULL;
+    int64_t replicas = 0;
+    const dls_sweep_member members[] = {
+        {"base", DLS_SWEEP_TEXT, &base, 0, 0},
+        {"name", DLS_SWEEP_TEXT, &name, 0, 0},
+        {"output", DLS_SWEEP_TEXT, &output, 0, 0},
+        {"baseline", DLS_SWEEP_ANY, NULL, 0, 0},
+        {"set", DLS_SWEEP_LIST, &set, 0, 0},
+        {"replicas", DLS_SWEEP_I64, &replicas, 1, DLS_STUDY_POINTS_MAX},
+        {"seeds", DLS_SWEEP_LIST, &seeds, 0, 0},
+        {"axes", DLS_SWEEP_LIST, &axes, 0, 0},
+        {.name = NULL}};
+    dls_sweep_take(r, group, "'sweep'", members);
     if (name && (*name == '\0' || strchr(name, '/') || *name == '.' || strlen(name) > 100)) {
         dls_sweep_problem(r, config_setting_get_member(group, "name"),
                           "'name' is the beginning of a file's name: no '/'");
@@ -225,9 +213,9 @@ static dls_status read_group(const dls_sweep_reader *r, const config_setting_t *
     if (base) {
         DLS_TRY(read_base(r, root, base));
     }
-    DLS_TRY(read_set(r, group));
-    DLS_TRY(read_seeds(r, group));
-    return dls_sweep_read_axes(r, group);
+    DLS_TRY(read_set(r, set));
+    DLS_TRY(read_seeds(r, replicas, seeds));
+    return dls_sweep_read_axes(r, axes);
 }
 
 /* A key of two axes would be set twice. */

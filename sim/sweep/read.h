@@ -17,23 +17,31 @@ typedef struct dls_sweep_reader {
 } dls_sweep_reader;
 
 /* Something is wrong with this setting. */
-void dls_sweep_problem(const dls_sweep_reader *r, const config_setting_t *at, const char *text);
-/* Whether every member of the group is one of the names (ended by NULL); others are problems. */
-bool dls_sweep_members(const dls_sweep_reader *r, const config_setting_t *group, const char *shown,
-                       const char *const *names);
-/* A member of one type; true with *out as it was if it is not there, false after a problem. */
-bool dls_sweep_get_text(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
-                        const char **out);
-bool dls_sweep_get_i64(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
-                       int64_t min, int64_t max, int64_t *out);
-/* A member that is a list with something in it; NULL: not there, or a problem (*good is then
- * false). */
-const config_setting_t *dls_sweep_get_list(const dls_sweep_reader *r, const config_setting_t *group,
-                                           const char *name, bool *good);
+void dls_sweep_problem(const dls_sweep_reader *r, const config_setting_t *at, const char *fmt, ...)
+    DLS_PRINTF(3, 4);
 
-/* The axes of the group "sweep". */
+/* A member of a group, and where its value goes; that stays as it was if there is no such member. */
+typedef enum dls_sweep_type {
+    DLS_SWEEP_ANY,  /* looked at elsewhere */
+    DLS_SWEEP_TEXT, /* const char * */
+    DLS_SWEEP_I64,  /* least .. most */
+    DLS_SWEEP_BOOL,
+    DLS_SWEEP_LIST /* const config_setting_t *, with something in it */
+} dls_sweep_type;
+typedef struct dls_sweep_member {
+    const char *name; /* NULL: the end */
+    dls_sweep_type type;
+    void *to;
+    int64_t least, most;
+} dls_sweep_member;
+/* Take the members; those that suit none of the table are problems unless shown, what the group is
+ * called, is NULL. Returns whether all is well. */
+bool dls_sweep_take(const dls_sweep_reader *r, const config_setting_t *group, const char *shown,
+                    const dls_sweep_member *members);
+
+/* The list of axes; NULL: there is none. */
 dls_status dls_sweep_read_axes(const dls_sweep_reader *r,
-                               const config_setting_t *group) DLS_MUST_CHECK;
+                               const config_setting_t *axes) DLS_MUST_CHECK;
 
 /* *out becomes a copy of s; what it was is released. */
 dls_status dls_sweep_text(const char *s, char **out, dls_error *err) DLS_MUST_CHECK;

@@ -12,18 +12,6 @@
 
 #define TEXT_MAX 4096 /* of one value */
 
-static bool get_bool(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
-                     bool *out)
-{
-    const config_setting_t *member = config_setting_get_member(group, name);
-    if (member && config_setting_type(member) != CONFIG_TYPE_BOOL) {
-        dls_sweep_problem(r, member, "expected true or false");
-        return false;
-    }
-    *out = member ? config_setting_get_bool(member) : *out;
-    return true;
-}
-
 /* One value: a scalar, or a list of numbers for an option that takes one. */
 static const char *value_text(const dls_sweep_reader *r, const config_setting_t *value, char *buf,
                               size_t n)
@@ -60,7 +48,7 @@ static dls_status read_keys(const dls_sweep_reader *r, dls_sweep_axis *axis, con
         const bool text = config_setting_type(one) == CONFIG_TYPE_STRING;
         *good = text && n <= DLS_SWEEP_AXES_MAX;
         if (!*good) {
-            dls_sweep_problem(r, one, text ? "too many keys" : "a key is a text");
+            dls_sweep_problem(r, one, "%s", text ? "too many keys" : "a key is a text");
             return DLS_OK;
         }
         DLS_TRY(dls_sweep_add_key(axis, config_setting_get_string(one), r->err));
@@ -72,11 +60,13 @@ static dls_status read_keys(const dls_sweep_reader *r, dls_sweep_axis *axis, con
 static dls_status read_values(const dls_sweep_reader *r, const config_setting_t *group,
                               const char *key)
 {
-    const char *const names[] = {key ? "key" : "keys", "values", NULL};
+    const config_setting_t *keys = NULL, *values = NULL;
+    const dls_sweep_member members[] = {
+        {key ? "key" : "keys", key ? DLS_SWEEP_ANY : DLS_SWEEP_LIST, &keys, 0, 0},
+        {"values", DLS_SWEEP_LIST, &values, 0, 0},
+        {.name = NULL}};
     bool good =
-        dls_sweep_members(r, group, key ? "an axis with 'values'" : "an axis with 'keys'", names);
-    const config_setting_t *keys = key ? NULL : dls_sweep_get_list(r, group, "keys", &good);
-    const config_setting_t *values = dls_sweep_get_list(r, group, "values", &good);
+        dls_sweep_take(r, group, key ? "an axis with 'values'" : "an axis with 'keys'", members);
     dls_sweep_axis *axis;
     if (good && !values) {
         dls_sweep_problem(r, group, "an axis with 'keys' has 'values', a list of lists");
@@ -92,10 +82,8 @@ static dls_status read_values(const dls_sweep_reader *r, const config_setting_t 
         const int type = config_setting_type(row);
         if (!key && ((type != CONFIG_TYPE_LIST && type != CONFIG_TYPE_ARRAY) ||
                      config_setting_length(row) != n_keys)) {
-            char text[200];
-            snprintf(text, sizeof text, "a row is a list with a value for each of the %d keys",
-                     n_keys);
-            dls_sweep_problem(r, row, text);
+            dls_sweep_problem(r, row, "a row is a list with a value for each of the %d keys",
+                              n_keys);
             return DLS_OK;
         }
         for (int k = 0; k < n_keys; k++) {
@@ -111,29 +99,29 @@ static dls_status read_values(const dls_sweep_reader *r, const config_setting_t 
 }
 
 /* The ends and the scale of a range or of a dimension that is sampled. */
-static bool read_span(const dls_sweep_reader *r, const config_setting_t *group, const char *key,
+typedef struct ends {
+    const char *key, *scale;
+    bool whole;
+} ends;
+
+static bool read_span(const dls_sweep_reader *r, const config_setting_t *group, const ends *e,
                       dls_sweep_span *span)
 {
     const config_setting_t *from = config_setting_get_member(group, "from");
     const config_setting_t *to = config_setting_get_member(group, "to");
-    const char *scale = "linear";
     char low[64], high[64];
-    bool whole = false;
     if (!from || !to) {
         dls_sweep_problem(r, group, "expected 'values', or both 'from' and 'to'");
         return false;
     }
     const char *from_text = dls_config_scalar(from, low, sizeof low);
     const char *to_text = dls_config_scalar(to, high, sizeof high);
-    if (!dls_sweep_get_text(r, group, "scale", &scale) || !get_bool(r, group, "whole", &whole)) {
-        return false;
-    }
-    const bool log = strcmp(scale, "log") == 0;
+    const bool log = strcmp(e->scale, "log") == 0;
     dls_error bad = {.msg = "'scale' is \"linear\" or \"log\""};
-    if ((!log && strcmp(scale, "linear") != 0) ||
-        dls_sweep_span_init(span, key, from_text ? from_text : "", to_text ? to_text : "", log,
-                            whole, &bad) != DLS_OK) {
-        dls_sweep_problem(r, group, bad.msg);
+    if ((!log && strcmp(e->scale, "linear") != 0) ||
+        dls_sweep_span_init(span, e->key, from_text ? from_text : "", to_text ? to_text : "", log,
+                            e->whole, &bad) != DLS_OK) {
+        dls_sweep_problem(r, group, "%s", bad.msg);
         return false;
     }
     return true;
@@ -142,13 +130,19 @@ static bool read_span(const dls_sweep_reader *r, const config_setting_t *group, 
 static dls_status read_range(const dls_sweep_reader *r, const config_setting_t *group,
                              const char *key)
 {
-    static const char *const names[] = {"key", "from", "to", "steps", "scale", "whole", NULL};
     dls_sweep_span span;
     dls_sweep_axis *axis;
     int64_t steps = 0;
-    bool good = dls_sweep_members(r, group, "an axis with 'from' and 'to'", names);
-    good = good && read_span(r, group, key, &span) &&
-           dls_sweep_get_i64(r, group, "steps", 2, DLS_STUDY_POINTS_MAX, &steps);
+    ends e = {.key = key, .scale = "linear"};
+    const dls_sweep_member members[] = {{"key", DLS_SWEEP_ANY, NULL, 0, 0},
+                                        {"from", DLS_SWEEP_ANY, NULL, 0, 0},
+                                        {"to", DLS_SWEEP_ANY, NULL, 0, 0},
+                                        {"steps", DLS_SWEEP_I64, &steps, 2, DLS_STUDY_POINTS_MAX},
+                                        {"scale", DLS_SWEEP_TEXT, &e.scale, 0, 0},
+                                        {"whole", DLS_SWEEP_BOOL, &e.whole, 0, 0},
+                                        {.name = NULL}};
+    const bool good = dls_sweep_take(r, group, "an axis with 'from' and 'to'", members) &&
+                      read_span(r, group, &e, &span);
     if (good && steps == 0) {
         dls_sweep_problem(r, group, "a range needs 'steps', how many values it has");
     }
@@ -166,32 +160,34 @@ static dls_status read_range(const dls_sweep_reader *r, const config_setting_t *
 
 /* One dimension of a sample: a span, or a list to draw from. */
 typedef struct dimension {
+    const char *key;
     dls_sweep_span span;
     const config_setting_t *values; /* NULL: the span */
 } dimension;
 
-static bool read_dimension(const dls_sweep_reader *r, const config_setting_t *group, dimension *out,
-                           const char **key)
+static bool read_dimension(const dls_sweep_reader *r, const config_setting_t *group, dimension *out)
 {
-    static const char *const names[] = {"key", "from", "to", "scale", "whole", "values", NULL};
-    bool good = config_setting_type(group) == CONFIG_TYPE_GROUP;
-    if (!good) {
+    ends e = {.scale = "linear"};
+    *out = (dimension){.key = NULL};
+    const dls_sweep_member members[] = {{"key", DLS_SWEEP_TEXT, &out->key, 0, 0},
+                                        {"from", DLS_SWEEP_ANY, NULL, 0, 0},
+                                        {"to", DLS_SWEEP_ANY, NULL, 0, 0},
+                                        {"scale", DLS_SWEEP_TEXT, &e.scale, 0, 0},
+                                        {"whole", DLS_SWEEP_BOOL, &e.whole, 0, 0},
+                                        {"values", DLS_SWEEP_LIST, &out->values, 0, 0},
+                                        {.name = NULL}};
+    if (config_setting_type(group) != CONFIG_TYPE_GROUP) {
         dls_sweep_problem(r, group, "a dimension is a group { key = ...; from = ...; to = ...; }");
         return false;
     }
-    *key = NULL;
-    good = dls_sweep_members(r, group, "a dimension", names) &&
-           dls_sweep_get_text(r, group, "key", key);
-    if (good && !*key) {
+    const bool good = dls_sweep_take(r, group, "a dimension", members);
+    if (good && !out->key) {
         dls_sweep_problem(r, group, "a dimension needs a 'key'");
-        return false;
     }
-    out->values = good ? dls_sweep_get_list(r, group, "values", &good) : NULL;
-    if (good && !out->values) {
-        good = read_span(r, group, *key, &out->span);
-        out->span.sampled = true;
-    }
-    return good;
+    e.key = out->key;
+    const bool read = good && out->key && (out->values || read_span(r, group, &e, &out->span));
+    out->span.sampled = true;
+    return read;
 }
 
 static dls_status fill_sample(const dls_sweep_reader *r, dls_sweep_axis *axis, const dimension *dim,
@@ -220,23 +216,26 @@ static dls_status fill_sample(const dls_sweep_reader *r, dls_sweep_axis *axis, c
 static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t *group,
                               const char *method)
 {
-    static const char *const names[] = {"sample", "points", "over", "seed", NULL};
     dimension dim[DLS_SWEEP_AXES_MAX];
     int64_t points = 0, seed = 1;
+    const config_setting_t *over = NULL;
+    const dls_sweep_member members[] = {{"sample", DLS_SWEEP_ANY, NULL, 0, 0},
+                                        {"points", DLS_SWEEP_I64, &points, 1, DLS_STUDY_POINTS_MAX},
+                                        {"over", DLS_SWEEP_LIST, &over, 0, 0},
+                                        {"seed", DLS_SWEEP_I64, &seed, 0, INT64_MAX},
+                                        {.name = NULL}};
     const bool lhs = strcmp(method, "lhs") == 0;
     const int most = lhs ? DLS_SWEEP_AXES_MAX : DLS_SWEEP_SOBOL_DIMS;
-    bool good = dls_sweep_members(r, group, "an axis with 'sample'", names) &&
-                dls_sweep_get_i64(r, group, "points", 1, DLS_STUDY_POINTS_MAX, &points) &&
-                dls_sweep_get_i64(r, group, "seed", 0, INT64_MAX, &seed);
-    const config_setting_t *over = dls_sweep_get_list(r, group, "over", &good);
+    bool good = dls_sweep_take(r, group, "an axis with 'sample'", members);
     if (good && ((!lhs && strcmp(method, "sobol") != 0) || points == 0 || !over)) {
         dls_sweep_problem(
             r, group, "a sample is { sample = \"lhs\" or \"sobol\"; points = N; over = (...); }");
         good = false;
     }
     if (good && config_setting_length(over) > most) {
-        dls_sweep_problem(
-            r, over, lhs ? "too many dimensions" : "Sobol sequences have at most 40 dimensions");
+        dls_sweep_problem(r, over, "%s",
+                          lhs ? "too many dimensions"
+                              : "Sobol sequences have at most 40 dimensions");
         good = false;
     }
     if (!good) {
@@ -246,11 +245,10 @@ static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t 
     const size_t dims = (size_t)config_setting_length(over);
     DLS_TRY(axis_of_key(r, group, NULL, &axis));
     for (size_t d = 0; d < dims; d++) {
-        const char *key;
-        if (!read_dimension(r, config_setting_get_elem(over, (unsigned)d), &dim[d], &key)) {
+        if (!read_dimension(r, config_setting_get_elem(over, (unsigned)d), &dim[d])) {
             return DLS_OK;
         }
-        DLS_TRY(dls_sweep_add_key(axis, key, r->err));
+        DLS_TRY(dls_sweep_add_key(axis, dim[d].key, r->err));
     }
     DLS_FREED double *u = NULL;
     DLS_TRY(dls_alloc_array(&u, (size_t)points * dims, sizeof *u, "sample", r->err));
@@ -269,9 +267,10 @@ static dls_status read_axis(const dls_sweep_reader *r, const config_setting_t *g
         dls_sweep_problem(r, group, "an axis is a group { key = ...; values = ...; }");
         return DLS_OK;
     }
-    bool good = dls_sweep_get_text(r, group, "key", &key) &&
-                dls_sweep_get_text(r, group, "sample", &method);
-    if (!good) {
+    const dls_sweep_member members[] = {{"key", DLS_SWEEP_TEXT, &key, 0, 0},
+                                        {"sample", DLS_SWEEP_TEXT, &method, 0, 0},
+                                        {.name = NULL}};
+    if (!dls_sweep_take(r, group, NULL, members)) {
         return DLS_OK;
     }
     if (method) {
@@ -288,10 +287,8 @@ static dls_status read_axis(const dls_sweep_reader *r, const config_setting_t *g
                                                       : read_range(r, group, key);
 }
 
-dls_status dls_sweep_read_axes(const dls_sweep_reader *r, const config_setting_t *group)
+dls_status dls_sweep_read_axes(const dls_sweep_reader *r, const config_setting_t *axes)
 {
-    bool good = true;
-    const config_setting_t *axes = dls_sweep_get_list(r, group, "axes", &good);
     if (axes && config_setting_length(axes) > DLS_SWEEP_AXES_MAX) {
         dls_sweep_problem(r, axes, "at most 64 axes");
         return DLS_OK;

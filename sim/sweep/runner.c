@@ -10,6 +10,7 @@
  */
 #include "sweep/store.h"
 
+#include "api/simulation.h"
 #include "base/alloc.h"
 #include "base/h5.h"
 
@@ -42,33 +43,38 @@ typedef struct runner {
 
 /* ---- in the worker --------------------------------------------------------------------------- */
 
+/* The process ends here: what is on its heap goes with it. */
 static dls_status run_point(const runner *r, size_t i, dls_error *err)
 {
     const dls_sweep_plan *plan = r->plan;
-    const dls_sweep_host *host = plan->request.host;
+    const dls_study_watch *watch = plan->request.watch;
     const dls_sweep_trace *known = &plan->trace[plan->trace_of[i]];
+    const dls_trace *trace = known->trace;
     dls_problems problems = {0};
     dls_config *config;
-    dls_trace *trace = NULL;
+    dls_trace *read;
+    dls_simulation *sim;
     char path[4200], *command;
     DLS_TRY(dls_sweep_inputs_check(&plan->inputs, err));
     DLS_TRY(dls_sweep_config(plan, plan->first + i, &problems, &config, err));
     DLS_TRY(dls_sweep_command(plan, plan->first + i, config, &command, err));
-    if (!known->trace) {
-        DLS_TRY(host->load_trace(host->user, config, &trace, err));
-        if (strcmp(dls_trace_about(trace)->sha256, known->sha256) != 0) {
+    if (!trace) {
+        DLS_TRY(dls_sweep_load_trace(plan, config, &read, err));
+        if (strcmp(dls_trace_about(read)->sha256, known->sha256) != 0) {
             return dls_fail(err, DLS_EINPUT, config->trace_path,
                             "has changed since the sweep began");
         }
+        trace = read;
+    }
+    if (*config->trace_assign) {
+        DLS_TRY(dls_config_assign_models(config, trace, &read, err));
+        trace = read;
     }
     dls_sweep_store_path(r->folder, plan->id[i], ".h5", path, sizeof path);
-    /* The process ends here: what is on its heap goes with it. */
-    const dls_sweep_point point = {.id = plan->id[i],
-                                   .command = command,
-                                   .path = path,
-                                   .config = config,
-                                   .trace = trace ? trace : known->trace};
-    return host->run(host->user, &point, err);
+    DLS_TRY(dls_simulation_of(config, trace, &sim, err));
+    DLS_TRY(dls_simulation_stream(sim, path, err));
+    DLS_TRY(watch->run ? watch->run(watch->user, sim, err) : dls_simulation_run(sim, err));
+    return dls_simulation_write_as(sim, path, command, plan->id[i], err);
 }
 
 /* Never returns. */
@@ -157,7 +163,7 @@ static void note(runner *r, worker *w, int how)
 /* Wait until a worker ends, or for a tenth of a second. */
 static dls_status wait_for_one(runner *r, dls_error *err)
 {
-    const dls_sweep_host *host = r->plan->request.host;
+    const dls_study_watch *watch = r->plan->request.watch;
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -170,11 +176,13 @@ static dls_status wait_for_one(runner *r, dls_error *err)
             any = true;
         }
     }
-    host->progress(host->user, &r->now);
+    if (watch->progress) {
+        watch->progress(watch->user, &r->now);
+    }
     if (!any) {
         sigtimedwait(&child, NULL, &tenth);
     }
-    return host->interrupted(host->user)
+    return watch->interrupted && watch->interrupted(watch->user)
                ? dls_fail(err, DLS_EINTERRUPTED, NULL,
                           "interrupted: %zu of %zu points are finished, the same command goes on",
                           r->now.finished, r->now.n)

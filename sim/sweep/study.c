@@ -3,10 +3,8 @@
  * The public study: a sweep, its plan and its folder, and the simulations of its points.
  */
 #include "api/setup.h"
-#include "api/simulation.h"
 #include "base/alloc.h"
 #include "base/guard.h"
-#include "config/prepare.h"
 #include "sweep/store.h"
 
 struct dls_study {
@@ -14,92 +12,39 @@ struct dls_study {
     dls_sweep *sweep;
     dls_sweep_plan *plan; /* NULL: not planned */
     char folder[4096];
-    dls_sweep_host host;
     dls_study_watch watch;
 };
 
-/* ---- what the points ask for ----------------------------------------------------------------- */
-
-static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
-{
-    const dls_study *s = user;
-    DLS_TRY(dls_config_load_trace(config, out, err));
-    if (s->watch.trace) {
-        s->watch.trace(s->watch.user, *out);
-    }
-    return DLS_OK;
-}
-
-static dls_status run_point(void *user, const dls_sweep_point *point, dls_error *err)
-{
-    const dls_study *s = user;
-    const dls_trace *trace = point->trace;
-    dls_trace *assigned = NULL;
-    dls_simulation *sim;
-    if (*point->config->trace_assign) {
-        DLS_TRY(dls_config_assign_models(point->config, trace, &assigned, err));
-        trace = assigned;
-    }
-    /* The process ends with the point. */
-    DLS_TRY(dls_simulation_of(point->config, trace, &sim, err));
-    DLS_TRY(dls_simulation_stream(sim, point->path, err));
-    DLS_TRY(s->watch.run ? s->watch.run(s->watch.user, sim, err) : dls_simulation_run(sim, err));
-    return dls_simulation_write_as(sim, point->path, point->command, point->id, err);
-}
-
-static bool interrupted(void *user)
-{
-    const dls_study *s = user;
-    return s->watch.interrupted && s->watch.interrupted(s->watch.user);
-}
-
-static void progress(void *user, const dls_study_progress *now)
-{
-    const dls_study *s = user;
-    if (s->watch.progress) {
-        s->watch.progress(s->watch.user, now);
-    }
-}
+DLS_OWNER(dls_study, dls_study_destroy)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static dls_status create(dls_setup *setup, dls_study **out, dls_error *err)
+/* axes: the file has them; else it is the configuration of a sweep without. */
+static dls_status make(dls_setup *setup, const char *path, bool axes, dls_study **out,
+                       dls_error *err)
 {
-    dls_study *s;
+    DLS_IN_C_LOCALE;
+    DLS_HOLD(dls_study_destroy) dls_study *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "study", err));
     s->setup = setup;
-    s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
-    *out = s;
-    return DLS_OK;
-}
-
-/* Whole, or not at all. */
-static dls_status created(dls_study *s, dls_status status, dls_study **out)
-{
-    dls_setup_count_problems(s->setup);
-    if (status != DLS_OK) {
-        dls_study_destroy(s);
-        return status;
-    }
-    *out = s;
+    dls_problems_fini(&setup->problems);
+    const dls_status status = axes ? dls_sweep_load(path, &setup->problems, &s->sweep, err)
+                                   : dls_sweep_create(path, &s->sweep, err);
+    dls_setup_count_problems(setup);
+    DLS_TRY(status);
+    *out = dls_take(&s);
     return DLS_OK;
 }
 
 dls_status dls_study_load(dls_setup *setup, const char *path, dls_study **out, dls_error *err)
 {
-    DLS_IN_C_LOCALE;
-    dls_study *s = NULL;
-    DLS_TRY(create(setup, &s, err));
-    dls_problems_fini(&setup->problems);
-    return created(s, dls_sweep_load(path, &setup->problems, &s->sweep, err), out);
+    return make(setup, path, true, out, err);
 }
 
 dls_status dls_study_create(dls_setup *setup, const char *config_path, dls_study **out,
                             dls_error *err)
 {
-    dls_study *s = NULL;
-    DLS_TRY(create(setup, &s, err));
-    return created(s, dls_sweep_create(config_path, &s->sweep, err), out);
+    return make(setup, config_path, false, out, err);
 }
 
 void dls_study_destroy(dls_study *s)
@@ -146,7 +91,7 @@ dls_status dls_study_plan(dls_study *s, const char *folder, size_t first, size_t
                                        .overrides = setup->set,
                                        .n_overrides = setup->n_set,
                                        .registry = setup->registry,
-                                       .host = &s->host,
+                                       .watch = &s->watch,
                                        .first = first,
                                        .n = n};
     dls_sweep_plan_destroy(s->plan);

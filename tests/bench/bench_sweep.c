@@ -4,9 +4,6 @@
  * own with its result written. Prints JSON. --smoke: few points. --thousand: 1,000 points of 5,000
  * jobs on all cores (5 schedulers, 20 restore costs, 10 seeds), with the machine's load.
  */
-#include "config/prepare.h"
-#include "dlsim/trace.h"
-#include "results/write.h"
 #include "support/bench.h"
 #include "sweep/store.h"
 
@@ -40,46 +37,14 @@ typedef struct simulated {
 } simulated;
 static simulated *simulating;
 
-static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
+static dls_status run(void *user, dls_simulation *sim, dls_error *err)
 {
     (void)user;
-    return dls_trace_load(config->trace_path, config->trace_format, &config->trace_options, out,
-                          err);
-}
-
-static dls_status run(void *user, const dls_sweep_point *point, dls_error *err)
-{
-    (void)user;
-    const dls_config *config = point->config;
-    const dls_trace *trace = point->trace;
-    dls_prepared p;
-    dls_record *rec;
-    dls_summary summary;
     const double start = wall_s(), cpu = all_cpu_s();
-    DLS_TRY(dls_prepare(config, trace, &p, err));
-    DLS_TRY(dls_sim_run(&p.params, &rec, err));
+    DLS_TRY(dls_simulation_run(sim, err));
     atomic_fetch_add(&simulating->wall_ns, (long long)(1e9 * (wall_s() - start)));
     atomic_fetch_add(&simulating->cpu_ns, (long long)(1e9 * (all_cpu_s() - cpu)));
-    DLS_TRY(dls_summary_make(trace, rec, 0, 0, 1, &summary, err));
-    const dls_results_meta meta = {.run_id = point->id,
-                                   .cmdline = point->command,
-                                   .scheduler = config->scheduler,
-                                   .placement = config->placement,
-                                   .config_text = config->text,
-                                   .cluster = &config->cluster};
-    return dls_results_write(point->path, &meta, trace, rec, &summary, err);
-}
-
-static bool interrupted(void *user)
-{
-    (void)user;
-    return false;
-}
-
-static void progress(void *user, const dls_study_progress *now)
-{
-    (void)user;
-    (void)now;
+    return DLS_OK;
 }
 
 /* ---- the sweeps ------------------------------------------------------------------------------ */
@@ -112,7 +77,7 @@ static dls_status make_sweep(const workload *w, const char *config, dls_sweep **
 
 static dls_status measure(const workload *w, const char *folder, bool last, dls_error *err)
 {
-    static const dls_sweep_host host = {load_trace, run, interrupted, progress, NULL};
+    static const dls_study_watch watch = {.run = run};
     const char *source = getenv("DLSIM_SOURCE");
     char config[512], trace[512], merged[600];
     dls_registry *registry;
@@ -132,7 +97,7 @@ static dls_status measure(const workload *w, const char *folder, bool last, dls_
                                        .overrides = &override,
                                        .n_overrides = 1,
                                        .registry = registry,
-                                       .host = &host};
+                                       .watch = &watch};
     atomic_store(&simulating->wall_ns, 0);
     atomic_store(&simulating->cpu_ns, 0);
     const double t0 = wall_s();

@@ -139,13 +139,7 @@ static const char sweep_text[] =
 
 static const char jobs_text[] = "job_id,num_gpu,submit_time,duration\na,1,0,10\nb,2,5,20\n";
 
-static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
-{
-    return dls_trace_load(config->trace_path, config->trace_format, &config->trace_options, out,
-                          err);
-}
-
-static const dls_sweep_host host = {.load_trace = load_trace};
+static const dls_study_watch watch = {0};
 
 /* The plan of sweep.cfg; NULL and the problems if it has any. */
 static dls_sweep_plan *plan_of(const dls_registry *registry, dls_sweep **sweep,
@@ -163,7 +157,7 @@ static dls_sweep_plan *plan_of(const dls_registry *registry, dls_sweep **sweep,
                                            .overrides = overrides,
                                            .n_overrides = n,
                                            .registry = registry,
-                                           .host = &host};
+                                           .watch = &watch};
         *status = dls_sweep_plan_make(&request, &problems, &plan, &err);
     }
     dls_problems_fini(&problems);
