@@ -122,11 +122,8 @@ static void print_text(const dls_measured_steps *steps, const dls_verdicts *v)
 
 static void mark_real(double x, int digits, double scale)
 {
-    if (isfinite(x)) {
-        printf(" %.*f |", digits, scale * x);
-    } else {
-        printf(" - |");
-    }
+    print_real(x, 0, digits, scale);
+    fputs(" |", stdout);
 }
 
 /* The sums, or the groups, as a table of a page. */

@@ -48,10 +48,4 @@ dls_status dls_operators_grouped(const dls_operators *o, dls_error *err) DLS_MUS
  * stay. */
 dls_status dls_operators_measure(const dls_operators *o, dls_error *err) DLS_MUST_CHECK;
 
-/* profile: sample the modelled resources of a worker, print a line for each and the 12 metrics.
- * path: the samples go there, too, as a recording (docs/perf.md); NULL: nowhere. */
-dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w,
-                                 const dls_work_setting *setting, const dls_series_options *opts,
-                                 const char *path, dls_error *err) DLS_MUST_CHECK;
-
 #endif

@@ -11,8 +11,8 @@
 #include "dlsim/predictor.h"
 #include "predictor/sources/whatif.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_QUESTIONS 24
@@ -196,30 +196,18 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return r ? answer(a, r, err) : dls_nomem(err, "rows", sizeof *r);
 }
 
-/* "GPU:BATCH:SECONDS" */
-static bool read_measured(const char *text, request *a)
-{
-    int64_t batch;
-    char number[32];
-    const char *first = strchr(text, ':'), *last = strrchr(text, ':');
-    char *end = NULL;
-    if (!first || last == first || first - text >= DLS_HW_NAME || last - first > 20) {
-        return false;
-    }
-    snprintf(a->measured, sizeof a->measured, "%.*s", (int)(first - text), text);
-    snprintf(number, sizeof number, "%.*s", (int)(last - first - 1), first + 1);
-    batch = strtoll(number, &end, 10);
-    const bool whole = end != number && *end == '\0' && batch > 0 && batch < 1 << 20;
-    a->base.measured_s = strtod(last + 1, &end);
-    a->base.measured_gpu = a->measured;
-    a->base.measured_batch = (int32_t)batch;
-    return whole && end != last + 1 && *end == '\0' && a->base.measured_s > 0;
-}
-
 static dls_status take_measured(void *member, const dls_arg *arg, const char *value, dls_error *err)
 {
-    return read_measured(value, member) ? DLS_OK
-                                        : dls_arg_wrong(arg, value, "GPU:BATCH:SECONDS", err);
+    request *a = member;
+    dls_whatif_question *q = &a->base;
+    int end = 0;
+    q->measured_gpu = a->measured;
+    return sscanf(value, "%47[^:]:%9" SCNd32 ":%lf%n", a->measured, &q->measured_batch,
+                  &q->measured_s, &end) == 3 &&
+                   !value[end] && q->measured_batch > 0 && q->measured_batch < 1 << 20 &&
+                   q->measured_s > 0
+               ? DLS_OK
+               : dls_arg_wrong(arg, value, "GPU:BATCH:SECONDS", err);
 }
 
 static const dls_arg args[] = {

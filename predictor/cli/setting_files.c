@@ -60,3 +60,24 @@ dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, cons
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
     return settle(insp, which, &hw, name, err);
 }
+
+dls_status dls_together_settle(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
+                               size_t n, const char *hardware, dls_error *err)
+{
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
+    bool takes_any;
+    DLS_TRY(dls_settle_check(insp, &takes_any, err));
+    if (!takes_any) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
+    n = settings ? n : set->n_settings;
+    for (size_t i = 0; i < n; i++) {
+        const dls_setting_info info =
+            dls_dataset_setting_info(&set->setting[settings ? settings[i] : i]);
+        if (dls_inspector_find(insp, info.name) == -2) {
+            DLS_TRY(dls_settle(insp, &hw, &info, err));
+        }
+    }
+    return DLS_OK;
+}

@@ -6,16 +6,24 @@
 #define DLS_CLI_TRAINING_H
 
 #include "cli/ui.h"
-#include "predictor/cli/together.h"
+#include "predictor/cli/setting_files.h"
 #include "predictor/training/fit.h"
 
 #define DLS_STUDY_VARIANTS 32
+
+/* Settings of a dataset that are trained, one by one or one inspector for all together. */
+typedef struct dls_training_choice {
+    bool all; /* every setting that the inspector does not have, but those left out */
+    dls_words setting, without; /* names; without: of GPUs, too */
+    int32_t leave_out; /* with all: every so many-th setting of the set is left out; 0: none */
+    uint64_t from;     /* the first of them, modulo leave_out */
+} dls_training_choice;
 
 /* Texts are borrowed from the command line. */
 typedef struct dls_training {
     const char *base, *output, *arch, *curves, *study;
     dls_words dataset; /* several: of --study=data */
-    dls_together_choice choice;
+    dls_training_choice choice;
     const char *hardware;
     double partition; /* below 0: not given */
     int32_t seeds;

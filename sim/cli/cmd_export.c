@@ -42,9 +42,9 @@ static dls_status put(FILE *to, void *what, dls_error *err)
 
 static dls_status find_table(const char *name, dls_table *table, dls_error *err)
 {
-    const char *names[DLS_TABLE_COUNT + 1] = {NULL};
+    static const char *const names[DLS_TABLE_COUNT + 1] = {"jobs", "allocations", "series",
+                                                           "starts", "world"};
     for (size_t i = 0; i < DLS_TABLE_COUNT; i++) {
-        names[i] = dls_export_table_name(i);
         if (strcmp(name, names[i]) == 0) {
             *table = (dls_table)i;
             return DLS_OK;

@@ -90,7 +90,9 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     const dls_replay_options *o = user;
     parts p = {0};
     (void)call;
-    DLS_TRY(dls_replay_config(o, o->config_path, err));
+    DLS_TRY(o->config_path
+                ? dls_setup_file(o->setup, o->config_path, err)
+                : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE"));
     const dls_status status = simulate(o, &p, err);
     dls_simulation_destroy(p.sim);
     dls_trace_destroy(p.trace);

@@ -11,6 +11,7 @@
 #include "cli/script.h"
 #include "cli/sweeping.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -326,17 +327,11 @@ static dls_status cmd_submit(void *user, dls_call *call, dls_error *err)
 static dls_status take_points(void *member, const dls_arg *arg, const char *text, dls_error *err)
 {
     request *r = member;
-    unsigned long long a, b;
-    int used = 0, more = 0;
-    bool good = sscanf(text, "%llu%n", &a, &used) == 1 && *text != '-' && *text != '+';
-    if (good && text[used] == '-') {
-        const char *rest = text + used + 1;
-        good = sscanf(rest, "%llu%n", &b, &more) == 1 && *rest != '-' && rest[more] == '\0';
-    } else if (good) {
-        b = a;
-        good = text[used] == '\0';
-    }
-    if (!good || b < a || b > DLS_STUDY_POINTS_MAX) {
+    char *end;
+    const unsigned long long a = strtoull(text, &end, 10);
+    const bool range = *end == '-' && isdigit((unsigned char)end[1]);
+    const unsigned long long b = range ? strtoull(end + 1, &end, 10) : a;
+    if (!isdigit((unsigned char)*text) || *end || b < a || b > DLS_STUDY_POINTS_MAX) {
         return dls_arg_wrong(arg, text, "a number or a range, such as 0-99", err);
     }
     r->points = text;

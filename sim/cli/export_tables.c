@@ -21,12 +21,6 @@ dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out
     return dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
 }
 
-const char *dls_export_table_name(size_t i)
-{
-    static const char *const names[] = {"jobs", "allocations", "series", "starts", "world"};
-    return i < sizeof names / sizeof *names ? names[i] : NULL;
-}
-
 int64_t dls_export_integer_at(const dls_result_column *c, size_t row)
 {
     switch (c->type) {

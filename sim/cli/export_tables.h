@@ -17,8 +17,6 @@ DLS_OWNER(dls_saved, dls_saved_close)
 dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out,
                            dls_error *err) DLS_MUST_CHECK;
 
-/* "jobs", "allocations", "series", "starts", "world"; NULL past the last. */
-const char *dls_export_table_name(size_t i);
 /* Every column under its name; codes as what they mean, "" for none. Returns how many rows. */
 size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table);
 /* The same as an Arrow IPC file; no code is null. Errors: ENOMEM, EINPUT (2 GiB of texts). */

@@ -118,12 +118,6 @@ const dls_arg dls_replay_talk_args[] = {
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
-dls_status dls_replay_config(const dls_replay_options *o, const char *path, dls_error *err)
-{
-    return path ? dls_setup_file(o->setup, path, err)
-                : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE");
-}
-
 dls_status dls_replay_site(dls_setup **out, const char *site, const dls_words *set, dls_error *err)
 {
     char path[4096];
@@ -180,8 +174,6 @@ void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always)
         }
     }
 }
-
-/* ---- running --------------------------------------------------------------------------------- */
 
 /* ---- a policy that does not return: nothing but a signal gets past it ------------------------ */
 

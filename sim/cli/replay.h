@@ -56,9 +56,6 @@ const char *dls_names_key(size_t i, const char **summary); /* of a configuration
 dls_status dls_replay_init(void *options, dls_call *call, dls_error *err) DLS_MUST_CHECK;
 void dls_replay_fini(void *options);
 
-/* The set-up of a configuration file, which may be NULL: an error. */
-dls_status dls_replay_config(const dls_replay_options *o, const char *path,
-                             dls_error *err) DLS_MUST_CHECK;
 /* A set-up of an imported site (its folder, or a configuration file) with KEY=VALUEs on top; *out
  * is the caller's to destroy in any case. */
 dls_status dls_replay_site(dls_setup **out, const char *site, const dls_words *set,

@@ -118,10 +118,8 @@ static dls_status build_groups(const dls_builder *b, dls_error *err)
 {
     dls_cluster_spec *spec = &b->config->cluster;
     const size_t n = count(b, DLS_CFG_NODES);
-    spec->groups = n > 0 ? dls_alloc_zero(n, sizeof *spec->groups) : NULL;
-    if (n > 0 && !spec->groups) {
-        return dls_nomem(err, "node groups", n * sizeof *spec->groups);
-    }
+    DLS_TRY(n ? dls_alloc_array(&spec->groups, n, sizeof *spec->groups, "node groups", err)
+              : DLS_OK);
     for (size_t i = 0; i < n; i++) {
         const dls_setting *nodes = dls_settings_get(&b->config->settings, DLS_CFG_NODE_COUNT, i);
         if (nodes->given && !nodes->bad && nodes->v.i == 0) {
@@ -178,10 +176,8 @@ static dls_status build_vcs(const dls_builder *b, dls_error *err)
 {
     dls_cluster_spec *spec = &b->config->cluster;
     const size_t n = count(b, DLS_CFG_VCS);
-    spec->vcs = n > 0 ? dls_alloc_zero(n, sizeof *spec->vcs) : NULL;
-    if (n > 0 && !spec->vcs) {
-        return dls_nomem(err, "virtual clusters", n * sizeof *spec->vcs);
-    }
+    DLS_TRY(n ? dls_alloc_array(&spec->vcs, n, sizeof *spec->vcs, "virtual clusters", err)
+              : DLS_OK);
     for (size_t i = 0; i < n; i++) {
         const char *name = text(b, DLS_CFG_VC_NAME, i);
         const int32_t type = type_of(b, DLS_CFG_VC_GPU_TYPE, i);
@@ -226,10 +222,7 @@ static dls_status build_services(const dls_builder *b, dls_error *err)
 {
     dls_services *all = &b->config->services;
     const size_t n = count(b, DLS_CFG_SERVICES_LIST);
-    all->service = n > 0 ? dls_alloc_zero(n, sizeof *all->service) : NULL;
-    if (n > 0 && !all->service) {
-        return dls_nomem(err, "services", n * sizeof *all->service);
-    }
+    DLS_TRY(n ? dls_alloc_array(&all->service, n, sizeof *all->service, "services", err) : DLS_OK);
     for (size_t i = 0; i < n; i++) {
         dls_service *s = &all->service[all->n];
         dls_error bad;

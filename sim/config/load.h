@@ -7,13 +7,6 @@
 
 #include "config/config.h"
 
-/* What libconfig 1.5 gets wrong or dies of, looked for in the text before it sees it: whole numbers
- * that do not fit 32 bits without L (it wraps them), NUL bytes, includes that are missing, absolute
- * (it looks for them in the folder all the same) or too deep. folder: where includes are looked
- * for. Returns whether libconfig may have the text. */
-bool dls_config_prescan(const char *text, size_t len, const char *path, const char *folder,
-                        dls_problems *problems);
-
 /* Read a regular file or standard input ("-"), at most 16 MiB, terminated. Freed by dls_free. */
 dls_status dls_config_read_text(const char *path, char **text, size_t *len,
                                 dls_error *err) DLS_MUST_CHECK;

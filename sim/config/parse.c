@@ -3,6 +3,7 @@
  * The walk over what libconfig has read. The type of every setting is looked at, and values go to
  * the schema as text, so that a file and --set mean the same.
  */
+#include "base/own.h"
 #include "base/suggest.h"
 #include "config/load.h"
 #include "config/tree.h"
@@ -168,18 +169,11 @@ static dls_status walk_group(walk *w, const config_setting_t *group, const char 
 dls_status dls_config_parse(dls_settings *settings, const char *text, size_t len, const char *path,
                             const char *folder, dls_problems *problems, dls_error *err)
 {
-    const dls_config_source from = {path, folder};
-    config_t config;
+    walk w = {settings, {path, folder}, problems, err};
+    DLS_OWN(config_destroy) config_t config = {0};
     config_init(&config);
-    dls_status status = DLS_OK;
-    const bool good = dls_config_tree_read(&config, text, len, &from, problems);
-    if (good) {
-        walk w = {settings, from, problems, err};
-        status = walk_group(&w, config_root_setting(&config), "", -1, 0);
-    }
-    config_destroy(&config);
-    DLS_TRY(status);
-    if (good) {
+    if (dls_config_tree_read(&config, text, len, &w.from, problems)) {
+        DLS_TRY(walk_group(&w, config_root_setting(&config), "", -1, 0));
         dls_settings_check_required(settings, path, problems);
     }
     return DLS_OK;

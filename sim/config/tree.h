@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * libconfig text as a tree of settings, for the readers of configurations and of sweeps: its
- * defects kept away (dls_config_prescan), its errors as problems with their line.
+ * defects kept away, its errors as problems with their line.
  */
 #ifndef DLS_CONFIG_TREE_H
 #define DLS_CONFIG_TREE_H

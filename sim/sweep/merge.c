@@ -268,11 +268,8 @@ static dls_status fill_table(table *t, dls_error *err)
 static dls_status find_runs(table *t, dls_error *err)
 {
     enum { PATH_BYTES = 4200, ID_BYTES = 12 };
-    t->state = dls_alloc_zero(t->n ? t->n : 1, sizeof *t->state);
-    t->row = dls_alloc_zero(t->n ? t->n : 1, sizeof *t->row);
-    if (!t->state || !t->row) {
-        return dls_nomem(err, "table of points", t->n * sizeof *t->row);
-    }
+    DLS_TRY(dls_alloc_array(&t->state, t->n + 1, sizeof *t->state, "table of points", err));
+    DLS_TRY(dls_alloc_array(&t->row, t->n + 1, sizeof *t->row, "table of points", err));
     for (size_t i = 0; i < t->n; i++) {
         t->state[i] = dls_sweep_state_of(t->folder, t->plan->id[i]);
         t->row[i] = t->n_finished;
@@ -282,11 +279,8 @@ static dls_status find_runs(table *t, dls_error *err)
         return dls_fail(err, DLS_ERUN, t->folder, "none of the %zu points is finished", t->n);
     }
     const size_t path_len = strlen(t->folder) + 64, each = path_len + ID_BYTES;
-    t->runs = dls_alloc_zero(t->n_finished, sizeof *t->runs);
-    t->texts = dls_alloc_zero(t->n_finished, each);
-    if (!t->runs || !t->texts) {
-        return dls_nomem(err, "table of points", t->n_finished * each);
-    }
+    DLS_TRY(dls_alloc_array(&t->runs, t->n_finished, sizeof *t->runs, "table of points", err));
+    DLS_TRY(dls_alloc_array(&t->texts, t->n_finished, each, "table of points", err));
     const int digits = snprintf(NULL, 0, "%zu", t->plan->n_points - 1);
     for (size_t i = 0; i < t->n; i++) {
         if (t->state[i] == DLS_STUDY_FINISHED) {

@@ -105,15 +105,16 @@ dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls
                             dls_registry_origin(plan->request.registry, config->sim.placement)};
     char seed[32];
     size_t len;
-    *out = NULL;
+    DLS_FREED dls_override *overrides = NULL;
+    DLS_TRY(dls_alloc_array(&overrides, n_overrides_max(plan), sizeof *overrides, "sweep", err));
+    const size_t n = point_overrides(plan, point, overrides, seed);
     FILE *text = open_memstream(out, &len);
-    dls_override *overrides = dls_alloc(n_overrides_max(plan) * sizeof *overrides);
-    const size_t n = text && overrides ? point_overrides(plan, point, overrides, seed) : 0;
-    if (text) {
-        fputs("dlsim --config=", text);
-        dls_shell_word(text, plan->request.sweep->base);
+    if (!text) {
+        return dls_nomem(err, "command line", 0);
     }
-    for (int i = 0; text && i < 2; i++) {
+    fputs("dlsim --config=", text);
+    dls_shell_word(text, plan->request.sweep->base);
+    for (int i = 0; i < 2; i++) {
         if (*plugin[i] && (i == 0 || strcmp(plugin[0], plugin[1]) != 0)) {
             fputs(" --plugin=", text);
             dls_shell_word(text, plugin[i]);
@@ -127,13 +128,7 @@ dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls
         }
         dls_shell_word(text, overrides[i].text);
     }
-    dls_free(overrides);
-    if (!text || fclose(text) != 0 || !overrides) {
-        free(*out); /* the C library's own */
-        *out = NULL;
-        return dls_nomem(err, "command line", 0);
-    }
-    return DLS_OK;
+    return fclose(text) == 0 ? DLS_OK : dls_nomem(err, "command line", len);
 }
 
 const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n)
@@ -411,10 +406,10 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
         }
     }
     if (problems->n == before) {
-        plan->id = dls_alloc_zero(plan->n ? plan->n : 1, sizeof *plan->id);
-        plan->trace_of = dls_alloc_zero(plan->n ? plan->n : 1, sizeof *plan->trace_of);
-        dls_status status = plan->id && plan->trace_of ? resolve(plan, true, problems, err)
-                                                       : dls_nomem(err, "sweep", plan->n * 40);
+        DLS_TRY(dls_alloc_array(&plan->id, plan->n + 1, sizeof *plan->id, "sweep", err));
+        DLS_TRY(
+            dls_alloc_array(&plan->trace_of, plan->n + 1, sizeof *plan->trace_of, "sweep", err));
+        dls_status status = resolve(plan, true, problems, err);
         if (status == DLS_OK && problems->n == before) {
             status = check_distinct(plan, problems, err);
         }

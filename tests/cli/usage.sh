@@ -28,6 +28,7 @@ def walk(commands):
     for c in commands:
         print(c["name"] + "|" + " ".join(o["name"] for o in c["options"]))
         assert c["summary"] and all(o["help"] for o in c["options"]), c["name"]
+        assert all(type(o["repeated"]) is bool for o in c["options"]), c["name"]
         walk(c["parts"])
 walk(json.load(open("out.txt")))
 END
