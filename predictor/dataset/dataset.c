@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Dataset in memory: how it is freed and how its settings are found and described; dataset_read.c
- * and dataset_write.c are its file.
+ * Dataset in memory: how it is freed and how its settings are found and described; dataset_h5.c is
+ * its file.
  */
 #include "predictor/dataset/dataset.h"
 
