@@ -6,6 +6,7 @@
 #include "workload/graph/features.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <string.h>
@@ -190,13 +191,10 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
 {
     const size_t width = (size_t)spec->n_features;
     const bool own = spec->version == DLS_FEATURES_OWN;
-    double *of_op = dls_alloc_zero(g->ops.n + 1, sizeof *of_op);
-    bool *known = dls_alloc_zero(g->ops.n + 1, sizeof *known);
-    if (!of_op || !known) {
-        dls_free(of_op);
-        dls_free(known);
-        return dls_nomem(err, "features", g->ops.n * sizeof *of_op);
-    }
+    DLS_FREED double *of_op = NULL;
+    DLS_FREED bool *known = NULL;
+    DLS_TRY(dls_alloc_array(&of_op, g->ops.n + 1, sizeof *of_op, "features", err));
+    DLS_TRY(dls_alloc_array(&known, g->ops.n + 1, sizeof *known, "features", err));
     for (size_t i = 0; i < g->ops.n; i++) {
         const char *op = dls_strdict_get(&g->ops, (int32_t)i);
         const int32_t code = dls_strdict_find(&spec->ops, op, strlen(op));
@@ -233,8 +231,6 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
             memcpy(row + ALL_FLOPS, all + ALL_FLOPS, (width - ALL_FLOPS) * sizeof *x);
         }
     }
-    dls_free(of_op);
-    dls_free(known);
     if (n_unknown) {
         *n_unknown = unknown;
     }
@@ -305,18 +301,14 @@ dls_status dls_feature_spec_fit(dls_feature_spec *spec, const dls_grouped *corpu
     for (size_t i = 0; i < n; i++) {
         const dls_grouping *grouping = corpus[i].grouping;
         const size_t cells = (size_t)grouping->n_groups * (size_t)spec->n_features;
-        double *x;
+        DLS_FREED double *x = NULL;
         DLS_TRY(dls_alloc_array(&x, cells, sizeof *x, "features", err));
-        const dls_status status = dls_features_raw(spec, corpus[i].graph, grouping, x, NULL, err);
-        if (status == DLS_OK) {
-            squash(spec, x, grouping->n_groups);
-            for (size_t cell = 0; cell < cells; cell++) {
-                double *t = &top[cell % (size_t)spec->n_features];
-                *t = fmax(*t, x[cell]);
-            }
+        DLS_TRY(dls_features_raw(spec, corpus[i].graph, grouping, x, NULL, err));
+        squash(spec, x, grouping->n_groups);
+        for (size_t cell = 0; cell < cells; cell++) {
+            double *t = &top[cell % (size_t)spec->n_features];
+            *t = fmax(*t, x[cell]);
         }
-        dls_free(x);
-        DLS_TRY(status);
     }
     for (int32_t f = 0; f < spec->n_features; f++) {
         spec->scale[f] = top[f] > 0 ? top[f] : 1;

@@ -6,6 +6,8 @@
 #include "workload/graph/fluid.h"
 
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "workload/graph/pyrandom.h"
 
 #include <stdbool.h>
@@ -64,18 +66,15 @@ dls_status dls_adjacency_create(int32_t n, const int32_t (*edges)[2], int64_t n_
                             (long long)i, (int)n - 1);
         }
     }
-    out->n = n;
-    out->start = dls_alloc_zero((size_t)n + 2, sizeof *out->start);
-    out->nbr = dls_alloc_zero(2 * (size_t)n_edges + 1, sizeof *out->nbr);
-    int32_t *seen = dls_alloc_zero((size_t)n + 1, sizeof *seen);
-    if (!out->start || !out->nbr || !seen) {
-        dls_free(seen);
-        dls_adjacency_fini(out);
-        return dls_nomem(err, "adjacency", (size_t)n_edges * 2 * sizeof(int32_t));
-    }
-    fill_rows(n, edges, n_edges, out->start, out->nbr);
-    drop_repeats(out, seen);
-    dls_free(seen);
+    DLS_OWN(dls_adjacency_fini) dls_adjacency a = {.n = n};
+    DLS_FREED int32_t *seen = NULL;
+    DLS_TRY(dls_alloc_array(&a.start, (size_t)n + 2, sizeof *a.start, "adjacency", err));
+    DLS_TRY(dls_alloc_array(&a.nbr, 2 * (size_t)n_edges + 1, sizeof *a.nbr, "adjacency", err));
+    DLS_TRY(dls_alloc_array(&seen, (size_t)n + 1, sizeof *seen, "adjacency", err));
+    fill_rows(n, edges, n_edges, a.start, a.nbr);
+    drop_repeats(&a, seen);
+    *out = a;
+    a = (dls_adjacency){0};
     return DLS_OK;
 }
 
@@ -90,31 +89,25 @@ dls_status dls_adjacency_restrict(const dls_adjacency *a, const int32_t *order, 
                                   dls_adjacency *out, dls_error *err)
 {
     const size_t max_edges = (size_t)a->start[a->n];
-    int32_t *number = dls_alloc_zero((size_t)a->n + 1, sizeof *number);
-    int32_t(*edges)[2] = dls_alloc((max_edges + 1) * sizeof *edges);
+    DLS_FREED int32_t *number = NULL;
+    DLS_FREED int32_t(*edges)[2] = NULL;
     *out = (dls_adjacency){0};
-    dls_status status = DLS_OK;
-    if (!number || !edges) {
-        status = dls_nomem(err, "part of a graph", max_edges * sizeof *edges);
-    } else {
-        int64_t n_edges = 0;
-        for (int32_t i = 0; i < n; i++) {
-            number[order[i]] = i + 1;
-        }
-        for (int32_t i = 0; i < n; i++) {
-            for (int64_t e = a->start[order[i]]; e < a->start[order[i] + 1]; e++) {
-                if (number[a->nbr[e]] > 0) {
-                    edges[n_edges][0] = i;
-                    edges[n_edges][1] = number[a->nbr[e]] - 1;
-                    n_edges++;
-                }
+    DLS_TRY(dls_alloc_array(&number, (size_t)a->n + 1, sizeof *number, "part of a graph", err));
+    DLS_TRY(dls_alloc_array(&edges, max_edges + 1, sizeof *edges, "part of a graph", err));
+    int64_t n_edges = 0;
+    for (int32_t i = 0; i < n; i++) {
+        number[order[i]] = i + 1;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int64_t e = a->start[order[i]]; e < a->start[order[i] + 1]; e++) {
+            if (number[a->nbr[e]] > 0) {
+                edges[n_edges][0] = i;
+                edges[n_edges][1] = number[a->nbr[e]] - 1;
+                n_edges++;
             }
         }
-        status = dls_adjacency_create(n, (const int32_t(*)[2])edges, n_edges, out, err);
     }
-    dls_free(number);
-    dls_free(edges);
-    return status;
+    return dls_adjacency_create(n, (const int32_t(*)[2])edges, n_edges, out, err);
 }
 
 int32_t dls_adjacency_components(const dls_adjacency *a, int32_t *component, int32_t *scratch)
@@ -161,15 +154,9 @@ typedef struct fluid {
     int64_t visit;
 } fluid;
 
-static void fluid_fini(fluid *f)
+static void fluid_fini(const fluid *f)
 {
-    dls_free(f->first);
-    dls_free(f->order);
-    dls_free(f->density);
-    dls_free(f->members);
-    dls_free(f->score);
-    dls_free(f->mark);
-    dls_free(f->touched);
+    DLS_FREE_ALL(f->first, f->order, f->density, f->members, f->score, f->mark, f->touched);
 }
 
 static dls_status fluid_init(fluid *f, const dls_adjacency *a, int32_t k, uint64_t seed,
@@ -188,7 +175,6 @@ static dls_status fluid_init(fluid *f, const dls_adjacency *a, int32_t k, uint64
                  .touched = dls_alloc(n_com * sizeof(int32_t))};
     if (!f->first || !f->order || !f->density || !f->members || !f->score || !f->mark ||
         !f->touched) {
-        fluid_fini(f);
         return dls_nomem(err, "fluid communities", n * 2 * sizeof(int32_t));
     }
     dls_pyrandom_seed(&f->random, seed);
@@ -315,10 +301,9 @@ static dls_status check(const dls_adjacency *a, int32_t k, dls_error *err)
         return dls_fail(err, DLS_EINPUT, NULL, "%d groups of %d nodes are not possible", (int)k,
                         (int)a->n);
     }
-    int32_t *scratch;
+    DLS_FREED int32_t *scratch = NULL;
     DLS_TRY(dls_alloc_array(&scratch, 2 * (size_t)a->n, sizeof *scratch, "fluid communities", err));
     const int32_t n = dls_adjacency_components(a, scratch, scratch + a->n);
-    dls_free(scratch);
     return n == 1 ? DLS_OK
                   : dls_fail(err, DLS_EINPUT, NULL,
                              "the graph falls apart into %d parts: fluid communities need one",
@@ -328,7 +313,7 @@ static dls_status check(const dls_adjacency *a, int32_t k, dls_error *err)
 dls_status dls_fluid(const dls_adjacency *a, int32_t k, uint64_t seed, int32_t max_iter,
                      int32_t *label, dls_error *err)
 {
-    fluid f;
+    DLS_OWN(fluid_fini) fluid f = {0};
     DLS_TRY(check(a, k, err));
     DLS_TRY(fluid_init(&f, a, k, seed, label, err));
     bool changed = true;
@@ -346,6 +331,5 @@ dls_status dls_fluid(const dls_adjacency *a, int32_t k, uint64_t seed, int32_t m
         flood(&f);
     }
     number_by_appearance(&f, k);
-    fluid_fini(&f);
     return DLS_OK;
 }

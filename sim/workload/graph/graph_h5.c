@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/h5.h"
+#include "base/own.h"
 #include "workload/graph/graph.h"
 
 #include <hdf5.h>
@@ -161,21 +162,19 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
 static dls_status put_rows(hid_t file, const char *group, const column *columns, size_t n_columns,
                            const void *rows, size_t n_rows, size_t row_bytes, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
+    DLS_FREED char *data = NULL;
     DLS_TRY(dls_h5_put_group(file, group, &at, err));
-    char *data = dls_alloc(n_rows * 8 + 1);
-    dls_status status = data ? DLS_OK : dls_nomem(err, group, n_rows * 8);
-    for (size_t c = 0; c < n_columns && status == DLS_OK; c++) {
+    DLS_TRY(dls_alloc_array(&data, n_rows * 8 + 1, 1, group, err));
+    for (size_t c = 0; c < n_columns; c++) {
         const size_t bytes = cell_bytes(columns[c].type);
         for (size_t i = 0; i < n_rows; i++) {
             memcpy(data + i * bytes, (const char *)rows + i * row_bytes + columns[c].offset, bytes);
         }
-        status = dls_h5_put_data(at, columns[c].name, file_type(columns[c].type),
-                                 memory_type(columns[c].type), data, n_rows, 0, err);
+        DLS_TRY(dls_h5_put_data(at, columns[c].name, file_type(columns[c].type),
+                                memory_type(columns[c].type), data, n_rows, 0, err));
     }
-    dls_free(data);
-    H5Gclose(at);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status put_graph(hid_t file, const void *what, dls_error *err)
@@ -214,18 +213,16 @@ static dls_status get_column(hid_t file, const char *group, const column *col, c
     char path[64];
     snprintf(path, sizeof path, "%s/%s", group, col->name);
     const size_t bytes = cell_bytes(col->type);
-    char *data = dls_alloc(n_rows * bytes + 1);
-    const dls_status status =
-        data ? dls_h5_get_data(file, path, memory_type(col->type), data, n_rows, 0, err)
-             : dls_nomem(err, path, n_rows * bytes);
-    for (size_t i = 0; status == DLS_OK && i < n_rows; i++) {
+    DLS_FREED char *data = NULL;
+    DLS_TRY(dls_alloc_array(&data, n_rows * bytes + 1, 1, path, err));
+    DLS_TRY(dls_h5_get_data(file, path, memory_type(col->type), data, n_rows, 0, err));
+    for (size_t i = 0; i < n_rows; i++) {
         if (col->type == CELL_BOOL) {
             data[i] = data[i] != 0;
         }
         memcpy(rows + i * row_bytes + col->offset, data + i * bytes, bytes);
     }
-    dls_free(data);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status get_info(hid_t file, dls_opgraph_info *info, char hex[DLS_SHA256_HEX],
@@ -295,17 +292,14 @@ static dls_status get_graph(hid_t file, dls_opgraph **out, dls_error *err)
 
 dls_status dls_opgraph_load(const char *path, dls_opgraph **out, dls_error *err)
 {
+    DLS_H5_OWNED hid_t file = H5I_INVALID_HID;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     *out = NULL;
-    hid_t file;
     DLS_TRY(dls_h5_open(path, &file, err));
-    const dls_status status = get_graph(file, out, err);
-    H5Fclose(file);
-    if (status != DLS_OK) {
-        if (err) {
-            snprintf(err->where, sizeof err->where, "%s", path);
-        }
-        dls_opgraph_destroy(*out);
-        *out = NULL;
+    const dls_status status = get_graph(file, &g, err);
+    if (status != DLS_OK && err) {
+        snprintf(err->where, sizeof err->where, "%s", path);
     }
+    *out = status == DLS_OK ? dls_take(&g) : NULL;
     return status;
 }

@@ -6,6 +6,7 @@
 #include "workload/graph/grouping.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,19 +65,17 @@ static int64_t gpu_edges(const dls_opgraph *g, const int32_t *number, int64_t *s
     return n;
 }
 
-/* A copy without the nodes that have no neighbour; every other node keeps its list as it is. */
+/* Into an empty one, a copy without the nodes that have no neighbour; every other node keeps its
+ * list as it is. */
 static dls_status drop_isolates(const dls_adjacency *a, int32_t *node, dls_adjacency *out,
                                 dls_error *err)
 {
     const size_t n = (size_t)a->n;
-    *out = (dls_adjacency){.start = dls_alloc_zero(n + 1, sizeof *out->start),
-                           .nbr = dls_alloc(((size_t)a->start[n] + 1) * sizeof *out->nbr)};
-    int32_t *number = dls_alloc((n + 1) * sizeof *number);
-    if (!out->start || !out->nbr || !number) {
-        dls_free(number);
-        dls_adjacency_fini(out);
-        return dls_nomem(err, "operations on a GPU", n * sizeof *number);
-    }
+    const char *what = "operations on a GPU";
+    DLS_FREED int32_t *number = NULL;
+    DLS_TRY(dls_alloc_array(&out->start, n + 1, sizeof *out->start, what, err));
+    DLS_TRY(dls_alloc_array(&out->nbr, (size_t)a->start[n] + 1, sizeof *out->nbr, what, err));
+    DLS_TRY(dls_alloc_array(&number, n + 1, sizeof *number, what, err));
     for (int32_t v = 0; v < a->n; v++) {
         number[v] = out->n;
         if (a->start[v + 1] > a->start[v]) {
@@ -87,7 +86,6 @@ static dls_status drop_isolates(const dls_adjacency *a, int32_t *node, dls_adjac
     for (int64_t e = 0; e < a->start[n]; e++) {
         out->nbr[e] = number[a->nbr[e]];
     }
-    dls_free(number);
     return DLS_OK;
 }
 
@@ -125,60 +123,54 @@ static dls_status keep(const dls_opgraph *g, const dls_adjacency *all, const int
 {
     int32_t *node = scratch + 2 * (size_t)all->n;
     int32_t *order = node + all->n;
-    dls_adjacency joined;
+    DLS_OWN(dls_adjacency_fini) dls_adjacency joined = {0};
     DLS_TRY(drop_isolates(all, node, &joined, err));
     int32_t n_parts;
     const int32_t n = largest(&joined, scratch, order, &n_parts);
-    out->node = dls_alloc(((size_t)n + 1) * sizeof *out->node);
-    dls_status status = DLS_OK;
     if (n == 0) {
-        status =
-            dls_fail(err, DLS_EINPUT, g->info.model,
-                     "no two connected operations are on a GPU (%d operations are)", (int)all->n);
-    } else if (!out->node) {
-        status = dls_nomem(err, "kept operations", (size_t)n * sizeof *out->node);
-    } else if (n_parts == 1) {
-        out->adjacency = joined;
-        joined = (dls_adjacency){0};
-    } else {
-        status = dls_adjacency_restrict(&joined, order, n, &out->adjacency, err);
+        return dls_fail(err, DLS_EINPUT, g->info.model,
+                        "no two connected operations are on a GPU (%d operations are)",
+                        (int)all->n);
     }
-    for (int32_t i = 0; i < n && status == DLS_OK; i++) {
+    DLS_TRY(dls_alloc_array(&out->node, (size_t)n + 1, sizeof *out->node, "kept operations", err));
+    for (int32_t i = 0; i < n; i++) {
         out->node[i] = gpu[node[order[i]]];
     }
-    dls_adjacency_fini(&joined);
-    return status;
+    if (n_parts > 1) {
+        return dls_adjacency_restrict(&joined, order, n, &out->adjacency, err);
+    }
+    out->adjacency = joined;
+    joined = (dls_adjacency){0};
+    return DLS_OK;
+}
+
+static dls_status find_kept(const dls_opgraph *g, dls_kept *out, dls_error *err)
+{
+    const size_t n = (size_t)g->n_nodes + 1;
+    const char *what = "operations on a GPU";
+    DLS_FREED int32_t *number = NULL, *gpu = NULL, *scratch = NULL;
+    DLS_FREED int64_t *start = NULL;
+    DLS_FREED int32_t(*edges)[2] = NULL;
+    DLS_OWN(dls_adjacency_fini) dls_adjacency all = {0};
+    DLS_TRY(dls_alloc_array(&number, n, sizeof *number, what, err));
+    DLS_TRY(dls_alloc_array(&gpu, n, sizeof *gpu, what, err));
+    DLS_TRY(dls_alloc_array(&start, n + 1, sizeof *start, what, err));
+    DLS_TRY(dls_alloc_array(&edges, (size_t)g->n_edges + 1, sizeof *edges, what, err));
+    DLS_TRY(dls_alloc_array(&scratch, 4 * n, sizeof *scratch, what, err));
+    for (int32_t v = 0; v < g->n_nodes; v++) {
+        number[v] = g->nodes[v].on_gpu ? out->n_gpu : NONE;
+        gpu[out->n_gpu] = v;
+        out->n_gpu += g->nodes[v].on_gpu;
+    }
+    const int64_t n_edges = gpu_edges(g, number, start, edges);
+    DLS_TRY(dls_adjacency_create(out->n_gpu, (const int32_t(*)[2])edges, n_edges, &all, err));
+    return keep(g, &all, gpu, scratch, out, err);
 }
 
 dls_status dls_kept_create(const dls_opgraph *g, dls_kept *out, dls_error *err)
 {
     *out = (dls_kept){0};
-    const size_t n = (size_t)g->n_nodes + 1;
-    int32_t *number = dls_alloc(n * sizeof *number);
-    int32_t *gpu = dls_alloc(n * sizeof *gpu);
-    int64_t *start = dls_alloc_zero(n + 1, sizeof *start);
-    int32_t(*edges)[2] = dls_alloc(((size_t)g->n_edges + 1) * sizeof *edges);
-    int32_t *scratch = dls_alloc(4 * n * sizeof *scratch);
-    dls_adjacency all = {0};
-    dls_status status = DLS_OK;
-    if (!number || !gpu || !start || !edges || !scratch) {
-        status = dls_nomem(err, "operations on a GPU", n * 6 * sizeof *number);
-    } else {
-        for (int32_t v = 0; v < g->n_nodes; v++) {
-            number[v] = g->nodes[v].on_gpu ? out->n_gpu : NONE;
-            gpu[out->n_gpu] = v;
-            out->n_gpu += g->nodes[v].on_gpu;
-        }
-        const int64_t n_edges = gpu_edges(g, number, start, edges);
-        status = dls_adjacency_create(out->n_gpu, (const int32_t(*)[2])edges, n_edges, &all, err);
-    }
-    DLS_THEN(status, keep(g, &all, gpu, scratch, out, err));
-    dls_adjacency_fini(&all);
-    dls_free(number);
-    dls_free(gpu);
-    dls_free(start);
-    dls_free(edges);
-    dls_free(scratch);
+    const dls_status status = find_kept(g, out, err);
     if (status != DLS_OK) {
         dls_kept_fini(out);
     }
@@ -230,38 +222,34 @@ dls_status dls_grouping_from_labels(const dls_opgraph *g, const dls_kept *kept,
                                     dls_error *err)
 {
     const dls_adjacency *a = &kept->adjacency;
-    *out = (dls_grouping){.n_groups = n_groups,
-                          .n_nodes = g->n_nodes,
-                          .group = dls_alloc(((size_t)g->n_nodes + 1) * sizeof *out->group),
-                          .row_start = dls_alloc_zero((size_t)n_groups + 1, sizeof(int64_t)),
-                          .col = dls_alloc(((size_t)a->start[a->n] + 1) * sizeof *out->col)};
-    int32_t *first = dls_alloc_zero((size_t)n_groups + 2, sizeof *first);
-    int32_t *seen = dls_alloc_zero((size_t)n_groups + 1, sizeof *seen);
-    int32_t *members = dls_alloc(((size_t)a->n + 1) * sizeof *members);
-    dls_status status = DLS_OK;
-    if (!out->group || !out->row_start || !out->col || !first || !seen || !members) {
-        status = dls_nomem(err, "groups", (size_t)g->n_nodes * sizeof(int32_t));
-        dls_grouping_fini(out);
-    } else {
-        for (int32_t v = 0; v < g->n_nodes; v++) {
-            out->group[v] = NONE;
-        }
-        for (int32_t i = 0; i < a->n; i++) {
-            out->group[kept->node[i]] = label[i];
-            first[label[i] + 2]++;
-        }
-        for (int32_t group = 0; group < n_groups; group++) {
-            first[group + 2] += first[group + 1];
-        }
-        for (int32_t i = 0; i < a->n; i++) {
-            members[first[label[i] + 1]++] = i;
-        }
-        group_rows(kept, label, first, members, seen, out);
+    const char *what = "groups";
+    const size_t n = (size_t)n_groups, nodes = (size_t)g->n_nodes;
+    DLS_OWN(dls_grouping_fini) dls_grouping made = {.n_groups = n_groups, .n_nodes = g->n_nodes};
+    DLS_FREED int32_t *first = NULL, *seen = NULL, *members = NULL;
+    *out = (dls_grouping){0};
+    DLS_TRY(dls_alloc_array(&made.group, nodes + 1, sizeof *made.group, what, err));
+    DLS_TRY(dls_alloc_array(&made.row_start, n + 1, sizeof *made.row_start, what, err));
+    DLS_TRY(dls_alloc_array(&made.col, (size_t)a->start[a->n] + 1, sizeof *made.col, what, err));
+    DLS_TRY(dls_alloc_array(&first, n + 2, sizeof *first, what, err));
+    DLS_TRY(dls_alloc_array(&seen, n + 1, sizeof *seen, what, err));
+    DLS_TRY(dls_alloc_array(&members, (size_t)a->n + 1, sizeof *members, what, err));
+    for (int32_t v = 0; v < g->n_nodes; v++) {
+        made.group[v] = NONE;
     }
-    dls_free(first);
-    dls_free(seen);
-    dls_free(members);
-    return status;
+    for (int32_t i = 0; i < a->n; i++) {
+        made.group[kept->node[i]] = label[i];
+        first[label[i] + 2]++;
+    }
+    for (int32_t group = 0; group < n_groups; group++) {
+        first[group + 2] += first[group + 1];
+    }
+    for (int32_t i = 0; i < a->n; i++) {
+        members[first[label[i] + 1]++] = i;
+    }
+    group_rows(kept, label, first, members, seen, &made);
+    *out = made;
+    made = (dls_grouping){0};
+    return DLS_OK;
 }
 
 void dls_grouping_fini(dls_grouping *grouping)
@@ -275,26 +263,21 @@ void dls_grouping_fini(dls_grouping *grouping)
 dls_status dls_grouping_create(const dls_opgraph *g, dls_grouping_kind kind, int32_t n_groups,
                                uint64_t seed, dls_grouping *out, dls_error *err)
 {
-    dls_kept kept;
+    DLS_OWN(dls_kept_fini) dls_kept kept = {0};
+    DLS_FREED int32_t *label = NULL;
     *out = (dls_grouping){0};
     DLS_TRY(dls_kept_create(g, &kept, err));
     const int32_t n = kept.adjacency.n;
-    int32_t *label = dls_alloc((size_t)n * sizeof *label);
-    dls_status status = DLS_OK;
-    if (!label) {
-        status = dls_nomem(err, "groups", (size_t)n * sizeof *label);
-    } else if (kind == DLS_GROUPING_NONE) {
+    DLS_TRY(dls_alloc_array(&label, (size_t)n, sizeof *label, "groups", err));
+    if (kind == DLS_GROUPING_NONE) {
         n_groups = n;
         for (int32_t i = 0; i < n; i++) {
             label[i] = i;
         }
     } else {
-        status = dls_fluid(&kept.adjacency, n_groups, seed, DLS_FLUID_MAX_ITER, label, err);
+        DLS_TRY(dls_fluid(&kept.adjacency, n_groups, seed, DLS_FLUID_MAX_ITER, label, err));
     }
-    DLS_THEN(status, dls_grouping_from_labels(g, &kept, label, n_groups, out, err));
-    dls_free(label);
-    dls_kept_fini(&kept);
-    return status;
+    return dls_grouping_from_labels(g, &kept, label, n_groups, out, err);
 }
 
 /* ---- proportional ---------------------------------------------------------------------------- */
@@ -315,7 +298,7 @@ static int by_size(const void *a, const void *b)
 dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, size_t batch_size,
                                      int32_t *n_groups, dls_error *err)
 {
-    sized *by;
+    DLS_FREED sized *by = NULL;
     DLS_TRY(dls_alloc_array(&by, n_graphs + 1, sizeof *by, "proportional grouping", err));
     for (size_t i = 0; i < n_graphs; i++) {
         by[i] = (sized){n_kept[i], i};
@@ -335,7 +318,6 @@ dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, siz
             n_groups[by[i].graph] = k;
         }
     }
-    dls_free(by);
     return DLS_OK;
 }
 

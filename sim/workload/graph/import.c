@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "workload/graph/graphdef.h"
 #include "workload/graph/import_impl.h"
 #include "workload/graph/onnx.h"
@@ -32,17 +33,15 @@ void dls_imp_fini(imp_graph *g)
 dls_status dls_graph_import(const char *path, const dls_import_options *options, dls_opgraph **out,
                             dls_import_report *report, dls_error *err)
 {
-    char *data;
+    DLS_FREED char *data = NULL;
     size_t size;
     *out = NULL;
     DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &data, &size, err));
     /* An ONNX model begins with its version, field 1 as a number; field 1 of a GraphDef is a node.
      */
     const bool onnx = size > 0 && data[0] == 1 << 3;
-    const dls_status status =
-        (onnx ? dls_onnx_parse : dls_graphdef_parse)(path, data, size, options, out, report, err);
-    dls_free(data);
-    return status;
+    return (onnx ? dls_onnx_parse : dls_graphdef_parse)(path, data, size, options, out, report,
+                                                        err);
 }
 
 /* ---- the graph ------------------------------------------------------------------------------- */
@@ -174,11 +173,10 @@ static dls_numeric numeric_of(const imp_graph *g)
 
 static dls_status count_unknown(const imp_graph *g, dls_import_report *report, dls_error *err)
 {
-    dls_strdict ops = {0};
-    int32_t *count = NULL;
-    size_t cap = 0;
-    dls_status status = DLS_OK;
-    for (int32_t i = 0; i < g->n_nodes && status == DLS_OK; i++) {
+    DLS_OWN(dls_strdict_fini) dls_strdict ops = {0};
+    DLS_FREED int32_t *count = NULL;
+    size_t cap = 0, n = 0;
+    for (int32_t i = 0; i < g->n_nodes; i++) {
         const imp_node *x = &g->nodes[i];
         if (x->rule) {
             const imp_out *out = x->n_out > 0 && x->on_gpu ? &x->out[0] : NULL;
@@ -187,16 +185,13 @@ static dls_status count_unknown(const imp_graph *g, dls_import_report *report, d
         }
         int32_t code;
         const size_t before = ops.n;
-        status = dls_strdict_put(&ops, x->op, strlen(x->op), &code, err);
-        DLS_THEN(status, dls_grow(&count, &cap, ops.n, sizeof *count, err));
-        if (status == DLS_OK) {
-            count[code] = (size_t)code == before ? 1 : count[code] + 1;
-            report->n_unknown++;
-        }
+        DLS_TRY(dls_strdict_put(&ops, x->op, strlen(x->op), &code, err));
+        DLS_TRY(dls_grow(&count, &cap, ops.n, sizeof *count, err));
+        count[code] = (size_t)code == before ? 1 : count[code] + 1;
+        report->n_unknown++;
     }
     report->n_unknown_ops = (int32_t)ops.n;
-    size_t n = 0;
-    for (size_t i = 0; i < ops.n && status == DLS_OK; i++) {
+    for (size_t i = 0; i < ops.n; i++) {
         char *to = report->unknown + n;
         const size_t room = sizeof report->unknown - n;
         const int len = snprintf(to, room, "%s%s (%d)", i ? ", " : "",
@@ -207,9 +202,7 @@ static dls_status count_unknown(const imp_graph *g, dls_import_report *report, d
         }
         n += (size_t)len;
     }
-    dls_strdict_fini(&ops);
-    dls_free(count);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status infer(imp_graph *g, dls_opgraph *to, dls_import_report *report, int32_t *order,
@@ -254,19 +247,13 @@ dls_status dls_imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *re
     }
     dls_opgraph_info info = {.sequence = g->options->sequence, .optimiser = optimiser_of(g)};
     name_model(g, &info);
-    dls_opgraph *to = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *to = NULL;
+    DLS_FREED int32_t *order = NULL;
     DLS_TRY(dls_opgraph_create(&info, &to, err));
-    int32_t *order = dls_alloc_zero((size_t)g->n_nodes + 1, sizeof *order);
-    dls_status status =
-        order ? DLS_OK : dls_nomem(err, "graph", (size_t)g->n_nodes * sizeof *order);
-    DLS_THEN(status, add_all(g, to, err));
-    DLS_THEN(status, infer(g, to, report, order, err));
-    DLS_THEN(status, dls_opgraph_validate(to, err));
-    dls_free(order);
-    if (status != DLS_OK) {
-        dls_opgraph_destroy(to);
-        return status;
-    }
-    *out = to;
+    DLS_TRY(dls_alloc_array(&order, (size_t)g->n_nodes + 1, sizeof *order, "graph", err));
+    DLS_TRY(add_all(g, to, err));
+    DLS_TRY(infer(g, to, report, order, err));
+    DLS_TRY(dls_opgraph_validate(to, err));
+    *out = dls_take(&to);
     return DLS_OK;
 }

@@ -7,6 +7,7 @@
  *                            ^         ^---- Enter <-- Const: the limit
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/import_impl.h"
 
 #include <string.h>
@@ -95,22 +96,24 @@ static int32_t repeats(const loops *l, int32_t inside, int32_t otherwise)
     return times < REPEAT_MAX ? (int32_t)times : REPEAT_MAX;
 }
 
+static void loops_fini(loops *l)
+{
+    dls_strdict_fini(&l->names);
+    dls_free(l->frames);
+    dls_free(l->of);
+}
+
 dls_status dls_imp_loops(imp_graph *g, const int32_t *order, dls_error *err)
 {
-    loops l = {.of = dls_alloc_zero((size_t)g->n_nodes + 1, sizeof *l.of)};
-    if (!l.of) {
-        return dls_nomem(err, "graph", (size_t)g->n_nodes * sizeof *l.of);
-    }
+    DLS_OWN(loops_fini) loops l = {0};
+    DLS_TRY(dls_alloc_array(&l.of, (size_t)g->n_nodes + 1, sizeof *l.of, "graph", err));
     for (int32_t i = 0; i < g->n_nodes; i++) {
         l.of[i] = -1; /* what a NextIteration brings back is not known when it is asked for */
     }
-    const dls_status status = find(g, order, &l, err);
-    const int32_t otherwise = status == DLS_OK ? usual(g, &l) : 1;
-    for (int32_t i = 0; i < g->n_nodes && status == DLS_OK; i++) {
+    DLS_TRY(find(g, order, &l, err));
+    const int32_t otherwise = usual(g, &l);
+    for (int32_t i = 0; i < g->n_nodes; i++) {
         g->nodes[i].repeat = repeats(&l, l.of[i], otherwise);
     }
-    dls_strdict_fini(&l.names);
-    dls_free(l.frames);
-    dls_free(l.of);
-    return status;
+    return DLS_OK;
 }

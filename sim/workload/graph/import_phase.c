@@ -4,6 +4,7 @@
  * GPU. Files do not say so; names, kinds and consumers do.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/import_impl.h"
 
 #include <string.h>
@@ -221,13 +222,10 @@ dls_status dls_imp_classify(imp_graph *g, const int32_t *order, dls_import_repor
                             dls_error *err)
 {
     const size_t n = (size_t)g->n_nodes;
-    uint8_t *seen = dls_alloc_zero(n + 1, 1);
-    int32_t *first_edge = dls_alloc_zero(n + 2, sizeof *first_edge);
-    if (!seen || !first_edge) {
-        dls_free(seen);
-        dls_free(first_edge);
-        return dls_nomem(err, "graph", n * sizeof *first_edge);
-    }
+    DLS_FREED uint8_t *seen = NULL;
+    DLS_FREED int32_t *first_edge = NULL;
+    DLS_TRY(dls_alloc_array(&seen, n + 1, 1, "graph", err));
+    DLS_TRY(dls_alloc_array(&first_edge, n + 2, sizeof *first_edge, "graph", err));
     for (size_t e = 0; e < g->n_edges; e++) { /* edges lie consumer by consumer */
         first_edge[g->edges[e].to + 1]++;
     }
@@ -248,7 +246,5 @@ dls_status dls_imp_classify(imp_graph *g, const int32_t *order, dls_import_repor
     for (size_t i = 0; i < n; i++) {
         g->nodes[i].on_gpu = device_of(&g->nodes[i], rule);
     }
-    dls_free(seen);
-    dls_free(first_edge);
     return DLS_OK;
 }

@@ -5,6 +5,8 @@
  * reads are taken for logits. What several consumers send back to an operation is added up.
  */
 #include "base/alloc.h"
+#include "base/free.h"
+#include "base/own.h"
 #include "workload/graph/import_impl.h"
 
 #include <stdio.h>
@@ -27,6 +29,11 @@ typedef struct trainer {
     dls_status status;
     dls_error *err;
 } trainer;
+
+static void trainer_fini(const trainer *t)
+{
+    DLS_FREE_ALL(t->needs, t->first, t->list);
+}
 
 static const imp_input nothing = {-1, 0};
 
@@ -465,25 +472,19 @@ static void step(trainer *t, const int32_t *order)
 
 dls_status dls_imp_train(imp_graph *g, const int32_t *order, bool *added, dls_error *err)
 {
-    const size_t n = (size_t)g->n_nodes;
+    const size_t n = (size_t)g->n_nodes + 1;
+    DLS_OWN(trainer_fini)
     trainer t = {.g = g, .n_forward = g->n_nodes, .cap = g->n_nodes, .err = err};
-    bool *read = dls_alloc_zero(n + 1, sizeof *read);
-    t.needs = dls_alloc_zero(n + 1, sizeof *t.needs);
-    t.first = dls_alloc_zero(n + 1, sizeof *t.first);
-    if (read && t.needs && t.first) {
-        find_needs(&t, order);
-        for (size_t e = 0; e < g->n_edges; e++) {
-            read[g->edges[e].from] |= !g->edges[e].control;
-        }
-        losses(&t, read);
-        step(&t, order);
-        *added = g->n_nodes > t.n_forward;
-    } else {
-        t.status = dls_nomem(err, "gradients", n * sizeof *t.first);
+    DLS_FREED bool *read = NULL;
+    DLS_TRY(dls_alloc_array(&read, n, sizeof *read, "gradients", err));
+    DLS_TRY(dls_alloc_array(&t.needs, n, sizeof *t.needs, "gradients", err));
+    DLS_TRY(dls_alloc_array(&t.first, n, sizeof *t.first, "gradients", err));
+    find_needs(&t, order);
+    for (size_t e = 0; e < g->n_edges; e++) {
+        read[g->edges[e].from] |= !g->edges[e].control;
     }
-    dls_free(read);
-    dls_free(t.needs);
-    dls_free(t.first);
-    dls_free(t.list);
+    losses(&t, read);
+    step(&t, order);
+    *added = g->n_nodes > t.n_forward;
     return t.status;
 }
