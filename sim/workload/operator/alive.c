@@ -6,6 +6,7 @@
 #include "workload/operator/alive.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <stdbool.h>
 
@@ -111,25 +112,21 @@ dls_status dls_graph_alive(const dls_opgraph *g, const int32_t *order, const int
                            double *bytes, dls_error *err)
 {
     const size_t n = (size_t)g->n_nodes;
-    int32_t *table;
-    double *change;
+    DLS_FREED int32_t *table = NULL;
+    DLS_FREED double *change = NULL;
     DLS_TRY(dls_alloc_array(&table, 4 * n + 1, sizeof *table, "graph", err));
-    const dls_status status = dls_alloc_array(&change, n + 2, sizeof *change, "graph", err);
-    if (status == DLS_OK) {
-        lives l = {g, table, table + n, table + 2 * n, table + 3 * n, 0};
-        int32_t turn = 0;
-        for (size_t i = 0; i < 4 * n; i++) {
-            table[i] = -1;
-        }
-        run_in_order(&l, order);
-        find_owners(&l, order);
-        find_ends(&l);
-        for (size_t i = 0; i < n; i++) {
-            turn += l.at[i] >= 0 && g->nodes[i].phase == DLS_PHASE_FORWARD;
-        }
-        *bytes = most(&l, gradient, turn, change);
-        dls_free(change);
+    DLS_TRY(dls_alloc_array(&change, n + 2, sizeof *change, "graph", err));
+    lives l = {g, table, table + n, table + 2 * n, table + 3 * n, 0};
+    int32_t turn = 0;
+    for (size_t i = 0; i < 4 * n; i++) {
+        table[i] = -1;
     }
-    dls_free(table);
-    return status;
+    run_in_order(&l, order);
+    find_owners(&l, order);
+    find_ends(&l);
+    for (size_t i = 0; i < n; i++) {
+        turn += l.at[i] >= 0 && g->nodes[i].phase == DLS_PHASE_FORWARD;
+    }
+    *bytes = most(&l, gradient, turn, change);
+    return DLS_OK;
 }

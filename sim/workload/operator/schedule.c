@@ -5,6 +5,7 @@
 #include "workload/operator/schedule.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,32 +162,25 @@ dls_status dls_schedule(const dls_workload *w, const dls_work_setting *s, const 
                         dls_handling *handling, dls_error *err)
 {
     traffic t = {.tx = tx, .rx = rx};
-    server *servers = NULL;
-    int *home = NULL;
-    gradient *g = NULL;
-    dls_status status = dls_alloc_array(&g, w->n_tensors + 1, sizeof *g, "gradients", err);
-    for (size_t i = 0; status == DLS_OK && i < w->n_tensors; i++) {
+    DLS_FREED server *servers = NULL;
+    DLS_FREED int *home = NULL;
+    DLS_FREED gradient *g = NULL;
+    DLS_TRY(dls_alloc_array(&g, w->n_tensors + 1, sizeof *g, "gradients", err));
+    for (size_t i = 0; i < w->n_tensors; i++) {
         g[i] = (gradient){ready_s[i], i};
     }
-    if (status == DLS_OK) {
-        qsort(g, w->n_tensors, sizeof *g, by_time);
-    }
-    if (status == DLS_OK && s->n_servers == 0) {
+    qsort(g, w->n_tensors, sizeof *g, by_time);
+    if (s->n_servers == 0) {
         buckets(w, s, g, &t);
     } else {
-        DLS_THEN(status, dls_alloc_array(&servers, (size_t)s->n_servers + 1, sizeof *servers,
-                                         "servers", err));
-        DLS_THEN(status, dls_alloc_array(&home, w->n_tensors + 1, sizeof *home, "servers", err));
-        if (status == DLS_OK) {
-            deal(w, s, g, servers, home);
-            through_servers(w, s, g, servers, home, &t);
-        }
+        DLS_TRY(
+            dls_alloc_array(&servers, (size_t)s->n_servers + 1, sizeof *servers, "servers", err));
+        DLS_TRY(dls_alloc_array(&home, w->n_tensors + 1, sizeof *home, "servers", err));
+        deal(w, s, g, servers, home);
+        through_servers(w, s, g, servers, home, &t);
     }
-    dls_free(home);
-    dls_free(servers);
-    dls_free(g);
     finish(&t, dls_setting_late(s) * backward_end_s);
     *n = t.n;
     *handling = t.handling;
-    return status;
+    return DLS_OK;
 }

@@ -6,6 +6,7 @@
 #include "workload/operator/schedule.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <math.h>
 
@@ -67,9 +68,9 @@ typedef struct builder {
     const dls_workload *w;
     const dls_work_setting *s;
     const dls_rates *rates;
-    dls_timeline *out; /* NULL: only moments are asked for */
-    double stretch;    /* slowdown of the host */
-    double away;       /* part of its time that a processor is others' */
+    dls_timeline *out;  /* NULL: only moments are asked for */
+    double stretch;     /* slowdown of the host */
+    double away;        /* part of its time that a processor is others' */
     double own, served; /* what messages take in the backward pass, a part of it */
     double now_s;
     double sent_until_s; /* when the last gradient so far has left, were the network free */
@@ -189,13 +190,7 @@ static dls_status messages(const builder *b, const double *ready_s, dls_transfer
 {
     DLS_TRY(dls_alloc_array(tx, 2 * b->w->n_tensors + 1, sizeof **tx, "messages", b->err));
     *rx = *tx + b->w->n_tensors;
-    const dls_status status =
-        dls_schedule(b->w, b->s, ready_s, b->now_s, *tx, *rx, n, handling, b->err);
-    if (status != DLS_OK) {
-        dls_free(*tx);
-        *tx = NULL;
-    }
-    return status;
+    return dls_schedule(b->w, b->s, ready_s, b->now_s, *tx, *rx, n, handling, b->err);
 }
 
 static dls_status send_messages(builder *b, const dls_transfer *tx, const dls_transfer *rx,
@@ -256,7 +251,8 @@ static dls_status all_work(builder *b, const dls_step_in_setting *step, double l
 /* First as if there were no messages, to find them; then with what they take. */
 static dls_status build_scheduled(builder *b, const dls_step_in_setting *step, double *ready_s)
 {
-    dls_transfer *tx, *rx;
+    DLS_FREED dls_transfer *tx = NULL;
+    dls_transfer *rx;
     dls_handling took;
     size_t n;
     double backward_at_s;
@@ -273,10 +269,8 @@ static dls_status build_scheduled(builder *b, const dls_step_in_setting *step, d
         b->own = took.own_s / backward_s;
         b->served = took.served_s / backward_s;
     }
-    dls_status status = all_work(b, step, took.later_s, ready_s, &backward_at_s);
-    DLS_THEN(status, send_messages(b, tx, rx, n));
-    dls_free(tx);
-    return status;
+    DLS_TRY(all_work(b, step, took.later_s, ready_s, &backward_at_s));
+    return send_messages(b, tx, rx, n);
 }
 
 static dls_status build(builder *b, const dls_step_in_setting *step, double *ready_s)
@@ -315,22 +309,20 @@ dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w
 {
     dls_op_rates own;
     const dls_rates rates = dls_setting_rates(model, s, &own);
-    dls_transfer *tx = NULL, *rx = NULL;
+    DLS_FREED dls_transfer *tx = NULL;
+    dls_transfer *rx;
     dls_handling took;
-    double *ready_s, backward_at_s;
+    DLS_FREED double *ready_s = NULL;
+    double backward_at_s;
     size_t n = 0;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     builder b = builder_of(w, s, &rates, NULL, err);
-    dls_status status = passes(&b, step, ready_s, &backward_at_s);
-    DLS_THEN(status, messages(&b, ready_s, &tx, &rx, &n, &took));
-    if (status == DLS_OK) {
-        *backward_end_s = took.backward_end_s;
-        *begin_s = n > 0 ? tx[0].from_s : took.backward_end_s;
-        *end_s = took.end_s;
-    }
-    dls_free(tx);
-    dls_free(ready_s);
-    return status;
+    DLS_TRY(passes(&b, step, ready_s, &backward_at_s));
+    DLS_TRY(messages(&b, ready_s, &tx, &rx, &n, &took));
+    *backward_end_s = took.backward_end_s;
+    *begin_s = n > 0 ? tx[0].from_s : took.backward_end_s;
+    *end_s = took.end_s;
+    return DLS_OK;
 }
 
 dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
@@ -340,12 +332,11 @@ dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
     DLS_TRY(dls_setting_step(model, w, s, &step, err));
     dls_op_rates own;
     const dls_rates rates = dls_setting_rates(model, s, &own);
-    double *ready_s;
+    DLS_FREED double *ready_s = NULL;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     *out = (dls_timeline){.step_s = step.step_s};
     builder b = builder_of(w, s, &rates, out, err);
     const dls_status status = build(&b, &step, ready_s);
-    dls_free(ready_s);
     if (status != DLS_OK) {
         dls_timeline_fini(out);
     }
