@@ -6,7 +6,6 @@
 #include "workload/graph/fluid.h"
 
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "workload/graph/pyrandom.h"
 

@@ -5,7 +5,6 @@
  * reads are taken for logits. What several consumers send back to an operation is added up.
  */
 #include "base/alloc.h"
-#include "base/free.h"
 #include "base/own.h"
 #include "workload/graph/import_impl.h"
 
