@@ -73,14 +73,8 @@ static void fini(void *state)
 {
     crux *c = state;
     dls_traffic_fini(&c->traffic);
-    dls_free(c->sender);
-    dls_free(c->rank);
-    dls_free(c->flow);
-    dls_free(c->priority);
-    dls_free(c->place_of);
-    dls_free(c->load);
-    dls_free(c->harm);
-    dls_free(c->scratch);
+    DLS_FREE_ALL(c->sender, c->rank, c->flow, c->priority, c->place_of, c->load, c->harm,
+                 c->scratch);
 }
 
 static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)

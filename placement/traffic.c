@@ -37,10 +37,7 @@ void dls_traffic_fini(dls_traffic *t)
     for (int32_t k = 0; k < DLS_TYPES_MAX; k++) {
         dls_free(t->end[k]);
     }
-    dls_free(t->runner);
-    dls_free(t->of);
-    dls_free(t->link);
-    dls_free(t->entry);
+    DLS_FREE_ALL(t->runner, t->of, t->link, t->entry);
     dls_openings_fini(&t->openings);
 }
 

@@ -68,10 +68,8 @@ dls_status dls_comparison_create(dls_comparison **out, dls_error *err)
 void dls_comparison_destroy(dls_comparison *c)
 {
     for (size_t i = 0; c && i < c->n; i++) {
-        dls_free(c->runs[i].file_label);
-        dls_free(c->runs[i].policy);
-        dls_free(c->runs[i].design_label);
-        dls_free(c->runs[i].sha256);
+        DLS_FREE_ALL(c->runs[i].file_label, c->runs[i].policy, c->runs[i].design_label,
+                     c->runs[i].sha256);
     }
     if (c) {
         texts_fini(&c->baseline);

@@ -206,9 +206,7 @@ void dls_run_close(dls_run *run)
         dls_free(run->attrs[i].name);
         dls_free(run->attrs[i].text);
     }
-    dls_free(run->attrs);
-    dls_free(run->id);
-    dls_free(run);
+    DLS_FREE_ALL(run->attrs, run->id, run);
 }
 
 void dls_run_let_go(dls_results *f, dls_run *run)

@@ -63,9 +63,7 @@ static void replay_fini(replay *r)
         dls_evq_fini(&r->queue[q].waiting);
     }
     dls_evq_fini(&r->running);
-    dls_free(r->queue_of);
-    dls_free(r->storage);
-    dls_free(r->queue);
+    DLS_FREE_ALL(r->queue_of, r->storage, r->queue);
 }
 
 static dls_status arrive(replay *r, uint32_t job, dls_error *err)

@@ -321,9 +321,7 @@ dls_status dls_evq_init(dls_evq *q, size_t n_slots, dls_error *err)
 
 void dls_evq_fini(dls_evq *q)
 {
-    dls_free(q->heap);
-    dls_free(q->chunk);
-    dls_free(q->due);
+    DLS_FREE_ALL(q->heap, q->chunk, q->due);
     memset(q, 0, sizeof *q);
 }
 

@@ -41,9 +41,7 @@ dls_status dls_piles_init(dls_piles *t, dls_order *ranks, int64_t piles, dls_err
 
 void dls_piles_fini(dls_piles *t)
 {
-    dls_free(t->at);
-    dls_free(t->part);
-    dls_free(t->chunk);
+    DLS_FREE_ALL(t->at, t->part, t->chunk);
     *t = (dls_piles){0};
 }
 

@@ -42,9 +42,7 @@ void dls_grant_shift(dls_grant *grant, double shift_s)
 
 void dls_grant_fini(dls_grant *grant)
 {
-    dls_free(grant->part);
-    dls_free(grant->mask);
-    dls_free(grant->part_of);
+    DLS_FREE_ALL(grant->part, grant->mask, grant->part_of);
 }
 
 /* The part that names a node; NULL. O(1). */

@@ -207,9 +207,7 @@ dls_status dls_gv_profile_create(dls_gv *g, int32_t job, const char *model, int6
 void dls_gv_profile_destroy(dls_gv_profile *p)
 {
     if (p) {
-        dls_free(p->epoch_batch);
-        dls_free(p->epoch_s);
-        dls_free(p);
+        DLS_FREE_ALL(p->epoch_batch, p->epoch_s, p);
     }
 }
 

@@ -84,9 +84,7 @@ void dls_gv_market_destroy(dls_gv_market *m)
         return;
     }
     for (int32_t j = 0; j < m->n_jobs && m->of; j++) {
-        dls_free(m->of[j].profile_s);
-        dls_free(m->of[j].seen);
-        dls_free(m->of[j].said);
+        DLS_FREE_ALL(m->of[j].profile_s, m->of[j].seen, m->of[j].said);
     }
     dls_free(m->of);
     dls_market_fini(&m->market);

@@ -376,8 +376,6 @@ dls_status dls_pollux_run(const dls_pollux_params *params, dls_pollux_trace *tra
             dls_free(p.job[i].on[k].seen);
         }
     }
-    dls_free(p.job);
-    dls_free(p.active);
-    dls_free(p.free);
+    DLS_FREE_ALL(p.job, p.active, p.free);
     return status;
 }

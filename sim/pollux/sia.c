@@ -23,9 +23,7 @@ static void sia_close(dls_pollux *p)
     sia *s = p->state;
     if (s) {
         dls_choice_fini(&s->choice);
-        dls_free(s->order);
-        dls_free(s->count);
-        dls_free(s);
+        DLS_FREE_ALL(s->order, s->count, s);
     }
 }
 

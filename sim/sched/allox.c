@@ -7,7 +7,6 @@
  * the places, which is the same for gangs of one. `alpha` lets only that part of the jobs, those
  * that wait longest, into the matching.
  */
-#include "dlsim/memory.h"
 #include "dlsim/predictor.h"
 #include "sched/gangs.h"
 #include "sched/transport.h"
@@ -37,14 +36,11 @@ typedef struct place { /* a job's in the queues of a type */
 } place;
 
 struct allox {
-    int64_t interval_us;
+    dls_ledger ledger;
     double alpha;
     size_t window;
-    /* Scratch. */
-    dls_ledger ledger;
     dls_transport match;
     place *list;
-    size_t cap;
 };
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
@@ -52,35 +48,11 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 {
     (void)view;
     (void)err;
-    *(struct allox *)state = (struct allox){.interval_us = llround(values[OPT_INTERVAL].f * 1e6),
-                                            .alpha = values[OPT_ALPHA].f,
-                                            .window = (size_t)values[OPT_WINDOW].i};
+    *(struct allox *)state = (struct allox){
+        .ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6), .on_events = true},
+        .alpha = values[OPT_ALPHA].f,
+        .window = (size_t)values[OPT_WINDOW].i};
     return DLS_OK;
-}
-
-static void fini(void *state)
-{
-    struct allox *a = state;
-    dls_free(a->ledger.used);
-    dls_free(a->list);
-    dls_transport_fini(&a->match);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    const struct allox *of = from;
-    (void)view;
-    (void)err;
-    *(struct allox *)state =
-        (struct allox){.interval_us = of->interval_us, .alpha = of->alpha, .window = of->window};
-    return DLS_OK;
-}
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    *out = (dls_round_timing){.interval_us = ((const struct allox *)state)->interval_us,
-                              .on_arrival = true,
-                              .on_end = true};
 }
 
 /* Run time on a type, as far as is known. */
@@ -112,7 +84,7 @@ static dls_status list_waiting(struct allox *a, const dls_view *view, size_t *n,
             fits = dls_ledger_room(&a->ledger, view, j, t) >= view->gpus[j];
         }
         if (fits) {
-            DLS_TRY(dls_grow(&a->list, &a->cap, *n + 1, sizeof *a->list, err));
+            DLS_TRY(dls_scratch_array(&a->ledger.scratch, 1, &a->list, *n + 1, sizeof *a->list, err));
             a->list[(*n)++] = (place){.job = j, .type = -1};
             *gpus += view->gpus[j];
         }
@@ -136,7 +108,7 @@ static dls_status match(struct allox *a, const dls_view *view, size_t n, int64_t
     for (int32_t t = 0; t < view->n_types; t++) {
         first[t + 1] = first[t] + places_of(a, t, n, gpus);
     }
-    DLS_TRY(dls_transport_begin(m, n, first[view->n_types], err));
+    DLS_TRY(dls_transport_begin(m, &a->ledger.scratch, 2, n, first[view->n_types], err));
     for (int32_t t = 0; t < view->n_types; t++) {
         for (size_t c = first[t]; c < first[t + 1]; c++) {
             m->room[c] = a->ledger.left[t];
@@ -214,9 +186,9 @@ const dls_sched_ops dls_sched_ops_allox = {
     .options = options,
     .state_bytes = sizeof(struct allox),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_scratch_fini,
+    .clone = dls_scratch_clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
     .admit = dls_admit_gang,
 };

@@ -68,19 +68,11 @@ dls_status dls_choice_add(dls_choice *c, double cost, int32_t type, int32_t gpus
 
 void dls_choice_fini(dls_choice *c)
 {
-    dls_free(c->option);
-    dls_free(c->first);
-    dls_free(c->pick);
     for (int i = 0; i < 4; i++) {
         dls_free(c->state[i]);
     }
-    dls_free(c->node);
-    dls_free(c->kept);
-    dls_free(c->reduced);
-    dls_free(c->order);
-    dls_free(c->rest);
-    dls_free(c->move);
-    dls_free(c->before);
+    DLS_FREE_ALL(c->option, c->first, c->pick, c->node, c->kept, c->reduced, c->order, c->rest,
+                 c->move, c->before);
 }
 
 /* ---- a pick ---------------------------------------------------------------------------------- */

@@ -4,7 +4,6 @@
  * left (the baseline `edf` of ElasticFlow, ASPLOS 2023). Jobs without a deadline come last, equal
  * ones in order of submission. Nobody is turned away.
  */
-#include "dlsim/memory.h"
 #include "sched/elastic_levels.h"
 #include "sched/gangs.h"
 
@@ -17,31 +16,18 @@ struct entry {
     int32_t job;
 };
 
-struct edf { /* scratch */
-    struct entry *list;
-    size_t cap;
+struct edf {
     dls_ledger ledger;
+    struct entry *list;
 };
 
-static void timing(const void *state, dls_round_timing *out)
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
 {
-    (void)state;
-    *out = (dls_round_timing){.interval_us = HOUR_US, .on_arrival = true, .on_end = true};
-}
-
-static void fini(void *state)
-{
-    struct edf *s = state;
-    dls_free(s->list);
-    dls_free(s->ledger.used);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)from;
     (void)view;
+    (void)values;
     (void)err;
-    *(struct edf *)state = (struct edf){0};
+    ((struct edf *)state)->ledger = (dls_ledger){.interval_us = HOUR_US, .on_events = true};
     return DLS_OK;
 }
 
@@ -54,13 +40,10 @@ static int by_deadline(const void *a, const void *b)
     return x->job < y->job ? -1 : 1;
 }
 
-static dls_status add_job(struct edf *s, const dls_view *view, int32_t job, size_t *n,
-                          dls_error *err)
+static struct entry entry_of(const dls_view *view, int32_t job)
 {
     const bool has = view->deadline_us && view->deadline_us[job] != DLS_ABSENT;
-    DLS_TRY(dls_grow(&s->list, &s->cap, *n + 1, sizeof *s->list, err));
-    s->list[(*n)++] = (struct entry){has ? view->deadline_us[job] : INT64_MAX, job};
-    return DLS_OK;
+    return (struct entry){has ? view->deadline_us[job] : INT64_MAX, job};
 }
 
 /* Of the types that have room for the job the one on which it gets most GPUs. */
@@ -86,13 +69,15 @@ static dls_want choose(const struct edf *s, const dls_view *view, int32_t job)
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct edf *s = state;
+    const size_t jobs = (size_t)view->running_jobs + (size_t)view->waiting_jobs;
     size_t n = 0;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 1, &s->list, jobs, sizeof *s->list, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(add_job(s, view, j, &n, err));
+        s->list[n++] = entry_of(view, j);
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        DLS_TRY(add_job(s, view, j, &n, err));
+        s->list[n++] = entry_of(view, j);
     }
     if (n > 1) {
         qsort(s->list, n, sizeof *s->list, by_deadline);
@@ -113,8 +98,9 @@ const dls_sched_ops dls_sched_ops_edf = {
     .name = "edf",
     .summary = "earliest deadline first, each job on as many GPUs as make it faster",
     .state_bytes = sizeof(struct edf),
-    .fini = fini,
-    .clone = clone,
+    .init = init,
+    .fini = dls_scratch_fini,
+    .clone = dls_scratch_clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
 };

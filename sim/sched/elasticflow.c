@@ -87,11 +87,8 @@ static void fini(void *state)
         dls_ef_planner_fini(&s->part[t].plans);
         dls_free(s->part[t].list);
     }
-    dls_free(s->ledger.used);
-    dls_free(s->job);
-    dls_free(s->newcomer);
-    dls_free(s->trial);
-    dls_free(s->was_late);
+    dls_scratch_fini(&s->ledger);
+    DLS_FREE_ALL(s->job, s->newcomer, s->trial, s->was_late);
 }
 
 /* Plans are made anew in every round: the scratch is not copied. */

@@ -52,18 +52,16 @@ typedef struct waiter {
 } waiter;
 
 struct fair_share {
+    dls_ledger ledger;
     const char *quotas; /* borrowed */
-    int64_t interval_us;
     bool reclaim;
     dls_quota_tree tree;
     owner *owner; /* [n], owned */
     size_t n, cap;
-    /* Scratch. */
-    dls_ledger ledger;
-    waiter *waiting;
+    waiter *waiting;  /* in a round, as all below */
     int32_t *running;
     bool *taken; /* of the running ones */
-    size_t n_waiting, n_running, cap_waiting, cap_running, cap_taken;
+    size_t n_waiting, n_running;
 };
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
@@ -130,16 +128,17 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                        dls_error *err)
 {
     struct fair_share *s = state;
-    *s = (struct fair_share){.quotas = values[OPT_QUOTAS].s,
-                             .interval_us = llround(values[OPT_INTERVAL].f * 1e6),
-                             .reclaim = values[OPT_RECLAIM].b};
+    *s = (struct fair_share){
+        .ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6), .on_events = true},
+        .quotas = values[OPT_QUOTAS].s,
+        .reclaim = values[OPT_RECLAIM].b};
     DLS_TRY(check_quotas(s->quotas, view->total_gpus, err));
     const char *queues = values[OPT_QUEUES].s;
     if (*queues && *s->quotas) {
         return dls_fail(err, DLS_ECONFIG, "scheduler.queues", "has the quotas: 'scheduler.quotas' is to be empty");
     }
     if (*queues) {
-        DLS_TRY(dls_quota_tree_read(&s->tree, queues, true, err));
+        DLS_TRY(dls_quota_shares_read(&s->tree, queues, err));
     }
     return find_owners(s, view, err);
 }
@@ -149,30 +148,18 @@ static void fini(void *state)
     struct fair_share *s = state;
     dls_quota_tree_fini(&s->tree);
     dls_free(s->owner);
-    dls_free(s->ledger.used);
-    dls_free(s->waiting);
-    dls_free(s->running);
-    dls_free(s->taken);
+    dls_scratch_fini(s);
 }
 
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
     const struct fair_share *of = from;
     struct fair_share *s = state;
-    (void)view;
-    *s = (struct fair_share){
-        .quotas = of->quotas, .interval_us = of->interval_us, .reclaim = of->reclaim, .n = of->n};
-    DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
-    DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
+    DLS_TRY(dls_scratch_clone(s, from, view, err));
+    s->owner = NULL;
     s->cap = of->n;
-    return DLS_OK;
-}
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    *out = (dls_round_timing){.interval_us = ((const struct fair_share *)state)->interval_us,
-                              .on_arrival = true,
-                              .on_end = true};
+    DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
+    return dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err);
 }
 
 /* ---- a round --------------------------------------------------------------------------------- */
@@ -201,9 +188,10 @@ static int by_owner(const void *x, const void *y)
 static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_error *err)
 {
     const size_t waiting = (size_t)view->waiting_jobs + 1, running = (size_t)view->running_jobs + 1;
-    DLS_TRY(dls_grow(&s->waiting, &s->cap_waiting, waiting, sizeof *s->waiting, err));
-    DLS_TRY(dls_grow(&s->running, &s->cap_running, running, sizeof *s->running, err));
-    DLS_TRY(dls_grow(&s->taken, &s->cap_taken, running, sizeof *s->taken, err));
+    dls_scratch *scratch = &s->ledger.scratch;
+    DLS_TRY(dls_scratch_array(scratch, 1, &s->waiting, waiting, sizeof *s->waiting, err));
+    DLS_TRY(dls_scratch_array(scratch, 2, &s->running, running, sizeof *s->running, err));
+    DLS_TRY(dls_scratch_array(scratch, 3, &s->taken, running, sizeof *s->taken, err));
     s->n_waiting = s->n_running = 0;
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         s->taken[s->n_running] = false;
@@ -371,6 +359,6 @@ const dls_sched_ops dls_sched_ops_fair_share = {
     .fini = fini,
     .clone = clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
     .admit = dls_admit_gang,
 };

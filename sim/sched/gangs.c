@@ -32,37 +32,67 @@ bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job)
     return false;
 }
 
+/* ---- memory of a round ----------------------------------------------------------------------- */
+
+void dls_scratch_fini(void *state)
+{
+    dls_scratch *s = state;
+    for (int i = 0; i < DLS_SCRATCH_ARRAYS; i++) {
+        dls_free(s->array[i].at);
+    }
+}
+
+dls_status dls_scratch_clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)from;
+    (void)view;
+    (void)err;
+    *(dls_scratch *)state = (dls_scratch){0};
+    return DLS_OK;
+}
+
+dls_status dls_scratch_array(dls_scratch *s, int which, void *p, size_t n, size_t size,
+                             dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->array[which].at, &s->array[which].cap, n * size, 1, err));
+    memcpy(p, &s->array[which].at, sizeof(void *));
+    return DLS_OK;
+}
+
 /* ---- what is left ---------------------------------------------------------------------------- */
 
-static dls_status count_running(dls_ledger *l, const dls_view *view, int32_t job, dls_error *err)
+void dls_ledger_timing(const void *state, dls_round_timing *out)
+{
+    const dls_ledger *l = state;
+    *out = (dls_round_timing){
+        .interval_us = l->interval_us, .on_arrival = l->on_events, .on_end = l->on_events};
+}
+
+static void count(dls_ledger *l, const dls_view *view, int32_t job, int32_t *pools)
 {
     int64_t unused;
-    const size_t had = l->cap;
-    const size_t need = ((size_t)dls_view_pool(view, job, 0, &unused) + 1) * (size_t)view->n_types;
-    DLS_TRY(dls_grow(&l->used, &l->cap, need, sizeof *l->used, err));
-    if (l->cap > had) {
-        memset(l->used + had, 0, (l->cap - had) * sizeof *l->used);
-    }
+    const int32_t pool = dls_view_pool(view, job, 0, &unused);
+    *pools = pool < *pools ? *pools : pool + 1;
     if (view->running[job] && dls_view_host(view, job) < 0) {
         l->left[view->held_type[job]] += view->held_gpus[job];
     }
-    return DLS_OK;
 }
 
 dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err)
 {
-    if (l->cap > 0) {
-        memset(l->used, 0, l->cap * sizeof *l->used);
-    }
+    int32_t pools = 1;
     for (int32_t t = 0; t < view->n_types; t++) {
         l->left[t] = dls_view_free_gpus(view, t);
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(count_running(l, view, j, err));
+        count(l, view, j, &pools);
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        DLS_TRY(count_running(l, view, j, err));
+        count(l, view, j, &pools);
     }
+    const size_t n = (size_t)pools * (size_t)view->n_types;
+    DLS_TRY(dls_scratch_array(&l->scratch, 0, &l->used, n, sizeof *l->used, err));
+    memset(l->used, 0, n * sizeof *l->used);
     return DLS_OK;
 }
 

@@ -15,13 +15,37 @@ bool dls_admit_gang(void *state, const dls_view *view, int32_t job);
 /* Start a job if some type has room for its gang now; false: it does not run. */
 bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job);
 
+/* ---- memory of a round ----------------------------------------------------------------------- */
+
+/* Arrays that a policy needs while it is asked and not longer: a clone begins with none. A state that begins
+ * with a dls_scratch, or with a dls_ledger, and owns nothing else has these two in its table. */
+#define DLS_SCRATCH_ARRAYS 16
+typedef struct dls_scratch {
+    struct {
+        void *at;
+        size_t cap;
+    } array[DLS_SCRATCH_ARRAYS];
+} dls_scratch;
+
+void dls_scratch_fini(void *state);
+dls_status dls_scratch_clone(void *state, const void *from, const dls_view *view, dls_error *err);
+/* *(void **)p becomes array `which`, with room for n elements; what was in it stays. */
+dls_status dls_scratch_array(dls_scratch *s, int which, void *p, size_t n, size_t size,
+                             dls_error *err) DLS_MUST_CHECK;
+
+/* ---- what is left ---------------------------------------------------------------------------- */
+
 /* What a round has not given away yet. */
 typedef struct dls_ledger {
+    dls_scratch scratch; /* array 0 is the ledger's */
+    int64_t interval_us; /* between rounds; */
+    bool on_events;      /* one, too, whenever jobs come or end */
     int64_t left[DLS_TYPES_MAX];
-    int64_t *used; /* [pools][types]; owned */
-    size_t cap;
+    int64_t *used; /* [pools][types] */
 } dls_ledger;
 
+/* `timing` of policies whose state begins with a ledger. */
+void dls_ledger_timing(const void *state, dls_round_timing *out);
 /* Everything is free, what running jobs hold included. */
 dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err) DLS_MUST_CHECK;
 /* GPUs of the type that a job may get; 0 if it may not use the type. */

@@ -428,10 +428,8 @@ dls_status dls_gavel_init(void *state, const dls_view *view, const dls_option_va
 void dls_gavel_fini(void *state)
 {
     dls_gavel *g = state;
-    dls_free(g->entry);
-    dls_free(g->candidate);
-    dls_free(g->packing.single);
-    dls_free(g->ledger.used);
+    DLS_FREE_ALL(g->entry, g->candidate, g->packing.single);
+    dls_scratch_fini(&g->ledger);
     dls_timeshares_fini(&g->shares);
 }
 

@@ -15,7 +15,6 @@
  * decides x. Who would lose by it comes after all others and has what is left. O(jobs x types x
  * nodes).
  */
-#include "dlsim/memory.h"
 #include "dlsim/predictor.h"
 #include "sched/gangs.h"
 #include "sched/offers.h"
@@ -46,13 +45,12 @@ typedef struct room { /* of a node */
 } room;
 
 struct hadar {
-    double interval_s, restart_s;
-    /* Scratch. */
-    entry *entry;
+    dls_ledger ledger;
+    double restart_s;
+    entry *entry;         /* [n] */
     room *room;           /* [nodes] not yet given out */
     dls_place_part *part; /* [nodes] of one job */
-    size_t n, cap_entry, cap_room, cap_part;
-    dls_ledger ledger;
+    size_t n;
     int64_t total[DLS_TYPES_MAX];
     double least, most;
 };
@@ -69,33 +67,9 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     (void)view;
     (void)err;
     *(struct hadar *)state =
-        (struct hadar){.interval_s = values[OPT_INTERVAL].f, .restart_s = values[OPT_RESTART].f};
+        (struct hadar){.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)},
+                       .restart_s = values[OPT_RESTART].f};
     return DLS_OK;
-}
-
-static void fini(void *state)
-{
-    struct hadar *h = state;
-    dls_free(h->entry);
-    dls_free(h->room);
-    dls_free(h->part);
-    dls_free(h->ledger.used);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    const struct hadar *of = from;
-    (void)view;
-    (void)err;
-    *(struct hadar *)state =
-        (struct hadar){.interval_s = of->interval_s, .restart_s = of->restart_s};
-    return DLS_OK;
-}
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    const struct hadar *h = state;
-    *out = (dls_round_timing){.interval_us = llround(h->interval_s * 1e6)};
 }
 
 /* ---- what there is --------------------------------------------------------------------------- */
@@ -132,8 +106,11 @@ static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan 
 {
     const dls_place_index *index = dls_view_index(view);
     const int32_t nodes = dls_place_nodes(index);
-    DLS_TRY(dls_grow(&h->room, &h->cap_room, (size_t)nodes, sizeof *h->room, err));
-    DLS_TRY(dls_grow(&h->part, &h->cap_part, (size_t)nodes, sizeof *h->part, err));
+    const size_t jobs = (size_t)view->running_jobs + (size_t)view->waiting_jobs;
+    dls_scratch *scratch = &h->ledger.scratch;
+    DLS_TRY(dls_scratch_array(scratch, 1, &h->room, (size_t)nodes, sizeof *h->room, err));
+    DLS_TRY(dls_scratch_array(scratch, 2, &h->part, (size_t)nodes, sizeof *h->part, err));
+    DLS_TRY(dls_scratch_array(scratch, 3, &h->entry, jobs, sizeof *h->entry, err));
     DLS_TRY(dls_ledger_begin(&h->ledger, view, err));
     for (int32_t i = 0; i < nodes; i++) {
         h->room[i] = (room){dls_place_free(index, i), dls_place_free_cpu(index, i),
@@ -181,7 +158,7 @@ static double left_on(const dls_view *view, int32_t job, int32_t type)
     return fmax(left_s, 1e-6);
 }
 
-static dls_status list(struct hadar *h, const dls_view *view, int32_t job, dls_error *err)
+static void list(struct hadar *h, const dls_view *view, int32_t job)
 {
     entry e = {.job = job, .age_s = (double)(view->now_us - view->submit_us[job]) / 1e6};
     double best_s = (double)INFINITY;
@@ -197,9 +174,7 @@ static dls_status list(struct hadar *h, const dls_view *view, int32_t job, dls_e
         }
     }
     h->most = fmax(h->most, e.worth);
-    DLS_TRY(dls_grow(&h->entry, &h->cap_entry, h->n + 1, sizeof *h->entry, err));
     h->entry[h->n++] = e;
-    return DLS_OK;
 }
 
 static int by_worth(const void *x, const void *y)
@@ -377,11 +352,11 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     DLS_TRY(look_at_nodes(h, view, plan, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         if (!dls_is_restoring(view, j)) {
-            DLS_TRY(list(h, view, j, err));
+            list(h, view, j);
         }
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        DLS_TRY(list(h, view, j, err));
+        list(h, view, j);
     }
     if (h->n > 1) {
         qsort(h->entry, h->n, sizeof *h->entry, by_worth);
@@ -407,10 +382,10 @@ const dls_sched_ops dls_sched_ops_hadar = {
     .options = options,
     .state_bytes = sizeof(struct hadar),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_scratch_fini,
+    .clone = dls_scratch_clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
     .mixes = true,
     .admit = dls_admit_gang,
 };

@@ -39,18 +39,16 @@ typedef struct line { /* of the jobs of a ClusterQueue that wait */
 } line;
 
 struct kueue {
-    int64_t interval_us;
+    dls_ledger ledger;
     dls_kueue_fair fair;
     dls_quota_tree tree;
     int32_t *queue; /* [vcs + 1] in the tree, behind -1: jobs that name none */
     size_t n_vcs;
-    /* Scratch. */
-    dls_ledger ledger;
-    dls_kueue_search search;
+    dls_kueue_search search;        /* in a round, as all below */
     dls_kueue_load *load, *waiting; /* running jobs; those that wait, by queue */
     line *line;                     /* [tree.n] */
     double *reserved;               /* [tree.n] in this cycle */
-    size_t n_load, cap_load, n_waiting, cap_waiting, cap_line, cap_reserved;
+    size_t n_load, n_waiting;
     bool progress;
 };
 
@@ -71,12 +69,6 @@ static dls_status find_queues(struct kueue *s, const dls_view *view, dls_error *
     return DLS_OK;
 }
 
-static dls_status make_scratch(struct kueue *s, dls_error *err)
-{
-    DLS_TRY(dls_grow(&s->line, &s->cap_line, s->tree.n + 1, sizeof *s->line, err));
-    return dls_grow(&s->reserved, &s->cap_reserved, s->tree.n + 1, sizeof *s->reserved, err);
-}
-
 static dls_kueue_fair fair_of(const char *word)
 {
     static const char *const words[] = {"none", "final", "initial", "both"};
@@ -90,12 +82,12 @@ static dls_kueue_fair fair_of(const char *word)
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values, dls_error *err)
 {
     struct kueue *s = state;
-    *s = (struct kueue){.interval_us = llround(values[OPT_INTERVAL].f * 1e6),
-                        .fair = fair_of(values[OPT_FAIR].s)};
+    *s = (struct kueue){
+        .ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6), .on_events = true},
+        .fair = fair_of(values[OPT_FAIR].s)};
     if (*values[OPT_COHORTS].s) {
-        DLS_TRY(dls_quota_tree_read(&s->tree, values[OPT_COHORTS].s, false, err));
+        DLS_TRY(dls_quota_cohorts_read(&s->tree, values[OPT_COHORTS].s, err));
     }
-    DLS_TRY(make_scratch(s, err));
     return find_queues(s, view, err);
 }
 
@@ -105,29 +97,18 @@ static void fini(void *state)
     dls_quota_tree_fini(&s->tree);
     dls_kueue_search_fini(&s->search);
     dls_free(s->queue);
-    dls_free(s->ledger.used);
-    dls_free(s->load);
-    dls_free(s->waiting);
-    dls_free(s->line);
-    dls_free(s->reserved);
+    dls_scratch_fini(s);
 }
 
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
     const struct kueue *of = from;
     struct kueue *s = state;
-    (void)view;
-    *s = (struct kueue){.interval_us = of->interval_us, .fair = of->fair, .n_vcs = of->n_vcs};
+    DLS_TRY(dls_scratch_clone(s, from, view, err));
+    s->search = (dls_kueue_search){0};
+    s->queue = NULL;
     DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
-    DLS_TRY(make_scratch(s, err));
     return dls_duplicate(&s->queue, of->queue, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->queue, err);
-}
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    *out = (dls_round_timing){.interval_us = ((const struct kueue *)state)->interval_us,
-                              .on_arrival = true,
-                              .on_end = true};
 }
 
 /* ---- who is there ---------------------------------------------------------------------------- */
@@ -172,8 +153,12 @@ static void sort_lines(struct kueue *s)
 static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *err)
 {
     const size_t running = (size_t)view->running_jobs + 1, waiting = (size_t)view->waiting_jobs + running;
-    DLS_TRY(dls_grow(&s->load, &s->cap_load, running, sizeof *s->load, err));
-    DLS_TRY(dls_grow(&s->waiting, &s->cap_waiting, waiting, sizeof *s->waiting, err));
+    const size_t nodes = s->tree.n + 1;
+    dls_scratch *scratch = &s->ledger.scratch;
+    DLS_TRY(dls_scratch_array(scratch, 1, &s->load, running, sizeof *s->load, err));
+    DLS_TRY(dls_scratch_array(scratch, 2, &s->waiting, waiting, sizeof *s->waiting, err));
+    DLS_TRY(dls_scratch_array(scratch, 3, &s->line, nodes, sizeof *s->line, err));
+    DLS_TRY(dls_scratch_array(scratch, 4, &s->reserved, nodes, sizeof *s->reserved, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     s->n_load = s->n_waiting = 0;
     dls_quota_clear(&s->tree);
@@ -467,6 +452,6 @@ const dls_sched_ops dls_sched_ops_kueue = {
     .fini = fini,
     .clone = clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
     .admit = dls_admit_gang,
 };

@@ -15,7 +15,6 @@
  * Use comes from the predictor, in place of the profiler's table; `profile` is the time that
  * profiling delays a job. A job about which nothing is predicted does not share.
  */
-#include "dlsim/memory.h"
 #include "sched/gangs.h"
 
 #include <math.h>
@@ -42,6 +41,7 @@ typedef struct keyed {
 } keyed;
 
 typedef struct lucid {
+    dls_scratch scratch;
     int64_t profile_us;
     double quiet, patience, knee, slope;
     double used[BINS]; /* jobs by GPU use */
@@ -49,8 +49,6 @@ typedef struct lucid {
     int64_t came[BUCKETS],
         bucket;   /* arrivals in the last 10-minute intervals; number of the newest */
     int32_t next; /* job whose arrival has not been counted */
-    keyed *list;
-    size_t room;
 } lucid;
 
 typedef struct known {
@@ -69,21 +67,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     l->patience = values[OPT_PATIENCE].f;
     l->knee = values[OPT_KNEE].f;
     l->slope = values[OPT_SLOPE].f;
-    return DLS_OK;
-}
-
-static void fini(void *state)
-{
-    dls_free(((lucid *)state)->list);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)from;
-    (void)view;
-    (void)err;
-    ((lucid *)state)->list = NULL; /* of a pass only */
-    ((lucid *)state)->room = 0;
     return DLS_OK;
 }
 
@@ -186,20 +169,22 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
         came += l->came[b];
     }
     const bool sharing = (double)came / BUCKETS > l->quiet;
-    DLS_TRY(dls_grow(&l->list, &l->room, (size_t)view->waiting_jobs + 1, sizeof *l->list, err));
+    keyed *list;
+    DLS_TRY(dls_scratch_array(&l->scratch, 0, &list, (size_t)view->waiting_jobs + 1, sizeof *list,
+                              err));
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         const int64_t ready_us = view->submit_us[j] + l->profile_us;
         if (ready_us <= view->now_us) {
-            l->list[n++] = (keyed){service_of(view, j), j};
+            list[n++] = (keyed){service_of(view, j), j};
         } else {
             dls_act_wake(out, ready_us);
         }
     }
     if (n > 1) {
-        qsort(l->list, n, sizeof *l->list, by_key);
+        qsort(list, n, sizeof *list, by_key);
     }
     for (size_t i = 0; i < n; i++) {
-        const int32_t job = l->list[i].job;
+        const int32_t job = list[i].job;
         const bool runs = (sharing && join(l, view, out, job)) || dls_start_gang(view, out, job);
         if (!runs && !sharing) {
             break;
@@ -217,8 +202,8 @@ const dls_sched_ops dls_sched_ops_lucid = {
     .state_bytes = sizeof(lucid),
     .job_state_bytes = sizeof(known),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_scratch_fini,
+    .clone = dls_scratch_clone,
     .pass = pass,
     .admit = dls_admit_gang,
     .joins = true,

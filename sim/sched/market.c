@@ -47,13 +47,7 @@ dls_status dls_market_clone(dls_market *m, const dls_market *from, dls_error *er
 
 void dls_market_fini(dls_market *m)
 {
-    dls_free(m->bid);
-    dls_free(m->candidate);
-    dls_free(m->order);
-    dls_free(m->heap);
-    dls_free(m->gain);
-    dls_free(m->plan);
-    dls_free(m->turn);
+    DLS_FREE_ALL(m->bid, m->candidate, m->order, m->heap, m->gain, m->plan, m->turn);
     memset(m, 0, sizeof *m);
 }
 

@@ -4,7 +4,6 @@
  */
 #include "sched/offers.h"
 
-#include "dlsim/memory.h"
 #include "sched/sia_rows.h"
 
 #include <math.h>
@@ -78,12 +77,10 @@ double dls_restart_factor(const dls_view *view, int32_t job, double restart_s)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static dls_status list(dls_allot *a, const dls_view *view, int32_t job, size_t *n, dls_error *err)
+static void list(dls_allot *a, const dls_view *view, int32_t job, size_t *n)
 {
     int64_t unused;
-    DLS_TRY(dls_grow(&a->entry, &a->cap_entry, *n + 1, sizeof *a->entry, err));
     a->entry[(*n)++] = (dls_allot_entry){.pool = dls_view_pool(view, job, 0, &unused), .job = job};
-    return DLS_OK;
 }
 
 static int by_pool(const void *x, const void *y)
@@ -100,8 +97,8 @@ static dls_status add_offers(dls_allot *a, const dls_view *view, dls_allot_entry
                              dls_error *err)
 {
     double none = 0;
-    DLS_TRY(
-        dls_grow(&a->offer, &a->cap_offer, *n_offers + DLS_OFFERS_MAX + 1, sizeof *a->offer, err));
+    DLS_TRY(dls_scratch_array(&a->ledger.scratch, 2, &a->offer, *n_offers + DLS_OFFERS_MAX + 1,
+                              sizeof *a->offer, err));
     dls_offer *offer = a->offer + *n_offers;
     const bool keeps = dls_is_restoring(view, e->job);
     e->first = *n_offers;
@@ -177,13 +174,15 @@ static dls_status pool(dls_allot *a, const dls_view *view, dls_allot_entry *entr
 dls_status dls_allot_round(dls_allot *a, const dls_view *view, bool fine, double gap,
                            dls_allot_fn cost, const void *policy, dls_plan *plan, dls_error *err)
 {
+    const size_t jobs = (size_t)view->running_jobs + (size_t)view->waiting_jobs;
     size_t n = 0;
     DLS_TRY(dls_ledger_begin(&a->ledger, view, err));
+    DLS_TRY(dls_scratch_array(&a->ledger.scratch, 1, &a->entry, jobs, sizeof *a->entry, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(list(a, view, j, &n, err));
+        list(a, view, j, &n);
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        DLS_TRY(list(a, view, j, &n, err));
+        list(a, view, j, &n);
     }
     if (n > 1) {
         qsort(a->entry, n, sizeof *a->entry, by_pool);
@@ -196,10 +195,14 @@ dls_status dls_allot_round(dls_allot *a, const dls_view *view, bool fine, double
     return DLS_OK;
 }
 
-void dls_allot_fini(dls_allot *a)
+void dls_allot_fini(void *state)
 {
-    dls_choice_fini(&a->choice);
-    dls_free(a->ledger.used);
-    dls_free(a->entry);
-    dls_free(a->offer);
+    dls_choice_fini(&((dls_allot *)state)->choice);
+    dls_scratch_fini(state);
+}
+
+dls_status dls_allot_clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    ((dls_allot *)state)->choice = (dls_choice){0};
+    return dls_scratch_clone(state, from, view, err);
 }

@@ -41,19 +41,19 @@ double dls_restart_factor(const dls_view *view, int32_t job, double restart_s);
 typedef void (*dls_allot_fn)(const void *policy, const dls_view *view, int32_t job,
                              dls_offer *offer, int32_t n, double *none);
 
-/* Scratch of a round. */
+/* Scratch of a round, at the begin of a policy's state. */
 typedef struct dls_allot {
     dls_ledger ledger;
     dls_choice choice;
     struct dls_allot_entry *entry; /* [n] */
     dls_offer *offer;
-    size_t cap_entry, cap_offer;
 } dls_allot;
 
 /* Plan the round: of every pool the cheapest choice within `gap` (sched/choice.h). */
 dls_status dls_allot_round(dls_allot *a, const dls_view *view, bool fine, double gap,
                            dls_allot_fn cost, const void *policy, dls_plan *plan,
                            dls_error *err) DLS_MUST_CHECK;
-void dls_allot_fini(dls_allot *a);
+void dls_allot_fini(void *state);
+dls_status dls_allot_clone(void *state, const void *from, const dls_view *view, dls_error *err);
 
 #endif

@@ -5,7 +5,6 @@
  * away: a job whose next GPU alone would slow it down, as the first on another node may, is not
  * stuck.
  */
-#include "dlsim/memory.h"
 #include "sched/offers.h"
 
 #include <math.h>
@@ -33,45 +32,19 @@ struct share {
 };
 
 struct optimus {
-    double interval_s;
-    dls_ledger ledger; /* scratch of a round, as all below */
+    dls_ledger ledger;
     struct share *share;
     int32_t *order, *heap;
     dls_offer *offer;
-    size_t n, cap, cap_order, cap_heap, n_offers, cap_offer, n_heap;
+    size_t n, n_offers, n_heap;
 };
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    const struct optimus *s = state;
-    *out = (dls_round_timing){.interval_us = llround(s->interval_s * 1e6)};
-}
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
     (void)view;
     (void)err;
-    ((struct optimus *)state)->interval_s = values[OPT_INTERVAL].f;
-    return DLS_OK;
-}
-
-static void fini(void *state)
-{
-    struct optimus *s = state;
-    dls_free(s->ledger.used);
-    dls_free(s->share);
-    dls_free(s->order);
-    dls_free(s->heap);
-    dls_free(s->offer);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)view;
-    (void)err;
-    *(struct optimus *)state =
-        (struct optimus){.interval_s = ((const struct optimus *)from)->interval_s};
+    ((struct optimus *)state)->ledger.interval_us = llround(values[OPT_INTERVAL].f * 1e6);
     return DLS_OK;
 }
 
@@ -98,8 +71,8 @@ static void find_gain(const struct optimus *s, const dls_view *view, struct shar
 static dls_status begin(struct optimus *s, const dls_view *view, int32_t job, dls_error *err)
 {
     int64_t room[DLS_TYPES_MAX];
-    DLS_TRY(
-        dls_grow(&s->offer, &s->cap_offer, s->n_offers + DLS_OFFERS_MAX, sizeof *s->offer, err));
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 4, &s->offer, s->n_offers + DLS_OFFERS_MAX,
+                              sizeof *s->offer, err));
     dls_offer *offer = s->offer + s->n_offers;
     for (int32_t t = 0; t < view->n_types; t++) {
         room[t] = dls_ledger_room(&s->ledger, view, job, t);
@@ -202,9 +175,10 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     const size_t jobs = (size_t)(view->running_jobs + view->waiting_jobs);
     size_t n = 0;
     s->n = s->n_offers = s->n_heap = 0;
-    DLS_TRY(dls_grow(&s->share, &s->cap, jobs + 1, sizeof *s->share, err));
-    DLS_TRY(dls_grow(&s->order, &s->cap_order, jobs + 1, sizeof *s->order, err));
-    DLS_TRY(dls_grow(&s->heap, &s->cap_heap, jobs + 1, sizeof *s->heap, err));
+    dls_scratch *scratch = &s->ledger.scratch;
+    DLS_TRY(dls_scratch_array(scratch, 1, &s->share, jobs + 1, sizeof *s->share, err));
+    DLS_TRY(dls_scratch_array(scratch, 2, &s->order, jobs + 1, sizeof *s->order, err));
+    DLS_TRY(dls_scratch_array(scratch, 3, &s->heap, jobs + 1, sizeof *s->heap, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         s->order[n++] = j;
@@ -244,8 +218,8 @@ const dls_sched_ops dls_sched_ops_optimus = {
     .state_bytes = sizeof(struct optimus),
     .job_state_bytes = sizeof(struct known),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_scratch_fini,
+    .clone = dls_scratch_clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
 };

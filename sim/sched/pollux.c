@@ -5,7 +5,6 @@
  * (sched/choice.h): the mean is a sum over jobs. The fair share is spread over as many nodes as it
  * needs.
  */
-#include "dlsim/memory.h"
 #include "sched/offers.h"
 
 #include <math.h>
@@ -23,42 +22,22 @@ static const dls_option options[] = {
 };
 
 struct pollux {
-    double interval_s, restart_s, gap;
+    dls_allot allot;
+    double restart_s, gap;
     double nodes_per_gpu;
     int64_t fair; /* GPUs of a fair share */
-    dls_allot allot;
 };
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    const struct pollux *s = state;
-    *out = (dls_round_timing){.interval_us = llround(s->interval_s * 1e6)};
-}
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
     (void)err;
     *(struct pollux *)state =
-        (struct pollux){.interval_s = values[OPT_INTERVAL].f,
+        (struct pollux){.allot = {.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)}},
                         .restart_s = values[OPT_RESTART].f,
                         .gap = values[OPT_GAP].f,
                         .nodes_per_gpu = (double)dls_place_nodes(dls_view_index(view)) /
                                          fmax((double)view->total_gpus, 1)};
-    return DLS_OK;
-}
-
-static void fini(void *state)
-{
-    dls_allot_fini(&((struct pollux *)state)->allot);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)view;
-    (void)err;
-    *(struct pollux *)state = *(const struct pollux *)from;
-    ((struct pollux *)state)->allot = (dls_allot){0};
     return DLS_OK;
 }
 
@@ -115,8 +94,8 @@ const dls_sched_ops dls_sched_ops_pollux = {
     .options = options,
     .state_bytes = sizeof(struct pollux),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_allot_fini,
+    .clone = dls_allot_clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
 };

@@ -180,13 +180,10 @@ static void sum_up(dls_quota_tree *t)
     }
 }
 
-dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, bool shares, dls_error *err)
+static dls_status read_tree(dls_quota_tree *t, const char *path, const char *header, dls_sched_row row,
+                            dls_error *err)
 {
-    t->shares = shares;
-    DLS_TRY(dls_sched_table_read(path,
-                                 shares ? "name,parent,gpus,limit,weight,priority"
-                                        : "name,parent,gpus,borrow,lend[,weight,within,reclaim,borrowing,order]",
-                                 shares ? read_share : read_cohort, t, err));
+    DLS_TRY(dls_sched_table_read(path, header, row, t, err));
     if (!sort_out(t)) {
         size_t i = 0;
         while (t->at[i].members == 0) {
@@ -199,6 +196,18 @@ dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, bool shares,
     }
     sum_up(t);
     return DLS_OK;
+}
+
+dls_status dls_quota_cohorts_read(dls_quota_tree *t, const char *path, dls_error *err)
+{
+    static const char header[] = "name,parent,gpus,borrow,lend[,weight,within,reclaim,borrowing,order]";
+    return read_tree(t, path, header, read_cohort, err);
+}
+
+dls_status dls_quota_shares_read(dls_quota_tree *t, const char *path, dls_error *err)
+{
+    t->shares = true;
+    return read_tree(t, path, "name,parent,gpus,limit,weight,priority", read_share, err);
 }
 
 void dls_quota_tree_fini(dls_quota_tree *t)

@@ -65,11 +65,11 @@ typedef struct dls_quota_tree {
 /* Reads a table `name,parent,gpus,borrow,lend`: a queue or a cohort, parent empty: none, gpus empty: 0,
  * limits empty: none; in any order; a parent without a row has no quota of its own; with `,weight,within,reclaim,borrowing,order`
  * behind it fair sharing's weight (empty: 1), preemption policies in Kueue's words (empty: Never; borrowing: LowerPriority, or up to
- * which priority), the queueing strategy (empty: BestEffortFIFO). Of shares
- * `name,parent,gpus,limit,weight,priority`: gpus and limit -1: no limit; empty: 0, no limit, 1, 100. Errors: EINPUT with file and
+ * which priority), the queueing strategy (empty: BestEffortFIFO). Errors: EINPUT with file and
  * line (a name twice, a number that is none), ECONFIG (a cohort within itself), ENOMEM. */
-dls_status dls_quota_tree_read(dls_quota_tree *t, const char *path, bool shares,
-                               dls_error *err) DLS_MUST_CHECK;
+dls_status dls_quota_cohorts_read(dls_quota_tree *t, const char *path, dls_error *err) DLS_MUST_CHECK;
+/* Of shares `name,parent,gpus,limit,weight,priority`: gpus and limit -1: no limit; empty: 0, no limit, 1, 100. */
+dls_status dls_quota_shares_read(dls_quota_tree *t, const char *path, dls_error *err) DLS_MUST_CHECK;
 void dls_quota_tree_fini(dls_quota_tree *t);
 dls_status dls_quota_tree_clone(dls_quota_tree *t, const dls_quota_tree *from,
                                 dls_error *err) DLS_MUST_CHECK;

@@ -9,7 +9,6 @@
  * every fifth of the work. Doublings end where the job's profile (perf.elastic) gets no faster. The
  * policy changes the batches and knows when it will.
  */
-#include "dlsim/memory.h"
 #include "sched/gangs.h"
 #include "sched/market.h"
 
@@ -40,14 +39,13 @@ typedef struct member {
 } member;
 
 struct shockwave {
+    dls_ledger ledger;
     double interval_s;
     int batches;
     int64_t round, plan_from, gpus;
     bool planned;
     dls_market market; /* owned; its plan is kept */
-    dls_ledger ledger;
-    int32_t *list; /* scratch */
-    size_t cap;
+    int32_t *list;
 };
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
@@ -55,7 +53,8 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 {
     (void)view;
     (void)err;
-    *(struct shockwave *)state = (struct shockwave){.interval_s = values[OPT_INTERVAL].f,
+    *(struct shockwave *)state = (struct shockwave){.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)},
+                                                    .interval_s = values[OPT_INTERVAL].f,
                                                     .batches = (int)values[OPT_BATCHES].i};
     return DLS_OK;
 }
@@ -64,25 +63,15 @@ static void fini(void *state)
 {
     struct shockwave *s = state;
     dls_market_fini(&s->market);
-    dls_free(s->ledger.used);
-    dls_free(s->list);
+    dls_scratch_fini(s);
 }
 
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
     const struct shockwave *of = from;
     struct shockwave *s = state;
-    (void)view;
-    s->ledger = (dls_ledger){0};
-    s->list = NULL;
-    s->cap = 0;
+    DLS_TRY(dls_scratch_clone(s, from, view, err));
     return dls_market_clone(&s->market, &of->market, err);
-}
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    const struct shockwave *s = state;
-    *out = (dls_round_timing){.interval_us = llround(s->interval_s * 1e6)};
 }
 
 /* ---- what a job will do ---------------------------------------------------------------------- */
@@ -187,7 +176,7 @@ static void bid_for(const struct shockwave *s, const dls_view *view, int32_t job
 static dls_status list_jobs(struct shockwave *s, const dls_view *view, int32_t *n, dls_error *err)
 {
     const size_t all = (size_t)view->running_jobs + (size_t)view->waiting_jobs;
-    DLS_TRY(dls_grow(&s->list, &s->cap, all + 1, sizeof *s->list, err));
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 1, &s->list, all + 1, sizeof *s->list, err));
     *n = 0;
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         s->list[(*n)++] = j;
@@ -294,6 +283,6 @@ const dls_sched_ops dls_sched_ops_shockwave = {
     .fini = fini,
     .clone = clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
     .admit = dls_admit_gang,
 };

@@ -5,7 +5,6 @@
  * jobs have one size. The cheapest choice is found exactly (sched/choice.h), without the rounding
  * of costs that leaves the authors' program with many optima.
  */
-#include "dlsim/memory.h"
 #include "sched/offers.h"
 
 #include <math.h>
@@ -28,42 +27,23 @@ static const dls_option options[] = {
 };
 
 struct sia {
-    double interval_s, power, lambda, restart_s, gap;
     dls_allot allot;
+    double power, lambda, restart_s, gap;
 };
-
-static void timing(const void *state, dls_round_timing *out)
-{
-    const struct sia *s = state;
-    *out = (dls_round_timing){.interval_us = llround(s->interval_s * 1e6)};
-}
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
     (void)view;
-    *(struct sia *)state = (struct sia){.interval_s = values[OPT_INTERVAL].f,
-                                        .power = values[OPT_POWER].f,
-                                        .lambda = values[OPT_LAMBDA].f,
-                                        .restart_s = values[OPT_RESTART].f,
-                                        .gap = values[OPT_GAP].f};
+    *(struct sia *)state =
+        (struct sia){.allot = {.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)}},
+                     .power = values[OPT_POWER].f,
+                     .lambda = values[OPT_LAMBDA].f,
+                     .restart_s = values[OPT_RESTART].f,
+                     .gap = values[OPT_GAP].f};
     return values[OPT_POWER].f != 0
                ? DLS_OK
                : dls_fail(err, DLS_ECONFIG, "sia", "power = 0 makes all configurations equal");
-}
-
-static void fini(void *state)
-{
-    dls_allot_fini(&((struct sia *)state)->allot);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)view;
-    (void)err;
-    *(struct sia *)state = *(const struct sia *)from;
-    ((struct sia *)state)->allot = (dls_allot){0};
-    return DLS_OK;
 }
 
 static void cost(const void *policy, const dls_view *view, int32_t job, dls_offer *offer, int32_t n,
@@ -97,8 +77,8 @@ const dls_sched_ops dls_sched_ops_sia = {
     .options = options,
     .state_bytes = sizeof(struct sia),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_allot_fini,
+    .clone = dls_allot_clone,
     .round = round_,
-    .timing = timing,
+    .timing = dls_ledger_timing,
 };

@@ -215,9 +215,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 static void fini(void *state)
 {
     struct slurm *s = state;
-    dls_free(s->limit_us);
-    dls_free(s->waiting);
-    dls_free(s->victim);
+    DLS_FREE_ALL(s->limit_us, s->waiting, s->victim);
     dls_slurm_clock_fini(&s->clock);
     dls_slurm_cpu_fini(&s->cpu);
     dls_slurm_partitions_fini(&s->partitions);

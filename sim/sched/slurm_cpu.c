@@ -79,9 +79,7 @@ dls_status dls_slurm_cpu_init(dls_slurm_cpu *c, const dls_view *view, dls_slurm_
 
 void dls_slurm_cpu_fini(dls_slurm_cpu *c)
 {
-    dls_free(c->job);
-    dls_free(c->waiting);
-    dls_free(c->running);
+    DLS_FREE_ALL(c->job, c->waiting, c->running);
 }
 
 dls_status dls_slurm_cpu_clone(dls_slurm_cpu *c, const dls_slurm_cpu *from, dls_error *err)

@@ -203,11 +203,7 @@ dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const ch
 
 void dls_slurm_jobs_fini(dls_slurm_jobs *s)
 {
-    dls_free(s->qos);
-    dls_free(s->at);
-    dls_free(s->after);
-    dls_free(s->of);
-    dls_free(s->waits);
+    DLS_FREE_ALL(s->qos, s->at, s->after, s->of, s->waits);
 }
 
 dls_status dls_slurm_jobs_clone(dls_slurm_jobs *s, const dls_slurm_jobs *from, dls_error *err)

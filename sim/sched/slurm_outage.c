@@ -116,10 +116,7 @@ dls_status dls_slurm_outages_init(dls_slurm_outages *o, const dls_view *view, co
 
 void dls_slurm_outages_fini(dls_slurm_outages *o)
 {
-    dls_free(o->at);
-    dls_free(o->name);
-    dls_free(o->change_us);
-    dls_free(o->sets);
+    DLS_FREE_ALL(o->at, o->name, o->change_us, o->sets);
 }
 
 dls_status dls_slurm_outages_clone(dls_slurm_outages *o, const dls_slurm_outages *from,

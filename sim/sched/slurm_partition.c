@@ -101,9 +101,7 @@ dls_status dls_slurm_partitions_init(dls_slurm_partitions *p, const dls_view *vi
 
 void dls_slurm_partitions_fini(dls_slurm_partitions *p)
 {
-    dls_free(p->at);
-    dls_free(p->nodes);
-    dls_free(p->of);
+    DLS_FREE_ALL(p->at, p->nodes, p->of);
 }
 
 dls_status dls_slurm_partitions_clone(dls_slurm_partitions *p, const dls_slurm_partitions *from,

@@ -15,18 +15,8 @@
 
 void dls_slurm_plan_fini(dls_slurm_plan *p)
 {
-    dls_free(p->run);
-    dls_free(p->parts);
-    dls_free(p->span);
-    dls_free(p->sets);
-    dls_free(p->room);
-    dls_free(p->avail);
-    dls_free(p->want);
-    dls_free(p->near);
-    dls_free(p->of_type);
-    dls_free(p->with);
-    dls_free(p->having);
-    dls_free(p->held);
+    DLS_FREE_ALL(p->run, p->parts, p->span, p->sets, p->room, p->avail, p->want, p->near,
+                 p->of_type, p->with, p->having, p->held);
     dls_slurm_when_fini(&p->when);
     *p = (dls_slurm_plan){0};
 }

@@ -112,10 +112,7 @@ dls_status dls_slurm_priority_init(dls_slurm_priority *p, const dls_view *view, 
 
 void dls_slurm_priority_fini(dls_slurm_priority *p)
 {
-    dls_free(p->share);
-    dls_free(p->share_of);
-    dls_free(p->value);
-    dls_free(p->room);
+    DLS_FREE_ALL(p->share, p->share_of, p->value, p->room);
 }
 
 dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_priority *from,

@@ -38,12 +38,7 @@ dls_status dls_slurm_when_init(dls_slurm_plan *p, const dls_place_index *index, 
 
 void dls_slurm_when_fini(dls_slurm_when *w)
 {
-    dls_free(w->ready_us);
-    dls_free(w->order);
-    dls_free(w->first_us);
-    dls_free(w->begin);
-    dls_free(w->stale);
-    dls_free(w->on);
+    DLS_FREE_ALL(w->ready_us, w->order, w->first_us, w->begin, w->stale, w->on);
 }
 
 dls_status dls_slurm_when_grow(dls_slurm_plan *p, dls_error *err)

@@ -33,10 +33,7 @@ dls_timeshare_job *dls_timeshares_add(dls_timeshares *s)
 
 void dls_timeshares_fini(dls_timeshares *s)
 {
-    dls_free(s->job);
-    dls_free(s->floor);
-    dls_free(s->class);
-    dls_free(s->class_of);
+    DLS_FREE_ALL(s->job, s->floor, s->class, s->class_of);
     dls_interior_fini(&s->lp);
     memset(s, 0, sizeof *s);
 }

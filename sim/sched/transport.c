@@ -4,29 +4,27 @@
  */
 #include "sched/transport.h"
 
-#include "dlsim/memory.h"
-
 #include <math.h>
 #include <string.h>
 
 #define NONE SIZE_MAX
 
-dls_status dls_transport_begin(dls_transport *t, size_t rows, size_t columns, dls_error *err)
+dls_status dls_transport_begin(dls_transport *t, dls_scratch *memory, int first, size_t rows,
+                               size_t columns, dls_error *err)
 {
     const size_t cells = rows * columns;
-    size_t *cap = t->cap;
-    DLS_TRY(dls_grow(&t->supply, &cap[0], rows, sizeof *t->supply, err));
-    DLS_TRY(dls_grow(&t->u, &cap[1], rows, sizeof *t->u, err));
-    DLS_TRY(dls_grow(&t->from, &cap[2], rows, sizeof *t->from, err));
-    DLS_TRY(dls_grow(&t->reached, &cap[3], rows, sizeof *t->reached, err));
-    DLS_TRY(dls_grow(&t->seen, &cap[4], rows, sizeof *t->seen, err));
-    DLS_TRY(dls_grow(&t->room, &cap[5], columns, sizeof *t->room, err));
-    DLS_TRY(dls_grow(&t->v, &cap[6], columns, sizeof *t->v, err));
-    DLS_TRY(dls_grow(&t->least, &cap[7], columns, sizeof *t->least, err));
-    DLS_TRY(dls_grow(&t->via, &cap[8], columns, sizeof *t->via, err));
-    DLS_TRY(dls_grow(&t->used, &cap[9], columns, sizeof *t->used, err));
-    DLS_TRY(dls_grow(&t->cost, &cap[10], cells, sizeof *t->cost, err));
-    DLS_TRY(dls_grow(&t->sent, &cap[11], cells, sizeof *t->sent, err));
+    const struct {
+        void *p;
+        size_t n, size;
+    } arrays[] = {{&t->supply, rows, sizeof *t->supply},   {&t->u, rows, sizeof *t->u},
+                  {&t->from, rows, sizeof *t->from},       {&t->reached, rows, sizeof *t->reached},
+                  {&t->seen, rows, sizeof *t->seen},       {&t->room, columns, sizeof *t->room},
+                  {&t->v, columns, sizeof *t->v},          {&t->least, columns, sizeof *t->least},
+                  {&t->via, columns, sizeof *t->via},      {&t->used, columns, sizeof *t->used},
+                  {&t->cost, cells, sizeof *t->cost},      {&t->sent, cells, sizeof *t->sent}};
+    for (int i = 0; i < 12; i++) {
+        DLS_TRY(dls_scratch_array(memory, first + i, arrays[i].p, arrays[i].n, arrays[i].size, err));
+    }
     t->rows = rows;
     t->columns = columns;
     return DLS_OK;
@@ -125,21 +123,4 @@ void dls_transport_solve(dls_transport *t)
             send(t, row, to);
         }
     }
-}
-
-void dls_transport_fini(dls_transport *t)
-{
-    dls_free(t->cost);
-    dls_free(t->supply);
-    dls_free(t->room);
-    dls_free(t->sent);
-    dls_free(t->u);
-    dls_free(t->v);
-    dls_free(t->least);
-    dls_free(t->via);
-    dls_free(t->from);
-    dls_free(t->reached);
-    dls_free(t->used);
-    dls_free(t->seen);
-    memset(t, 0, sizeof *t);
 }

@@ -8,7 +8,7 @@
 #ifndef DLS_SCHED_TRANSPORT_H
 #define DLS_SCHED_TRANSPORT_H
 
-#include "dlsim/error.h"
+#include "sched/gangs.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,14 +23,13 @@ typedef struct dls_transport {
     double *u, *v, *least;
     size_t *via, *from, *reached;
     bool *used, *seen;
-    size_t cap[12]; /* of each array */
 } dls_transport;
 
-/* Room for a problem; cost, supply and room are then to be filled in. */
-dls_status dls_transport_begin(dls_transport *t, size_t rows, size_t columns,
-                               dls_error *err) DLS_MUST_CHECK;
+/* Room for a problem in 12 arrays of a scratch, from `first` on; cost, supply and room are then to be
+ * filled in. */
+dls_status dls_transport_begin(dls_transport *t, dls_scratch *memory, int first, size_t rows,
+                               size_t columns, dls_error *err) DLS_MUST_CHECK;
 /* What finds no allowed room is not sent. O(augmentations x columns x (rows + columns)). */
 void dls_transport_solve(dls_transport *t);
-void dls_transport_fini(dls_transport *t);
 
 #endif

@@ -62,9 +62,7 @@ dls_status dls_tir_samples_init(dls_tir_samples *x, const int64_t *samples, size
 
 void dls_tir_samples_fini(dls_tir_samples *x)
 {
-    dls_free(x->value);
-    dls_free(x->sum);
-    dls_free(x->order);
+    DLS_FREE_ALL(x->value, x->sum, x->order);
 }
 
 int32_t dls_tir_samples_above(const dls_tir_samples *x, int64_t a)

@@ -32,7 +32,7 @@ static double read_s(const char *path, int n)
         exit(1);
     }
     const double from_s = cpu_s();
-    must(dls_quota_tree_read(&t, path, false, &err), &err);
+    must(dls_quota_cohorts_read(&t, path, &err), &err);
     const double took_s = cpu_s() - from_s;
     if (dls_quota_free(&t, dls_quota_find(&t, "c0"), t.steps) != n) {
         fprintf(stderr, "%d cohorts that own a GPU each lend another number\n", n);

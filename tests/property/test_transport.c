@@ -60,13 +60,14 @@ static problem draw(dls_rng *rng)
 TEST(against_all_ways)
 {
     dls_transport t = {0};
+    dls_scratch memory = {0};
     size_t possible = 0;
     for (uint64_t seed = 0; seed < 4000; seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 11);
         problem p = draw(&rng);
         double cost = 0;
         int64_t unsent = 0;
-        assert_int_equal(DLS_OK, dls_transport_begin(&t, p.rows, p.columns, &err));
+        assert_int_equal(DLS_OK, dls_transport_begin(&t, &memory, 0, p.rows, p.columns, &err));
         for (size_t r = 0; r < p.rows; r++) {
             t.supply[r] = p.supply[r];
             memcpy(t.cost + r * p.columns, p.cost[r], p.columns * sizeof *t.cost);
@@ -100,5 +101,5 @@ TEST(against_all_ways)
         }
     }
     assert_in_range(possible, 500, 3500);
-    dls_transport_fini(&t);
+    dls_scratch_fini(&memory);
 }

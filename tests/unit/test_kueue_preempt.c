@@ -163,7 +163,7 @@ static void check(const a_case *cases, size_t n_cases)
         assert_non_null(f);
         fprintf(f, "%s\n%s", HEADER, c->rows);
         assert_int_equal(fclose(f), 0);
-        if (dls_quota_tree_read(&t, path, false, &err) != DLS_OK) {
+        if (dls_quota_cohorts_read(&t, path, &err) != DLS_OK) {
             fail_msg("case %zu: %s", i, err.msg);
         }
         for (const char *at = c->loads; *at; n++) {

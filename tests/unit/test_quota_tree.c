@@ -50,7 +50,7 @@ TEST(test_kueue_available)
         dls_quota_tree t = {0};
         dls_error err;
         assert_int_equal(
-            dls_quota_tree_read(&t, write_table("name,parent,gpus,borrow,lend", cases[i].rows), false, &err),
+            dls_quota_cohorts_read(&t, write_table("name,parent,gpus,borrow,lend", cases[i].rows), &err),
             DLS_OK);
         for (int busy = 0; busy < 2; busy++) {
             dls_quota_clear(&t);
@@ -74,10 +74,9 @@ TEST(test_order)
 {
     dls_quota_tree t = {0};
     dls_error err;
-    assert_int_equal(dls_quota_tree_read(&t,
+    assert_int_equal(dls_quota_cohorts_read(&t,
                                          write_table("name,parent,gpus,borrow,lend",
-                                                     "top,,1,,\na,mid,2,,\nmid,top,3,,1\nb,low,4,,\nlow,mid,,,\n"),
-                                         false, &err),
+                                                     "top,,1,,\na,mid,2,,\nmid,top,3,,1\nb,low,4,,\nlow,mid,,,\n"), &err),
                      DLS_OK);
     bool seen[5] = {false};
     for (size_t k = 0; k < t.n; k++) {
@@ -128,8 +127,8 @@ TEST(test_kai_shares)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dls_quota_tree t = {0};
         dls_error err;
-        assert_int_equal(dls_quota_tree_read(
-                             &t, write_table("name,parent,gpus,limit,weight,priority", cases[i].rows), true, &err),
+        assert_int_equal(dls_quota_shares_read(
+                             &t, write_table("name,parent,gpus,limit,weight,priority", cases[i].rows), &err),
                          DLS_OK);
         for (size_t k = 0; k < t.n; k++) {
             dls_quota_ask(&t, (int32_t)k, cases[i].asked[k]);
@@ -150,7 +149,7 @@ TEST(test_levels)
     dls_quota_tree t = {0};
     dls_error err;
     const char *rows = "a,x,2,,1,\nb,x,1,,3,\nc,y,0,3,1,\nx,,4,,1,\ny,,-1,6,0,\n";
-    assert_int_equal(dls_quota_tree_read(&t, write_table("name,parent,gpus,limit,weight,priority", rows), true, &err),
+    assert_int_equal(dls_quota_shares_read(&t, write_table("name,parent,gpus,limit,weight,priority", rows), &err),
                      DLS_OK);
     const int32_t a = dls_quota_find(&t, "a"), b = dls_quota_find(&t, "b"), c = dls_quota_find(&t, "c"),
                   x = dls_quota_find(&t, "x"), y = dls_quota_find(&t, "y");
