@@ -305,7 +305,7 @@ double dls_measured_operator_s(const void *model, const dls_measured_kernel *row
     const dls_sized_kernel work = sized_of(row);
     const dls_sized_pair by = m->sized && row->numeric == DLS_NUMERIC_FP32
                                   ? dls_sized_table_for(m->sized, row->gpu, work.family)
-                                  : (dls_sized_pair){NULL, NULL, 1};
+                                  : (dls_sized_pair){0};
     if (by.row) {
         const dls_sized_gpu gpu = dls_kernel_row_gpu(row->gpu);
         return dls_sized_pair_s(&work, by, &gpu);

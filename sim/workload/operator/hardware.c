@@ -119,6 +119,12 @@ static gpu_name parts_of(const char *name)
     return parts;
 }
 
+bool dls_hardware_same_chip(const char *a, const char *b)
+{
+    const gpu_name one = parts_of(a), other = parts_of(b);
+    return strcasecmp(one.chip, other.chip) == 0;
+}
+
 /* How many of its forms a row has in common with what was asked for; -1: it is another GPU. */
 static int agrees(const gpu_name *row, const gpu_name *asked)
 {

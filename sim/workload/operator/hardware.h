@@ -7,6 +7,7 @@
 
 #include "dlsim/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define DLS_HW_NAME 48
@@ -56,6 +57,8 @@ dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_
  * series are passed over, so are memory, board and socket where no row has them; NULL if there is none.
  * O(rows). */
 const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name);
+/* Do two rows' names differ in memory, board and socket alone ("A100", "A100-80GB-PCIE")? */
+bool dls_hardware_same_chip(const char *a, const char *b);
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
                              dls_error *err) DLS_MUST_CHECK;
 

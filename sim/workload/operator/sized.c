@@ -5,11 +5,13 @@
 #include "workload/operator/sized.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TILES_IN_FLIGHT 2 /* on a multiprocessor: a wave is twice as many tiles */
 #define JOIN_S 3e-6       /* of the partial results of a split product: one more kernel */
 #define SPLIT_LEAST 64    /* terms of a sum that are worth a part of their own */
 #define OUT_OF_REACH 7    /* halves the rate of a tile of which m n / (m + n) is as much */
+#define USUAL_SM 0.175e12 /* rate of a multiprocessor for which depths are stated */
 #define BEST_RATE 1.05    /* of the data sheet's: clocks are above the base that it states */
 #define FUSED_CHANNELS 32 /* of Winograd's fused kernel, and outputs: 128 or 32 tiles of 2x2 */
 #define FUSED_TILES 32
@@ -62,6 +64,12 @@ double dls_sized_tile_rate(dls_tile t)
     return BEST_RATE * reuse / (reuse + OUT_OF_REACH);
 }
 
+/* Terms of a sum that a latency costs: as many more as the multiprocessor is faster. */
+static double latency_terms(const dls_sized_gpu *gpu)
+{
+    return gpu->flops / gpu->multiprocessors / USUAL_SM;
+}
+
 static bool multiple(double x, double of)
 {
     return fmod(x, of) == 0;
@@ -91,6 +99,19 @@ static double finish(double s, double floor_us, double throttle, double settle_m
 
 /* ---- products -------------------------------------------------------------------------------- */
 
+/* Pages of memory that a wave of tiles spans, in MB: it runs along the rows of tiles or down their
+ * columns, a library's choice that is fitted as something between the two. Never less for more
+ * rows, or twice the batch could take less time. */
+static double span_mb(const dls_sized_kernel *k, double tm, double tn, double in_flight,
+                      double along, double element_bytes)
+{
+    const double across = ceil(k->k / tm), down = ceil(k->m / tn);
+    const double wave = fmin(in_flight, across * down);
+    const double row = fmin(across, wave) * tm + fmax(1, wave / across) * tn;
+    const double column = fmin(down, wave) * tn + tm;
+    return 1e-6 * element_bytes * k->n * column * pow(row / column, along / (1 + along));
+}
+
 static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
                         const dls_sized_gpu *gpu)
 {
@@ -101,6 +122,7 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
     const double once = gpu->element_bytes * k->b * (k->m * k->n + k->n * k->k);
     const double result = gpu->element_bytes * k->b * k->m * k->k;
     const double sm = gpu->multiprocessors, bps = gpu->mem_bps * c[DLS_PRODUCT_MEMORY];
+    const double depth = c[DLS_PRODUCT_DEPTH] * latency_terms(gpu);
     double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const double tm = row->tile[0][i].m, tn = row->tile[0][i].n;
@@ -119,13 +141,17 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
                 break;
             }
             const double compute = (ceil(tiles * s / sm) + c[DLS_PRODUCT_FILL]) * 2 * tm * tn *
-                                   (k->n / s + c[DLS_PRODUCT_DEPTH]) / sm_rate;
+                                   (k->n / s + depth) / sm_rate;
             const double memory = (moved + (s > 1 ? 2 * s * result : 0)) / bps;
             if (fmax(compute, memory) >= best) {
                 continue; /* paging and overlap make it longer still: their powers are what costs */
             }
             if (!(paging > 0)) {
-                paging = pow(1 + 1e-6 * strip / c[DLS_PRODUCT_REACH], c[DLS_PRODUCT_PAGING]);
+                const double pages = pow(span_mb(k, tm, tn, sm * TILES_IN_FLIGHT,
+                                                 c[DLS_PRODUCT_ALONG], gpu->element_bytes) /
+                                             c[DLS_PRODUCT_REACH],
+                                         c[DLS_PRODUCT_STEEP]);
+                paging = 1 + c[DLS_PRODUCT_PAGING] * pages / (1 + pages);
             }
             const double seconds =
                 both(compute * paging, memory * paging, c[DLS_PRODUCT_MIX]) + (s > 1 ? JOIN_S : 0);
@@ -283,10 +309,44 @@ double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dl
     return row->family == DLS_SIZED_ELEMENTS ? elements_s(k, row, gpu) : rows_s(k, row, gpu);
 }
 
+/* Which tiles a library has for batches is a choice of its own for every GPU (A100: one, H100:
+ * seven), so a GPU with the constants of another is taken to have all usual ones, as good as the
+ * other's. Ragged sizes are not: there most libraries have few. */
+static dls_sized_row with_usual_tiles(const dls_sized_row *row)
+{
+    static const dls_tile usual[DLS_SIZED_TILES] = {{1, 128, 128}, {1, 128, 64}, {1, 64, 128},
+                                                    {1, 64, 64},   {1, 128, 32}, {1, 32, 128},
+                                                    {1, 32, 32}};
+    dls_sized_row wide = *row;
+    double *rate = wide.c + DLS_PRODUCT_N;
+    const double good = rate[0] / dls_sized_tile_rate(row->tile[0][0]);
+    for (int i = 0; i < DLS_SIZED_TILES && wide.n_tiles[0] < DLS_SIZED_TILES; i++) {
+        int k = 0;
+        while (k < row->n_tiles[0] && memcmp(&row->tile[0][k], &usual[i], sizeof usual[i]) != 0) {
+            k++;
+        }
+        if (k == row->n_tiles[0]) {
+            rate[wide.n_tiles[0]] = good * dls_sized_tile_rate(usual[i]);
+            wide.tile[0][wide.n_tiles[0]++] = usual[i];
+        }
+    }
+    return wide;
+}
+
+static double by_row_s(const dls_sized_kernel *k, const dls_sized_row *row, bool lent,
+                       const dls_sized_gpu *gpu)
+{
+    if (lent && row->family == DLS_SIZED_BMM) {
+        const dls_sized_row wide = with_usual_tiles(row);
+        return dls_sized_s(k, &wide, gpu);
+    }
+    return dls_sized_s(k, row, gpu);
+}
+
 double dls_sized_pair_s(const dls_sized_kernel *k, dls_sized_pair by, const dls_sized_gpu *gpu)
 {
     dls_sized_gpu kept = *gpu;
     kept.flops *= by.clock;
-    const double s = dls_sized_s(k, by.row, &kept);
-    return by.other ? sqrt(s * dls_sized_s(k, by.other, &kept)) : s;
+    const double s = by_row_s(k, by.row, by.lent, &kept);
+    return by.other ? sqrt(s * by_row_s(k, by.other, by.lent, &kept)) : s;
 }

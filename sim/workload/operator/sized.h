@@ -3,14 +3,19 @@
  * The time of one kernel from its sizes: how its output is cut into tiles, how many of them each
  * multiprocessor works off, what passes over memory meanwhile.
  *
- *      product    of all tiles and splits that the GPU's library has, the fastest:
- *                 compute   (ceil(tiles splits / SMs) + fill) 2 tm tn (n / splits + depth) / (SM
- * rate) memory    max(operands once, reuse x operands of each wave of tiles) + result both
- * (compute^mix + memory^mix)^(1/mix), x (1 + span / reach)^paging convolution  of three algorithms
- * the fastest: the implicit product, Winograd's 2x2 in one kernel, Winograd's 4x4 as 36 products
- * between transforms (3x3, stride 1 alone) rows       layer norm and softmax: a block a row; what
- * does not stay in the cache is read twice elements   what it reads and writes, over the bandwidth
- *      alone      ((floor^(1 + overlap) + (t (1 + throttle t / (t + settle)))^(1 + overlap)))^(...)
+ *      product      of all tiles and splits that the GPU's library has, the fastest:
+ *          compute  (ceil(tiles splits / SMs) + fill) 2 tm tn (n / splits + depth SM rate / usual)
+ *                   / (SM rate x the tile's)
+ *          memory   max(operands once, reuse x operands of each wave of tiles) + result
+ *          both     (compute^mix + memory^mix)^(1/mix), x (1 + paging h / (1 + h)),
+ *                   h = (span of a wave / reach)^steep
+ *      convolution  of three algorithms the fastest: the implicit product, Winograd's 2x2 in one
+ *                   kernel, Winograd's 4x4 as 36 products between transforms (3x3, stride 1 alone)
+ *      rows         layer norm and softmax: a block a row; what does not stay in the cache is read
+ *                   twice
+ *      elements     what it reads and writes, over the bandwidth
+ *      alone        ((floor^(1 + overlap) + (t (1 + throttle t / (t + settle)))^(1 +
+ *                   overlap)))^(...)
  *
  * `throttle` is the clock that a GPU cannot hold, `settle` how long it takes to show. In a training
  * step launches overlap, and kernels that take power alternate with others: no floor, half of the
@@ -55,7 +60,9 @@ typedef enum dls_sized_family {
     XX(OVERLAP, overlap, 0.3, 0.8)                                                                 \
     XX(SETTLE, settle_ms, 5, 0.8)                                                                  \
     XX(REACH, reach_mb, 200, 1)                                                                    \
-    XX(PAGING, paging, 0.2, 1.2)                                                                   \
+    XX(PAGING, paging, 0.3, 1.2)                                                                   \
+    XX(STEEP, steep, 1.5, 0.5)                                                                     \
+    XX(ALONG, along, 1, 0.7)                                                                       \
     XX(REUSE, reuse, 0.2, 0.8)
 #define DLS_CONV_CONSTANTS(XX)                                                                     \
     XX(FLOOR, floor_us, 70, 0.4)                                                                   \
@@ -123,7 +130,7 @@ enum { DLS_ELEMENTS_CONSTANTS(XX) DLS_ELEMENTS_N };
 #undef XX
 
 #define DLS_SIZED_TILES 7
-#define DLS_SIZED_CONSTANTS 18 /* the most that a family has, rates of tiles with them */
+#define DLS_SIZED_CONSTANTS 20 /* the most that a family has, rates of tiles with them */
 
 /* Rows by columns of a result; Winograd's fused kernel: images by rows by columns of an output. */
 typedef struct dls_tile {
@@ -193,6 +200,7 @@ dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
 typedef struct dls_sized_pair {
     const dls_sized_row *row, *other; /* row NULL: nobody's; other NULL: of one */
     double clock;                     /* of its own that the GPU keeps, if they are another's */
+    bool lent;                        /* they are another chip's */
 } dls_sized_pair;
 
 /* Its own, else (products) the other of aligned and ragged, else the same of the first of its

@@ -46,7 +46,7 @@ static const dls_sized_row *own(const dls_sized_table *t, const char *gpu, dls_s
 dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
                                    dls_sized_family family)
 {
-    dls_sized_pair by = {own(t, gpu->name, family), NULL, 1};
+    dls_sized_pair by = {own(t, gpu->name, family), NULL, 1, false};
     by.clock = !by.row && gpu->kernels_clock > 0 ? gpu->kernels_clock : 1;
     for (const char *at = by.row ? "" : gpu->kernels_like; *at && (!by.row || at[-1] == '+');) {
         char name[DLS_HW_NAME];
@@ -55,6 +55,7 @@ dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *g
         *(by.row ? &by.other : &by.row) = own(t, name, family);
         at += len + (at[len] != '\0');
     }
+    by.lent = by.row && !dls_hardware_same_chip(by.row->gpu, gpu->name);
     return by;
 }
 
