@@ -339,6 +339,27 @@ TEST(sized_steps_grow_with_the_batch)
     unload(&t);
 }
 
+/* A product for each sample stays what it is when there is one sample. */
+TEST(one_sample_is_a_batch)
+{
+    static tables t;
+    static dls_opmodel model;
+    dls_sized_table kernels;
+    dls_kernel k = {.family = DLS_KERNEL_MATMUL, .repeats = 1};
+    k.product = (dls_product){
+        .grows = DLS_GROWS_COUNT, .batch = 1, .count = 1, .rows = 64, .depth = 32, .columns = 64};
+    load(&t);
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &model, NULL), DLS_OK);
+    for (size_t g = 0; g < t.hw.n_gpus; g++) {
+        const dls_rates rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
+        if (dls_kernel_s(&k, &rates, 2) < dls_kernel_s(&k, &rates, 1)) {
+            fail_msg("on %s two products take less time than one", t.hw.gpu[g].name);
+        }
+    }
+    dls_sized_table_fini(&kernels);
+    unload(&t);
+}
+
 /* With a relative's kernels a GPU keeps kernels_clock of its clock, with its own all of it. */
 TEST(clock_beside_a_relative)
 {

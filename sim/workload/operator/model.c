@@ -203,13 +203,14 @@ static dls_sized_kernel product_at(const dls_product *p, double batch)
         [DLS_GROWS_DEPTH] = &k.n,
         [DLS_GROWS_COLUMNS] = &k.k,
     };
-    /* Alignment is that of the layer: a batch more or less does not change the library's kernel. */
+    /* Alignment and family are the layer's: a batch more or less changes no kernel of the library. */
     double *const size_of_batch = size[p->grows], at = *size_of_batch;
     *size_of_batch = ALIGNED;
     const bool ragged = !dls_sized_aligned(k.m, k.n, k.k);
     *size_of_batch = at * grown;
     k.streamed = p->grows == DLS_GROWS_DEPTH;
-    k.family = (dls_sized_family)((k.b > 1 ? DLS_SIZED_BMM : DLS_SIZED_LINEAR) + ragged);
+    const bool batched = p->count > 1 || p->grows == DLS_GROWS_COUNT;
+    k.family = (dls_sized_family)((batched ? DLS_SIZED_BMM : DLS_SIZED_LINEAR) + ragged);
     return k;
 }
 
