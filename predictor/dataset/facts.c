@@ -10,8 +10,8 @@
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The analysed series of every graph in every setting; n 0 where it does not fit. */
@@ -42,12 +42,6 @@ static double value(const dls_burst *b, int kind)
 
 /* ---- patterns and lengths -------------------------------------------------------------------- */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* ratio: room for one number of every cell. */
 static void count_patterns(const table *t, double *ratio, dls_facts *out)
 {
@@ -66,7 +60,7 @@ static void count_patterns(const table *t, double *ratio, dls_facts *out)
         for (int p = 0; p < 3; p++) {
             out->pattern[r][p] /= (double)n;
         }
-        qsort(ratio, both, sizeof *ratio, ascending);
+        gsl_sort(ratio, 1, both);
         out->shorter[r] = both > 0 ? 1 - (ratio[(both - 1) / 2] + ratio[both / 2]) / 2 : 0;
         out->n = n;
     }

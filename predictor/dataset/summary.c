@@ -8,22 +8,16 @@
 #include "base/alloc.h"
 #include "base/own.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* ---- shape of the labels --------------------------------------------------------------------- */
 
 static void ranges(const dls_dataset_setting *s, double *sorted, dls_dataset_summary *out)
 {
     memcpy(sorted, s->iteration_s, s->n * sizeof *sorted);
-    qsort(sorted, s->n, sizeof *sorted, ascending);
+    gsl_sort(sorted, 1, s->n);
     out->least_s = sorted[0];
     out->most_s = sorted[s->n - 1];
     out->median_s = (sorted[(s->n - 1) / 2] + sorted[s->n / 2]) / 2;

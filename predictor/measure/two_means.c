@@ -7,14 +7,9 @@
 #include "base/alloc.h"
 #include "base/own.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include <string.h>
 
 static void divide(const double *sorted, size_t n, double mean, dls_two_means *out)
 {
@@ -64,10 +59,8 @@ dls_status dls_two_means_find(const double *x, size_t n, dls_two_means *out, dls
     }
     DLS_FREED double *sorted = NULL;
     DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted, "samples", err));
-    for (size_t i = 0; i < n; i++) {
-        sorted[i] = x[i];
-    }
-    qsort(sorted, n, sizeof *sorted, ascending);
+    memcpy(sorted, x, n * sizeof *sorted);
+    gsl_sort(sorted, 1, n);
     divide(sorted, n, sum, out);
     return DLS_OK;
 }

@@ -9,52 +9,39 @@
 #include "base/own.h"
 #include "predictor/driple/h5io.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define FORMAT "dlsim-training"
 
 /* ---- curves --------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *name;
+    size_t at;
+    bool whole; /* an int32_t, else a double */
+} columns[] = {{"train_loss", offsetof(dls_train_epoch, train_loss), false},
+               {"val_loss", offsetof(dls_train_epoch, val_loss), false},
+               {"best_loss", offsetof(dls_train_epoch, best_loss), false},
+               {"best_epoch", offsetof(dls_train_epoch, best_epoch), true},
+               {"seconds", offsetof(dls_train_epoch, seconds), false}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
 static double column_of(const dls_train_epoch *e, int column)
 {
-    switch (column) {
-    case 0:
-        return e->train_loss;
-    case 1:
-        return e->val_loss;
-    case 2:
-        return e->best_loss;
-    case 3:
-        return e->best_epoch;
-    default:
-        return e->seconds;
-    }
+    const void *at = (const char *)e + columns[column].at;
+    return columns[column].whole ? *(const int32_t *)at : *(const double *)at;
 }
 
 static void set_column(dls_train_epoch *e, int column, double value)
 {
-    switch (column) {
-    case 0:
-        e->train_loss = value;
-        break;
-    case 1:
-        e->val_loss = value;
-        break;
-    case 2:
-        e->best_loss = value;
-        break;
-    case 3:
-        e->best_epoch = (int32_t)value;
-        break;
-    default:
-        e->seconds = value;
-        break;
+    void *at = (char *)e + columns[column].at;
+    if (columns[column].whole) {
+        *(int32_t *)at = (int32_t)value;
+    } else {
+        *(double *)at = value;
     }
 }
-
-static const char *const columns[] = {"train_loss", "val_loss", "best_loss", "best_epoch",
-                                      "seconds"};
-enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static dls_status put_course(hid_t group, const dls_train_course *course, dls_error *err)
 {
@@ -67,7 +54,7 @@ static dls_status put_course(hid_t group, const dls_train_course *course, dls_er
         for (size_t i = 0; i < course->n; i++) {
             data[i] = column_of(&course->epoch[i], c);
         }
-        DLS_TRY(dls_h5io_put_array(group, columns[c], data, (int64_t)course->n, 0, false, err));
+        DLS_TRY(dls_h5io_put_array(group, columns[c].name, data, (int64_t)course->n, 0, false, err));
     }
     return DLS_OK;
 }
@@ -121,15 +108,15 @@ dls_status dls_checkpoint_save(const dls_checkpoint *c, const char *path, dls_er
 
 static dls_status get_course(hid_t file, const char *path, dls_train_course *course, dls_error *err)
 {
-    for (int k = 0; dls_h5_has(file, columns[0]) && k < COLUMNS; k++) {
+    for (int k = 0; dls_h5_has(file, columns[0].name) && k < COLUMNS; k++) {
         DLS_FREED double *data = NULL;
         int64_t rows = 0;
         int64_t cols = 0;
         bool is_f32 = false;
         DLS_TRY(
-            dls_h5io_get_array(file, columns[k], true, path, &data, &rows, &cols, &is_f32, err));
+            dls_h5io_get_array(file, columns[k].name, true, path, &data, &rows, &cols, &is_f32, err));
         if (k > 0 && (size_t)rows != course->n) {
-            return dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k]);
+            return dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k].name);
         }
         DLS_TRY(dls_grow(&course->epoch, &course->cap, (size_t)rows, sizeof *course->epoch, err));
         course->n = (size_t)rows;

@@ -125,22 +125,17 @@ void dls_random_dense(dls_net *net, dls_rng *rng)
     dls_tensor x = stem(net, rng, 2 * growth);
     for (int32_t s = 0; s < stages; s++) {
         for (int32_t i = dls_random_between(rng, 2, most); i > 0; i--) {
-            dls_tensor y = dls_net_relu(net, dls_net_batch_norm(net, x));
+            dls_tensor y = dls_block_bn_relu(net, x);
             if (bottleneck) {
                 y = dls_block_conv_bn_relu(net, y, 4 * growth, 1, 1);
             }
-            const dls_conv c = {
-                .out = growth, .kernel_h = 3, .kernel_w = 3, .stride = 1, .pad = SAME};
-            x = dls_net_concat(net, (dls_tensor[]){x, dls_net_conv(net, y, c)}, 2);
+            y = dls_block_conv(net, y, growth, 3, 1, 1);
+            x = dls_net_concat(net, (dls_tensor[]){x, y}, 2);
         }
-        x = dls_net_relu(net, dls_net_batch_norm(net, x));
+        x = dls_block_bn_relu(net, x);
         if (s + 1 < stages) {
-            const dls_conv c = {.out = channels(net, x) / (compress ? 2 : 1),
-                                .kernel_h = 1,
-                                .kernel_w = 1,
-                                .stride = 1,
-                                .pad = SAME};
-            x = halve(net, dls_net_conv(net, x, c), DLS_OP_AVG_POOL, 2);
+            x = dls_block_conv(net, x, channels(net, x) / (compress ? 2 : 1), 1, 1, 1);
+            x = halve(net, x, DLS_OP_AVG_POOL, 2);
         }
     }
     classify(net, rng, x);
@@ -183,7 +178,7 @@ void dls_random_separable(dls_net *net, dls_rng *rng)
 static dls_tensor line(dls_net *net, dls_tensor x, int32_t out, int32_t h, int32_t w)
 {
     const dls_conv c = {.out = out, .kernel_h = h, .kernel_w = w, .stride = 1, .pad = SAME};
-    return dls_net_relu(net, dls_net_batch_norm(net, dls_net_conv(net, x, c)));
+    return dls_block_bn_relu(net, dls_net_conv(net, x, c));
 }
 
 /* A branch of an inception block: 1 x 1 alone, before a square kernel, before two of them or before

@@ -61,7 +61,7 @@ static dls_layer_at layer(void *user, dls_layer_at at, const dls_layer_word *w)
                                     .kernel_w = w->kernel_w,
                                     .stride = w->stride,
                                     .pad = pad});
-        x = dls_net_relu(net, dls_net_batch_norm(net, x));
+        x = dls_block_bn_relu(net, x);
     } else {
         x = dls_net_pool(net, x, w->kind == 'm' ? DLS_OP_MAX_POOL : DLS_OP_AVG_POOL, w->kernel_h,
                          w->stride, pad);

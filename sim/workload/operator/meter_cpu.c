@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <gsl/gsl_cblas.h>
+#include <gsl/gsl_sort.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +68,8 @@ static size_t sets_for(size_t bytes)
     return 1 + OPERANDS_BYTES / (bytes + 1);
 }
 
-/* All pages touched, with numbers in -1..1, one set and copies of it: zeros are cheaper to add and to
- * move than what networks hold. */
+/* All pages touched, with numbers in -1..1, one set and copies of it: zeros are cheaper to add and
+ * to move than what networks hold. */
 static void fill(float *x, size_t n, size_t sets)
 {
     uint32_t state = 2463534242u; /* Marsaglia's xorshift */
@@ -98,12 +99,6 @@ static void move_once(const job *j, size_t set)
     memcpy((char *)j->c + set * j->half, (const char *)j->a + set * j->half, j->half);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Of the processor: whoever else wants it does not count. */
 static double clock_s(void)
 {
@@ -126,7 +121,7 @@ static double median_s(const job *j, void (*once)(const job *, size_t), double b
         const double s = clock_s() - before_s;
         run[n++] = s > 1e-9 ? s : 1e-9; /* what the clock can tell */
     } while (n < RUNS_MOST && (n < RUNS_LEAST || clock_s() - start_s < budget_s));
-    qsort(run, n, sizeof run[0], ascending);
+    gsl_sort(run, 1, n);
     return run[n / 2];
 }
 
