@@ -429,27 +429,26 @@ static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_num
 
 /* All that a workload follows from. */
 typedef struct work_key {
-    char zoo[64], layers[48];
+    char zoo[64];
     int32_t batch, numeric; /* batch 0: every */
     int32_t image, sequence, shards;
     uint32_t runner;
 } work_key;
 
-/* false: is not kept. A file can change. */
+/* false: is not kept. A file can change; layers' own descriptions are built as fast as copied. */
 static bool key_of(const dls_model_names *names, int32_t batch, dls_numeric numeric, work_key *key)
 {
-    if (!names->memo || dls_zoo_find(names->zoo->name) != names->zoo) {
+    if (!names->memo || (names->layers && batch == 0) ||
+        dls_zoo_find(names->zoo->name) != names->zoo) {
         return false;
     }
-    const char *layers = names->layers ? names->layers : "";
     *key = (work_key){.batch = batch,
                       .numeric = (int32_t)numeric,
                       .image = names->image,
                       .sequence = names->sequence,
                       .shards = names->shards,
                       .runner = names->runner};
-    return snprintf(key->zoo, sizeof key->zoo, "%s", names->zoo->name) < (int)sizeof key->zoo &&
-           snprintf(key->layers, sizeof key->layers, "%s", layers) < (int)sizeof key->layers;
+    return snprintf(key->zoo, sizeof key->zoo, "%s", names->zoo->name) < (int)sizeof key->zoo;
 }
 
 static dls_status copy_kept(const dls_workload *kept, dls_workload *w, dls_error *err)
