@@ -36,8 +36,7 @@ static const dls_option options[] = {
     {0},
 };
 
-typedef struct owner { /* a virtual cluster */
-    int32_t vc;        /* code, -1: jobs that name none */
+typedef struct owner { /* a virtual cluster, or the jobs that name none */
     int32_t queue;     /* in the tree; -1: it is not there */
     double quota, used;
     size_t next, end; /* its waiting jobs in `waiting` */
@@ -57,7 +56,8 @@ struct fair_share {
     bool reclaim;
     dls_quota_tree tree;
     owner *owner; /* [n], owned */
-    size_t n, cap;
+    int32_t *of_vc; /* [n_vcs + 1], owned: the owner of a code, behind those of jobs that name none */
+    size_t n, cap, n_vcs;
     waiter *waiting;  /* in a round, as all below */
     int32_t *running;
     bool *taken; /* of the running ones */
@@ -104,18 +104,20 @@ static dls_status check_quotas(const char *quotas, int64_t total, dls_error *err
 
 static dls_status find_owners(struct fair_share *s, const dls_view *view, dls_error *err)
 {
+    for (int32_t j = 0; view->vc && j < view->n_jobs; j++) {
+        s->n_vcs = view->vc[j] >= (int32_t)s->n_vcs ? (size_t)view->vc[j] + 1 : s->n_vcs;
+    }
+    DLS_TRY(dls_alloc_array(&s->of_vc, s->n_vcs + 1, sizeof *s->of_vc, "virtual clusters", err));
+    memset(s->of_vc, -1, (s->n_vcs + 1) * sizeof *s->of_vc);
     for (int32_t j = 0; j < view->n_jobs; j++) {
         const int32_t vc = view->vc ? view->vc[j] : -1;
-        size_t i = 0;
-        while (i < s->n && s->owner[i].vc != vc) {
-            i++;
-        }
-        if (i == s->n) {
+        if (s->of_vc[vc + 1] < 0) {
             DLS_TRY(dls_grow(&s->owner, &s->cap, s->n + 1, sizeof *s->owner, err));
             const char *name = dls_view_name(view, DLS_NAME_VC, vc);
             const int32_t queue = dls_quota_find(&s->tree, name);
             const double said = queue < 0 ? quota_of(s->quotas, name) : s->tree.at[queue].own;
-            s->owner[s->n++] = (owner){.vc = vc, .queue = queue, .quota = fmax(said, 0)};
+            s->of_vc[vc + 1] = (int32_t)s->n;
+            s->owner[s->n++] = (owner){.queue = queue, .quota = fmax(said, 0)};
         }
     }
     for (size_t i = 0; i < s->n && !*s->quotas && s->tree.n == 0; i++) {
@@ -148,6 +150,7 @@ static void fini(void *state)
     struct fair_share *s = state;
     dls_quota_tree_fini(&s->tree);
     dls_free(s->owner);
+    dls_free(s->of_vc);
     dls_scratch_fini(s);
 }
 
@@ -157,20 +160,18 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     struct fair_share *s = state;
     DLS_TRY(dls_scratch_clone(s, from, view, err));
     s->owner = NULL;
+    s->of_vc = NULL;
     s->cap = of->n;
     DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
-    return dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err);
+    DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
+    return dls_duplicate(&s->of_vc, of->of_vc, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->of_vc, err);
 }
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
 static owner *owner_of(struct fair_share *s, const dls_view *view, int32_t job)
 {
-    size_t i = 0;
-    while (s->owner[i].vc != (view->vc ? view->vc[job] : -1)) {
-        i++;
-    }
-    return &s->owner[i];
+    return &s->owner[s->of_vc[view->vc ? view->vc[job] + 1 : 0]];
 }
 
 static int by_owner(const void *x, const void *y)

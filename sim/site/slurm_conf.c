@@ -168,7 +168,8 @@ static void read_boot(making *m, const char *date)
 {
     int64_t boot_us, zero_us;
     if (dls_date_parse(date, strlen(date), &boot_us) &&
-        dls_date_parse(m->epoch, strlen(m->epoch), &zero_us) && boot_us <= zero_us) {
+        dls_date_parse(m->epoch, strlen(m->epoch), &zero_us) && boot_us <= zero_us &&
+        zero_us - boot_us < DLS_SITE_NEAR_US) {
         m->boot_s = 1e-6 * (double)(boot_us - zero_us) + 1.6;
     }
 }

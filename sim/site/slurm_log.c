@@ -41,8 +41,8 @@ void dls_site_log_fini(dls_site_log *log)
     *log = (dls_site_log){0};
 }
 
-/* "[2026-11-22T18:41:09.276] ": milliseconds, and microseconds for the order of lines within one.
- */
+/* "[2026-11-22T18:41:09.276] ": milliseconds, and microseconds for the order of lines within one. A time further
+ * from the first job than DLS_SITE_NEAR_US is not of this log. */
 static bool time_of(reading *r, const char *line, int64_t *us)
 {
     int64_t at_us;
@@ -52,6 +52,9 @@ static bool time_of(reading *r, const char *line, int64_t *us)
     }
     const long ms = line[20] == '.' ? strtol(line + 21, &end, 10) : 0;
     at_us += 1000 * (ms >= 0 && ms < 1000 ? ms : 0) - r->zero_us;
+    if (at_us < -DLS_SITE_NEAR_US || at_us > DLS_SITE_NEAR_US) {
+        return false;
+    }
     *us = at_us > r->last_us ? at_us : r->last_us + (r->last_us - at_us < 999);
     r->last_us = *us;
     return true;

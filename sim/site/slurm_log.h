@@ -13,6 +13,9 @@
 
 #include <stdio.h>
 
+/* Microseconds, 30 years: clocks of the controller are no further from the first job (`boot`, `calc_at`). */
+#define DLS_SITE_NEAR_US (INT64_C(950000000) * 1000000)
+
 typedef struct dls_site_run {
     int64_t at_us;
     const char *what; /* "main", "full" or "backfill": a literal */

@@ -7,6 +7,7 @@
  *                            `dlas-gpu`, on five traces of up to 100,000 jobs
  *   bench_soak NAME...       only these policies
  *   bench_soak --trace=NAME  only this trace
+ *   bench_soak --jobs=N      traces of up to N jobs (100,000)
  *   bench_soak --limit=S     processor time that a run may take (5 s); then the next policy
  *   bench_soak --long[=N]    N jobs (10,000,000) on 1,000 GPUs, 76 s apart: 24 years; dlas-gpu
  *   bench_soak --smoke       a hundredth of both
@@ -294,12 +295,15 @@ int main(int argc, char **argv)
 {
     bool smoke = false, well = true;
     double limit_s = 5;
-    size_t n_long = 0;
+    size_t n_long = 0, most = 100000;
     const char *trace = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--smoke") == 0) {
             smoke = true;
             limit_s = 1;
+            most = 1000;
+        } else if (strncmp(argv[i], "--jobs=", 7) == 0) {
+            most = strtoull(argv[i] + 7, NULL, 10);
         } else if (strncmp(argv[i], "--trace=", 8) == 0) {
             trace = argv[i] + 8;
         } else if (strncmp(argv[i], "--limit=", 8) == 0) {
@@ -311,7 +315,6 @@ int main(int argc, char **argv)
     if (n_long > 0 || smoke) {
         well = lasts(smoke ? LONG_JOBS / 100 : n_long);
     }
-    const size_t most = smoke ? 1000 : 100000;
     for (int kind = 0; n_long == 0 && kind < TRACES; kind++) {
         if (trace && strcmp(trace, traces[kind]) != 0) {
             continue;
