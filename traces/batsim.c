@@ -23,6 +23,7 @@ typedef struct profiles {
     dls_strdict names;
     profile *of; /* [names.n] */
     size_t cap;
+    dls_trace_builder *b; /* NULL while profiles are read */
 } profiles;
 
 static dls_status read_profile(const dls_walk *w, json_object *from, profile *p, dls_error *err)
@@ -65,13 +66,17 @@ static dls_status read_profiles(dls_walk *w, profiles *all, dls_error *err)
     }
 }
 
-static dls_status read_job(const dls_walk *w, json_object *job, const profiles *all,
-                           dls_trace_builder *b, dls_error *err)
+static dls_status read_job(void *user, dls_walk *w, json_object *job, dls_error *err)
 {
+    const profiles *all = user;
+    dls_trace_builder *b = all->b;
     dls_job_rec rec;
     int64_t res = DLS_ABSENT, number = DLS_ABSENT;
     char id[24];
     const char *name = "";
+    if (dls_trace_builder_full(b)) {
+        return DLS_OK;
+    }
     dls_job_rec_init(&rec);
     rec.submit_us = DLS_ABSENT;
     if (json_object_is_type(json_object_object_get(job, "id"), json_type_string)) {
@@ -115,22 +120,8 @@ static dls_status read_job(const dls_walk *w, json_object *job, const profiles *
     return dls_walk_add(w, b, &rec, err);
 }
 
-static dls_status read_jobs(dls_walk *w, const profiles *all, dls_trace_builder *b, dls_error *err)
-{
-    DLS_TRY(dls_walk_enter(w, '[', err));
-    for (bool more;;) {
-        DLS_HOLD(json_object_put) json_object *job = NULL;
-        DLS_TRY(dls_walk_item(w, ']', &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_walk_object(w, &job, err));
-        DLS_TRY(dls_trace_builder_full(b) ? DLS_OK : read_job(w, job, all, b, err));
-    }
-}
-
-/* One walk over the outer object: the profiles, or (b) the jobs. */
-static dls_status walk(dls_walk *w, profiles *all, dls_trace_builder *b, dls_error *err)
+/* One walk over the outer object: the profiles, or the jobs. */
+static dls_status walk(dls_walk *w, profiles *all, dls_error *err)
 {
     w->p = w->src->text;
     DLS_TRY(dls_walk_enter(w, '{', err));
@@ -140,10 +131,10 @@ static dls_status walk(dls_walk *w, profiles *all, dls_trace_builder *b, dls_err
         if (!more) {
             return dls_walk_end(w, err);
         }
-        if (!b && strcmp(key, "profiles") == 0) {
+        if (!all->b && strcmp(key, "profiles") == 0) {
             DLS_TRY(read_profiles(w, all, err));
-        } else if (b && strcmp(key, "jobs") == 0) {
-            DLS_TRY(read_jobs(w, all, b, err));
+        } else if (all->b && strcmp(key, "jobs") == 0) {
+            DLS_TRY(dls_walk_objects(w, read_job, all, err));
         } else {
             DLS_TRY(dls_walk_skip(w, err));
         }
@@ -161,8 +152,9 @@ static dls_status read_batsim(const dls_trace_source *src, dls_trace_builder *b,
     DLS_OWN(profiles_fini) profiles all = {0};
     DLS_OWN(dls_walk_fini) dls_walk w = {0};
     DLS_TRY(dls_walk_init(&w, src, err));
-    DLS_TRY(walk(&w, &all, NULL, err));
-    return walk(&w, &all, b, err);
+    DLS_TRY(walk(&w, &all, err));
+    all.b = b;
+    return walk(&w, &all, err);
 }
 
 static int sniff(const dls_trace_source *src)

@@ -61,6 +61,8 @@ static const char header[] =
 typedef struct table {
     char *text;
     size_t n, cap, line;
+    const char *counted; /* of the file: up to here `lines` */
+    size_t lines;
 } table;
 
 static dls_status add_text(table *t, const char *s, size_t len, dls_error *err)
@@ -220,27 +222,17 @@ static dls_status add_job(const dls_walk *w, json_object *job, table *t, dls_err
 }
 
 /* A row stands in the line that its job ends in, if no other does, so that messages name it. */
-static dls_status read_jobs(dls_walk *w, table *t, dls_error *err)
+static dls_status add_row(void *user, dls_walk *w, json_object *job, dls_error *err)
 {
-    const char *counted = w->src->text;
-    size_t line = 1;
-    DLS_TRY(dls_walk_enter(w, '[', err));
-    for (bool more;;) {
-        DLS_HOLD(json_object_put) json_object *job = NULL;
-        DLS_TRY(dls_walk_item(w, ']', &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_walk_object(w, &job, err));
-        for (; (counted = memchr(counted, '\n', (size_t)(w->at - counted))); counted++) {
-            line++;
-        }
-        counted = w->at;
-        do {
-            DLS_TRY(add_text(t, "\n", 1, err));
-        } while (++t->line < line);
-        DLS_TRY(add_job(w, job, t, err));
+    table *t = user;
+    for (; (t->counted = memchr(t->counted, '\n', (size_t)(w->at - t->counted))); t->counted++) {
+        t->lines++;
     }
+    t->counted = w->at;
+    do {
+        DLS_TRY(add_text(t, "\n", 1, err));
+    } while (++t->line < t->lines);
+    return add_job(w, job, t, err);
 }
 
 static dls_status read_all(dls_walk *w, table *t, dls_error *err)
@@ -255,7 +247,7 @@ static dls_status read_all(dls_walk *w, table *t, dls_error *err)
         }
         if (strcmp(key, "jobs") == 0) {
             found = true;
-            DLS_TRY(read_jobs(w, t, err));
+            DLS_TRY(dls_walk_objects(w, add_row, t, err));
         } else {
             DLS_TRY(dls_walk_skip(w, err));
         }
@@ -278,7 +270,7 @@ static void table_fini(table *t)
 dls_status dls_sacct_table(const dls_trace_source *src, char **text, size_t *len, dls_error *err)
 {
     DLS_OWN(dls_walk_fini) dls_walk w = {0};
-    DLS_OWN(table_fini) table t = {.line = 1};
+    DLS_OWN(table_fini) table t = {.line = 1, .counted = src->text, .lines = 1};
     DLS_TRY(dls_walk_init(&w, src, err));
     w.p = src->text;
     DLS_TRY(add_text(&t, header, sizeof header - 1, err));

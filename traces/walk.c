@@ -125,6 +125,20 @@ dls_status dls_walk_object(dls_walk *w, json_object **out, dls_error *err)
     return dls_walk_value(w, out, err);
 }
 
+dls_status dls_walk_objects(dls_walk *w, dls_walk_fn one, void *user, dls_error *err)
+{
+    DLS_TRY(dls_walk_enter(w, '[', err));
+    for (bool more;;) {
+        DLS_HOLD(json_object_put) json_object *item = NULL;
+        DLS_TRY(dls_walk_item(w, ']', &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        DLS_TRY(dls_walk_object(w, &item, err));
+        DLS_TRY(one(user, w, item, err));
+    }
+}
+
 dls_status dls_walk_key(dls_walk *w, char key[DLS_WALK_TEXT], bool *more, dls_error *err)
 {
     json_object *name;

@@ -41,6 +41,9 @@ dls_status dls_walk_key(dls_walk *w, char key[DLS_WALK_TEXT], bool *more,
 dls_status dls_walk_value(dls_walk *w, json_object **out, dls_error *err) DLS_MUST_CHECK;
 /* An object, no other value. */
 dls_status dls_walk_object(dls_walk *w, json_object **out, dls_error *err) DLS_MUST_CHECK;
+/* one() for each item of an array of objects, from before the array to behind it. */
+typedef dls_status (*dls_walk_fn)(void *user, dls_walk *w, json_object *item, dls_error *err);
+dls_status dls_walk_objects(dls_walk *w, dls_walk_fn one, void *user, dls_error *err) DLS_MUST_CHECK;
 /* Pass over the value, with a tree of no more than one of its items. */
 dls_status dls_walk_skip(dls_walk *w, dls_error *err) DLS_MUST_CHECK;
 /* Nothing but blanks may follow. */

@@ -46,7 +46,8 @@ static double log_time(double log_acc, double log_net, double gamma, double *sha
     return most + log(acc + net) / gamma;
 }
 
-double dls_goodput_at(const dls_goodput_model *model, const dls_goodput_job *job, int32_t nodes,
+/* In examples of the least batch per second. */
+static double goodput_at(const dls_goodput_model *model, const dls_goodput_job *job, int32_t nodes,
                       int32_t replicas, int32_t local, int32_t accum)
 {
     const double *p = model->p;
@@ -80,7 +81,7 @@ double dls_goodput_best(const dls_goodput_model *model, const dls_goodput_job *j
         last_a = a;
         const double good = m < job->local_min || m > job->local_max
                                 ? 0
-                                : dls_goodput_at(model, job, nodes, replicas, m, a);
+                                : goodput_at(model, job, nodes, replicas, m, a);
         if (good > best) {
             best = good;
             best_m = m;

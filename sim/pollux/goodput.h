@@ -51,9 +51,6 @@ double dls_goodput_error(const dls_goodput_seen *seen, size_t n, const double *p
  * optima, and which one is found tells how far a model trusts what it has not seen. Allocates
  * nothing. O(n) a step, at most a few hundred steps. */
 void dls_goodput_fit(dls_goodput_model *model, const dls_goodput_seen *seen, size_t n);
-/* In examples of the least batch per second. */
-double dls_goodput_at(const dls_goodput_model *model, const dls_goodput_job *job, int32_t nodes,
-                      int32_t replicas, int32_t local, int32_t accum);
 /* The best batch on so many replicas among 50 from the least to the greatest; 0: there is none.
  * local, accum: how it is split; they may be NULL. */
 double dls_goodput_best(const dls_goodput_model *model, const dls_goodput_job *job, int32_t nodes,

@@ -176,7 +176,8 @@ static int32_t least_of(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-double dls_ef_align(const dls_ef_planner *p, double base_s, double t_s)
+/* t_s; as published base_s + whole slots, at or after t_s. */
+static double align(const dls_ef_planner *p, double base_s, double t_s)
 {
     if (!p->upstream) {
         return t_s;
@@ -227,7 +228,7 @@ static bool hold_given(search *s)
     }
     set_step(s->p, &s->plan->gpus, s->at, s->given);
     const double real = whole(s->p, s->at + s->left / speed),
-                 end = dls_ef_align(s->p, s->now, real);
+                 end = align(s->p, s->now, real);
     if (next >= end && s->j->deadline >= real) {
         const int32_t free_now = value_at(s->future, s->at);
         const int32_t last = value_before(s->future, end, s->p->gpus);
@@ -295,7 +296,7 @@ static void fill_forwards(search *s, double since)
                     s->left -= work;
                 } else {
                     const double run = whole(s->p, s->left / dls_ef_speed(s->j, share));
-                    end = from + dls_ef_align(s->p, 0, run);
+                    end = from + align(s->p, 0, run);
                     real = from + run;
                     break;
                 }
@@ -308,7 +309,7 @@ static void fill_forwards(search *s, double since)
         const double speed = dls_ef_speed(s->j, share);
         const double run = speed > 0 ? whole(s->p, s->left / speed) : 0; /* rounding left nothing */
         put_share(s, from, share);
-        end = from + dls_ef_align(s->p, 0, run);
+        end = from + align(s->p, 0, run);
         real = from + run;
     }
     if (!has(s->future, end)) {
@@ -348,7 +349,7 @@ static void be_late(search *s)
         set_step(s->p, &s->plan->gpus, from, share);
         if (share > 0 && (t - from) * speed >= s->left) {
             const double real = whole(s->p, from + s->left / speed);
-            const double end = dls_ef_align(s->p, s->now, real);
+            const double end = align(s->p, s->now, real);
             for (size_t k = first_step(s->free, s->late); k < s->free->n && s->free->t[k] < end;
                  k++) {
                 last = has(s->future, s->free->t[k]) ? value_at(s->future, s->free->t[k]) : last;
@@ -376,7 +377,7 @@ static void be_late(search *s)
     const int32_t share = s->given > 0 ? s->given : down(s->j, least_of(s->p->gpus, most(s->j)));
     set_step(s->p, &s->plan->gpus, from, share);
     const double real = whole(s->p, from + s->left / dls_ef_speed(s->j, share));
-    const double end = dls_ef_align(s->p, s->now, real);
+    const double end = align(s->p, s->now, real);
     set_step(s->p, s->free, from, s->p->gpus - share);
     set_step(s->p, s->free, end, s->p->gpus);
     finish(s, end, real);
@@ -393,7 +394,7 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
                 .plan = plan,
                 .now = now,
                 .at = now,
-                .late = dls_ef_align(p, now, j->deadline),
+                .late = align(p, now, j->deadline),
                 .left = j->left,
                 .given = given};
     copy(p, free, future);

@@ -71,9 +71,6 @@ void dls_ef_job_level(dls_ef_job *j, int32_t gpus, double speed);
 /* Work per second on that many GPUs, a level; 0. */
 double dls_ef_speed(const dls_ef_job *j, int32_t gpus);
 
-/* t_s; as published base_s + whole slots, at or after t_s. */
-double dls_ef_align(const dls_ef_planner *p, double base_s, double t_s);
-
 /* Sort by deadline and plan each of the jobs in turn for its minimum satisfactory share, in a
  * cluster that is free from now on; true if all deadlines are met. Shares (gpus) are those of the
  * plans now. O(jobs x levels x steps). */

@@ -45,7 +45,8 @@ double dls_kueue_share(const dls_quota_tree *t, int32_t node)
     return q->weight > 0 ? ratio / q->weight : NO_WEIGHT + ratio;
 }
 
-void dls_kueue_part(const dls_quota_tree *t, int32_t *a, int32_t *b)
+/* The nodes in which the paths of two queues to the top part. */
+static void part(const dls_quota_tree *t, int32_t *a, int32_t *b)
 {
     while (t->at[*a].parent != t->at[*b].parent) {
         const int32_t x = t->at[*a].depth, y = t->at[*b].depth;
@@ -298,7 +299,7 @@ static bool take_fair(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *lo
                       int32_t from, bool initial)
 {
     int32_t mine = in->queue, theirs = from;
-    dls_kueue_part(t, &mine, &theirs);
+    part(t, &mine, &theirs);
     const double own = dls_kueue_share(t, mine), before = dls_kueue_share(t, theirs);
     for (size_t k; (k = head_of(s, from)) < s->n;) {
         dls_kueue_load *of = &load[s->at[k].load];

@@ -44,7 +44,5 @@ dls_status dls_kueue_preempt(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_l
 void dls_kueue_restore(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load);
 /* How unfairly much a queue or cohort borrows: thousandths of what its parent can have, by its weight; 0: nothing. */
 double dls_kueue_share(const dls_quota_tree *t, int32_t node);
-/* The nodes in which the paths of two queues to the top part. O(depth). */
-void dls_kueue_part(const dls_quota_tree *t, int32_t *a, int32_t *b);
 
 #endif

@@ -272,8 +272,9 @@ static series series_of(json_object *labels)
 }
 
 /* {"metric": {labels}, "values": [[seconds, "value"], ..]} */
-static dls_status add_series(reading *r, const dls_walk *w, json_object *item, dls_error *err)
+static dls_status add_series(void *user, dls_walk *w, json_object *item, dls_error *err)
 {
+    reading *r = user;
     json_object *labels, *values;
     char where[300];
     if (!json_object_object_get_ex(item, "metric", &labels) ||
@@ -301,20 +302,6 @@ static dls_status add_series(reading *r, const dls_walk *w, json_object *item, d
     return DLS_OK;
 }
 
-static dls_status read_result(reading *r, dls_walk *w, dls_error *err)
-{
-    DLS_TRY(dls_walk_enter(w, '[', err));
-    for (bool more;;) {
-        DLS_HOLD(json_object_put) json_object *item = NULL;
-        DLS_TRY(dls_walk_item(w, ']', &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_walk_object(w, &item, err));
-        DLS_TRY(add_series(r, w, item, err));
-    }
-}
-
 /* {"status": "success", "data": {"resultType": "matrix", "result": [..]}}; `data`: in its object.
  */
 static dls_status read_answer(reading *r, dls_walk *w, bool data, bool *found, dls_error *err)
@@ -330,7 +317,7 @@ static dls_status read_answer(reading *r, dls_walk *w, bool data, bool *found, d
             DLS_TRY(read_answer(r, w, true, found, err));
         } else if (data && strcmp(key, "result") == 0) {
             *found = true;
-            DLS_TRY(read_result(r, w, err));
+            DLS_TRY(dls_walk_objects(w, add_series, r, err));
         } else {
             DLS_TRY(dls_walk_skip(w, err));
         }

@@ -41,7 +41,8 @@ json_object *dls_kube_list_of(json_object *of, const char *name, size_t *n)
     return is ? out : NULL;
 }
 
-int64_t dls_kube_milli(json_object *of, const char *name, bool *odd)
+/* "8", 8, "63500m", "1k": thousandths, of at most a million; *odd: it is no quantity, and counts for nothing. */
+static int64_t milli_of(json_object *of, const char *name, bool *odd)
 {
     static const struct {
         const char *suffix;
@@ -64,7 +65,7 @@ int64_t dls_kube_milli(json_object *of, const char *name, bool *odd)
 int64_t dls_kube_quotas_milli(dls_kube_quotas *q, json_object *of, const char *name)
 {
     bool odd;
-    const int64_t out = dls_kube_milli(of, name, &odd);
+    const int64_t out = milli_of(of, name, &odd);
     if (odd && q->odd++ == 0) {
         snprintf(q->first_odd, sizeof q->first_odd, "%s: %s", name, json_object_get_string(dls_kube_get(of, name)));
     }

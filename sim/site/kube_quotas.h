@@ -21,8 +21,6 @@ json_object *dls_kube_get(json_object *of, const char *name);
 const char *dls_kube_text(json_object *of, const char *name);
 /* A member that is a list, and its length. */
 json_object *dls_kube_list_of(json_object *of, const char *name, size_t *n);
-/* "8", 8, "63500m", "1k": thousandths, of at most a million; *odd: it is no quantity, and counts for nothing. */
-int64_t dls_kube_milli(json_object *of, const char *name, bool *odd);
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
 

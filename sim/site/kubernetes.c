@@ -347,8 +347,9 @@ static dls_status read_local_queue(reading *r, json_object *queue, dls_error *er
     return DLS_OK;
 }
 
-static dls_status read_item(reading *r, json_object *item, dls_error *err)
+static dls_status read_item(void *user, dls_walk *w, json_object *item, dls_error *err)
 {
+    reading *r = user;
     static const struct {
         const char *kind;
         dls_status (*read)(reading *r, json_object *item, dls_error *err);
@@ -367,23 +368,9 @@ static dls_status read_item(reading *r, json_object *item, dls_error *err)
     if (is) {
         return DLS_OK;
     }
-    DLS_TRY(dls_kube_quotas_read(&r->quotas, &r->w, kind, item, &is, err));
+    DLS_TRY(dls_kube_quotas_read(&r->quotas, w, kind, item, &is, err));
     r->other += !is;
     return DLS_OK;
-}
-
-static dls_status read_items(reading *r, dls_error *err)
-{
-    DLS_TRY(dls_walk_enter(&r->w, '[', err));
-    for (bool more;;) {
-        DLS_HOLD(json_object_put) json_object *item = NULL;
-        DLS_TRY(dls_walk_item(&r->w, ']', &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_walk_object(&r->w, &item, err));
-        DLS_TRY(read_item(r, item, err));
-    }
 }
 
 static dls_status read_list(reading *r, dls_error *err)
@@ -395,7 +382,7 @@ static dls_status read_list(reading *r, dls_error *err)
         if (!more) {
             return DLS_OK;
         }
-        DLS_TRY(strcmp(key, "items") == 0 ? read_items(r, err) : dls_walk_skip(&r->w, err));
+        DLS_TRY(strcmp(key, "items") == 0 ? dls_walk_objects(&r->w, read_item, r, err) : dls_walk_skip(&r->w, err));
     }
 }
 

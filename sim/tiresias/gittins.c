@@ -65,7 +65,8 @@ void dls_tir_samples_fini(dls_tir_samples *x)
     DLS_FREE_ALL(x->value, x->sum, x->order);
 }
 
-int32_t dls_tir_samples_above(const dls_tir_samples *x, int64_t a)
+/* How many samples are <= a: the index into order, and value[] of it is the next to cross. */
+static int32_t samples_above(const dls_tir_samples *x, int64_t a)
 {
     int32_t lo = 0, hi = x->n;
     while (lo < hi) {
@@ -81,7 +82,7 @@ int32_t dls_tir_samples_above(const dls_tir_samples *x, int64_t a)
 
 int64_t dls_tir_samples_expected(const dls_tir_samples *x, int64_t a)
 {
-    const int32_t n = x->n, i = dls_tir_samples_above(x, a);
+    const int32_t n = x->n, i = samples_above(x, a);
     if (i == n) {
         return 0;
     }
@@ -97,9 +98,9 @@ static int64_t gittins_index(const dls_tir_samples *x, int32_t k)
 {
     const int32_t n = x->n;
     const int64_t a = x->value[k] - 1;
-    const int32_t from = dls_tir_samples_above(x, a);
+    const int32_t from = samples_above(x, a);
     const int32_t to =
-        a + WINDOW_S > x->value[n - 1] - 1 ? n - 1 : dls_tir_samples_above(x, a + WINDOW_S);
+        a + WINDOW_S > x->value[n - 1] - 1 ? n - 1 : samples_above(x, a + WINDOW_S);
     const double share = (double)(to - from) / (double)(n - from);
     const double p = (double)dls_tir_round_scaled(share, 1e5, x->python3) / 1e5;
     const int64_t spent = x->sum[to] - x->sum[from] + (int64_t)WINDOW_S * (n - to);

@@ -32,8 +32,6 @@ void dls_tir_samples_fini(dls_tir_samples *x);
 /* Order of int64_t, for qsort. */
 int dls_tir_compare_i64(const void *a, const void *b);
 
-/* How many samples are <= a: the index into order, and value[] of it is the next to cross. */
-int32_t dls_tir_samples_above(const dls_tir_samples *x, int64_t a);
 /* Expected remaining time after a seconds, in hundredths of a second. */
 int64_t dls_tir_samples_expected(const dls_tir_samples *x, int64_t a);
 
