@@ -19,6 +19,19 @@
 
 enum { SETTINGS_MAX = 1024 };
 
+typedef struct session {
+    const dls_training *req;
+    dls_dataset *set;
+    dls_inspector *insp;
+    size_t setting[SETTINGS_MAX];
+    size_t n_settings;
+    dls_progress bar;
+    size_t done; /* settings */
+    dls_train_course course[SETTINGS_MAX];
+    dls_named_course named[SETTINGS_MAX];
+    size_t n_courses;
+} session;
+
 /* ---- which settings -------------------------------------------------------------------------- */
 
 static bool is_called(const dls_dataset_setting *s, const char *name)
@@ -57,69 +70,46 @@ static dls_status check_left_out(const dls_dataset *set, const dls_training_choi
     return DLS_OK;
 }
 
-/* Their indices in the set; chosen has room for SETTINGS_MAX. */
-static dls_status choose(const dls_dataset *set, const dls_inspector *insp,
-                         const dls_training_choice *c, size_t *chosen, size_t *n, dls_error *err)
+static dls_status choose(session *s, dls_error *err)
 {
-    *n = 0;
-    DLS_TRY(check_left_out(set, c, err));
-    for (size_t i = 0; c->all && i < set->n_settings && i < SETTINGS_MAX; i++) {
-        if (dls_inspector_find(insp, set->setting[i].name) == -2 && !is_left_out(c, set, i)) {
-            chosen[(*n)++] = i;
+    const dls_training_choice *c = &s->req->choice;
+    DLS_TRY(check_left_out(s->set, c, err));
+    for (size_t i = 0; c->all && i < s->set->n_settings && i < SETTINGS_MAX; i++) {
+        if (dls_inspector_find(s->insp, s->set->setting[i].name) == -2 &&
+            !is_left_out(c, s->set, i)) {
+            s->setting[s->n_settings++] = i;
         }
     }
-    for (size_t i = 0; i < c->setting.n && *n < SETTINGS_MAX; i++) {
-        const int32_t idx = dls_dataset_find(set, c->setting.at[i]);
+    for (size_t i = 0; i < c->setting.n && s->n_settings < SETTINGS_MAX; i++) {
+        const int32_t idx = dls_dataset_find(s->set, c->setting.at[i]);
         if (idx < 0) {
             return dls_fail(err, DLS_EINPUT, c->setting.at[i], "no setting \"%s\"",
                             c->setting.at[i]);
         }
-        chosen[(*n)++] = (size_t)idx;
-    }
-    return DLS_OK;
-}
-
-static dls_status numbers_of(const dls_dataset *set, const size_t *settings, size_t n,
-                             const char *hardware, double *number, dls_error *err)
-{
-    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
-    DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    for (size_t i = 0; i < n; i++) {
-        const dls_setting_info info = dls_dataset_setting_info(&set->setting[settings[i]]);
-        DLS_TRY(dls_condition_of_setting(&hw, &info, number + i * DLS_CONDITIONS, err));
+        s->setting[s->n_settings++] = (size_t)idx;
     }
     return DLS_OK;
 }
 
 /* One inspector of them all, which is told of each setting in numbers (dataset/condition.h). */
-static dls_status fit_together(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
-                               size_t n, const char *hardware, const dls_data_options *data,
-                               const dls_train_options *train, dls_train_course *course,
-                               dls_error *err)
+static dls_status fit_together(const session *s, const dls_train_options *o,
+                               dls_train_course *course, dls_error *err)
 {
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     DLS_FREED double *number = NULL;
-    DLS_TRY(dls_alloc_array(&number, (n + 1) * DLS_CONDITIONS, sizeof *number,
+    DLS_TRY(dls_hardware_load(s->req->hardware, &hw, err));
+    DLS_TRY(dls_alloc_array(&number, (s->n_settings + 1) * DLS_CONDITIONS, sizeof *number,
                             "numbers of settings", err));
-    DLS_TRY(numbers_of(set, settings, n, hardware, number, err));
-    DLS_TRY(dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
-    const dls_fit_settings which = {settings, number, n};
-    return dls_fit_all(insp, set, &which, data, train, course, err);
+    for (size_t i = 0; i < s->n_settings; i++) {
+        const dls_setting_info info = dls_dataset_setting_info(&s->set->setting[s->setting[i]]);
+        DLS_TRY(dls_condition_of_setting(&hw, &info, number + i * DLS_CONDITIONS, err));
+    }
+    DLS_TRY(dls_inspector_condition(s->insp, dls_condition_names, DLS_CONDITIONS, err));
+    const dls_fit_settings which = {s->setting, number, s->n_settings};
+    return dls_fit_all(s->insp, s->set, &which, &s->req->data, o, course, err);
 }
 
 /* ---- training -------------------------------------------------------------------------------- */
-
-typedef struct session {
-    const dls_training *req;
-    dls_dataset *set;
-    dls_inspector *insp;
-    size_t setting[SETTINGS_MAX];
-    size_t n_settings;
-    dls_progress bar;
-    size_t done; /* settings */
-    dls_train_course course[SETTINGS_MAX];
-    dls_named_course named[SETTINGS_MAX];
-    size_t n_courses;
-} session;
 
 static bool progress(void *user, const dls_train_epoch *e)
 {
@@ -149,8 +139,7 @@ static dls_status train_one(session *s, const size_t *setting, const char *name,
     dls_progress_start(&s->bar, req->when, req->quiet, name);
     dls_status status;
     if (req->together) {
-        status = fit_together(s->insp, s->set, setting, s->n_settings, req->hardware, &req->data,
-                              &o, course, err);
+        status = fit_together(s, &o, course, err);
     } else {
         status = dls_together_settle(s->insp, s->set, setting, 1, req->hardware, err);
         DLS_THEN(status, dls_fit_setting(s->insp, s->set, *setting, req->tune, &req->data, &o,
@@ -194,7 +183,7 @@ static dls_status train_all(session *s, dls_error *err)
     DLS_TRY(dls_dataset_load(req->dataset.at[0], req->choice.all ? NULL : req->choice.setting.at,
                              req->choice.all ? 0 : req->choice.setting.n, &s->set, err));
     DLS_TRY(open_inspector(s, err));
-    DLS_TRY(choose(s->set, s->insp, &req->choice, s->setting, &s->n_settings, err));
+    DLS_TRY(choose(s, err));
     dls_status status = DLS_OK;
     const size_t rounds = req->together && s->n_settings > 0 ? 1 : s->n_settings;
     for (; status == DLS_OK && s->done < rounds; s->done++) {

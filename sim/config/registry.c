@@ -57,13 +57,6 @@ static void list_cut(policy_list *list, size_t n)
     list->name[n] = NULL;
 }
 
-static void list_fini(policy_list *list)
-{
-    dls_free(list->ops);
-    dls_free(list->name);
-    dls_free(list->plugin);
-}
-
 static const void *list_find(const policy_list *list, const char *name)
 {
     for (size_t i = 0; i < list->n; i++) {
@@ -95,14 +88,12 @@ void dls_registry_destroy(dls_registry *reg)
     if (!reg) {
         return;
     }
-    list_fini(&reg->scheds);
-    list_fini(&reg->placements);
     for (size_t i = 0; i < reg->n_plugins; i++) {
         dlclose(reg->plugins[i].handle);
         dls_free(reg->plugins[i].path);
     }
-    dls_free(reg->plugins);
-    dls_free(reg);
+    DLS_FREE_ALL(reg->scheds.ops, reg->scheds.name, reg->scheds.plugin, reg->placements.ops,
+                 reg->placements.name, reg->placements.plugin, reg->plugins, reg);
 }
 
 /* The checks that both kinds of policy share. */
