@@ -158,15 +158,12 @@ static dls_status add_runs(dls_comparison *c, const char *path, const dls_result
 {
     const size_t n = file->ids.n, first = c->n_designs;
     for (size_t i = 0, point = 0; i < (run_id ? 1 : n); i++) {
-        dls_run *run;
+        DLS_HOLD(dls_run_close) dls_run *run = NULL;
         DLS_TRY(dls_run_open(file, run_id ? run_id : dls_results_run_id(file, i), &run, err));
         point = point_of(points, run->id, point);
-        dls_status status = dls_run_verify(run, err);
-        DLS_THEN(status, add_run(c, path, run, n > 1, points, point,
-                                 points->n ? first : c->n_designs, err));
+        DLS_TRY(dls_run_verify(run, err));
+        DLS_TRY(add_run(c, path, run, n > 1, points, point, points->n ? first : c->n_designs, err));
         point++;
-        dls_run_close(run);
-        DLS_TRY(status);
     }
     return take_baselines(c, points, err);
 }

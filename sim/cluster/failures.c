@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "base/units.h"
 
@@ -254,12 +255,12 @@ static dls_status emit(reader *r, int64_t t_us, int32_t node, dls_failure_what w
 /* An instance takes the lowest absent node. */
 static dls_status place_instances(reader *r, dls_error *err)
 {
-    const char **holder = dls_alloc_zero((size_t)r->n_nodes, sizeof *holder);
-    dls_status status = holder ? DLS_OK : dls_nomem(err, "nodes", (size_t)r->n_nodes);
-    for (int32_t k = 0; k < r->n_nodes && status == DLS_OK; k++) {
-        status = emit(r, 0, k, DLS_NODE_FAILS, 1, err);
+    DLS_FREED const char **holder = NULL;
+    DLS_TRY(dls_alloc_array(&holder, (size_t)r->n_nodes, sizeof *holder, "nodes", err));
+    for (int32_t k = 0; k < r->n_nodes; k++) {
+        DLS_TRY(emit(r, 0, k, DLS_NODE_FAILS, 1, err));
     }
-    for (size_t i = 0; i < r->n && status == DLS_OK; i++) {
+    for (size_t i = 0; i < r->n; i++) {
         const line *l = &r->lines[i];
         const bool add = l->what == DLS_NODE_REPAIRED;
         int32_t k = 0;
@@ -272,10 +273,9 @@ static dls_status place_instances(reader *r, dls_error *err)
             continue;
         }
         holder[k] = add ? l->name : NULL;
-        status = emit(r, l->t_us, k, l->what, 1, err);
+        DLS_TRY(emit(r, l->t_us, k, l->what, 1, err));
     }
-    dls_free(holder);
-    return status;
+    return DLS_OK;
 }
 
 /* The lowest nodes are alive. */
@@ -317,14 +317,11 @@ dls_status dls_failure_trace_load(const char *path, int32_t n_nodes, dls_failure
                                   dls_error *err)
 {
     reader r = {.path = path, .out = out, .n_nodes = n_nodes};
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     *out = (dls_failure_trace){0};
     DLS_TRY(dls_csv_open(&csv, path, err));
     dls_status status = read_lines(&r, &csv, err);
-    if (status == DLS_OK) {
-        status = place_lines(&r, err);
-    }
-    dls_csv_fini(&csv);
+    DLS_THEN(status, place_lines(&r, err));
     dls_free(r.lines);
     if (status != DLS_OK) {
         dls_failure_trace_fini(out);

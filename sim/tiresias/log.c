@@ -12,6 +12,7 @@
  * Line ends are CRLF. Numbers are formatted by hand: a log has a row per event.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/atomicfile.h"
 #include "base/csv.h"
 #include "base/folder.h"
@@ -104,17 +105,13 @@ static dls_status check(const dls_tiresias_log *log, dls_error *err)
 static dls_status open_file(dls_tiresias_log *log, int which, const char *dir, dls_error *err)
 {
     const size_t n = strlen(dir) + strlen(names[which]) + 2;
-    char *path = dls_alloc(n);
+    DLS_FREED char *path = dls_alloc(n);
     out_file *o = &log->file[which];
     if (!path) {
         return dls_nomem(err, "log file", n);
     }
     snprintf(path, n, "%s/%s", dir, names[which]);
-    const dls_status status = dls_atomicfile_begin(&o->atomic, path, err);
-    dls_free(path);
-    if (status != DLS_OK) {
-        return status;
-    }
+    DLS_TRY(dls_atomicfile_begin(&o->atomic, path, err));
     o->f = fopen(o->atomic.part, "w");
     if (!o->f) {
         return write_failed(o, err);
@@ -176,19 +173,15 @@ static dls_status open_log(dls_tiresias_log *log, const char *dir, dls_error *er
 dls_status dls_tiresias_log_create(const char *dir, const dls_tiresias_params *p, bool flush,
                                    dls_tiresias_log **out, dls_error *err)
 {
-    dls_tiresias_log *log;
+    DLS_HOLD(dls_tiresias_log_destroy) dls_tiresias_log *log = NULL;
     DLS_TRY(dls_alloc_array(&log, 1, sizeof *log, "log", err));
     log->k = p->cluster;
     log->n_nodes = p->cluster.switches * p->cluster.nodes_per_switch;
     log->by_count = strcmp(p->scheme, "count") == 0;
     log->gandiva = strcmp(p->scheme, "gandiva") == 0;
     log->flush = flush;
-    const dls_status status = open_log(log, dir, err);
-    if (status != DLS_OK) {
-        dls_tiresias_log_destroy(log);
-        return status;
-    }
-    *out = log;
+    DLS_TRY(open_log(log, dir, err));
+    *out = dls_take(&log);
     return DLS_OK;
 }
 

@@ -13,8 +13,8 @@
 #include "base/alloc.h"
 #include "base/decimal.h"
 #include "base/file.h"
+#include "base/json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -144,7 +144,7 @@ dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, 
     if (!tokener) {
         return dls_nomem(err, "JSON reader", 0);
     }
-    struct json_object *root = json_tokener_parse_ex(tokener, text, (int)len);
+    DLS_HOLD(json_object_put) json_object *root = json_tokener_parse_ex(tokener, text, (int)len);
     const enum json_tokener_error why = json_tokener_get_error(tokener);
     const size_t at = json_tokener_get_parse_end(tokener);
     json_tokener_free(tokener);
@@ -156,8 +156,6 @@ dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, 
         return dls_fail(err, DLS_EINPUT, dls_file_where(path, text, at, where, sizeof where),
                         "not a JSON table of throughputs: %s", json_tokener_error_desc(why));
     }
-    const dls_status status = add_all(out, path, root, err);
     out->each = true;
-    json_object_put(root);
-    return status;
+    return add_all(out, path, root, err);
 }

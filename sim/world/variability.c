@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/own.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -182,7 +183,7 @@ dls_status dls_variability_load(const dls_world_params *p, const dls_kinds *kind
                                 dls_variability *out, dls_error *err)
 {
     static const char *const names[N_COLS] = {"class", "slowdown", "quantile", "node", "gpu"};
-    reader *r;
+    DLS_FREED reader *r = NULL;
     int32_t node = 0, n_nodes = 0;
     for (int32_t g = 0; g < p->cluster->n_groups; g++) {
         n_nodes += p->cluster->groups[g].nodes;
@@ -198,13 +199,11 @@ dls_status dls_variability_load(const dls_world_params *p, const dls_kinds *kind
     DLS_TRY(dls_alloc_array(&r, 1, sizeof *r, "variability", err));
     r->v = out;
     r->n_nodes = n_nodes;
-    dls_status status = dls_csv_rows(p->variability_path, names, N_COLS, 2, read_row, r, err);
+    DLS_TRY(dls_csv_rows(p->variability_path, names, N_COLS, 2, read_row, r, err));
     for (int32_t c = 0; c < out->n; c++) {
-        DLS_THEN(status, finish(p, r, c, err));
+        DLS_TRY(finish(p, r, c, err));
     }
-    dls_free(r);
-    DLS_THEN(status, read_classes(p->variability_classes, kinds, out, err));
-    return status;
+    return read_classes(p->variability_classes, kinds, out, err);
 }
 
 void dls_variability_fini(dls_variability *v)
