@@ -95,7 +95,11 @@ static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 
 static dls_status input_of(driple *d, int32_t kind, const dls_zoo_input **input, dls_error *err)
 {
-    return dls_zoo_input_of(&d->a.inputs, d->kinds->kind[kind].names.zoo, input, err);
+    const dls_model_names *names = &d->kinds->kind[kind].names;
+    const dls_zoo_options size = {.numeric = d->a.inputs.numeric,
+                                  .image = names->image,
+                                  .sequence = names->sequence};
+    return dls_zoo_input_sized(&d->a.inputs, names->zoo, &size, input, err);
 }
 
 /* The graphs of the kinds of a slice; of a relative inspector then those at usual batches. Their

@@ -25,7 +25,7 @@ dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *by
         *bytes = (double)NAN;
         return DLS_OK;
     }
-    while (i < m->n && (m->line[i].zoo != names->zoo || m->line[i].layers != names->layers)) {
+    while (i < m->n && !dls_model_same(&m->line[i].names, &kind->names)) {
         i++;
     }
     if (i == m->n) {
@@ -37,7 +37,7 @@ dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *by
         const double one = dls_step_memory_bytes(&w, m->numeric, 1);
         const double two = dls_step_memory_bytes(&w, m->numeric, 2);
         dls_workload_fini(&w);
-        m->line[m->n++] = (dls_memory_line){names->zoo, names->layers, 2 * one - two, two - one};
+        m->line[m->n++] = (dls_memory_line){kind->names, 2 * one - two, two - one};
     }
     *bytes = m->line[i].fixed_bytes + m->line[i].sample_bytes * (double)kind->batch;
     return DLS_OK;

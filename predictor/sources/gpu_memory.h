@@ -11,8 +11,7 @@
 #include "workload/kinds.h"
 
 typedef struct dls_memory_line {
-    const struct dls_zoo_model *zoo; /* of the kinds that are asked about */
-    const char *layers;
+    dls_model_names names; /* of the kinds that are asked about */
     double fixed_bytes, sample_bytes;
 } dls_memory_line;
 

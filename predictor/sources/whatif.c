@@ -164,17 +164,11 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
     return w->source == DRIPLE ? dls_inspector_knows(w->session.insp, q->numeric, err) : DLS_OK;
 }
 
-static bool same_names(const dls_model_names *a, const dls_model_names *b)
-{
-    return a->zoo == b->zoo && a->layers == b->layers && a->image == b->image &&
-           a->sequence == b->sequence && a->runner == b->runner && a->shards == b->shards;
-}
-
 static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_numeric numeric,
                               const dls_workload **out, dls_error *err)
 {
     for (size_t i = 0; i < w->n; i++) {
-        if (same_names(&w->known[i]->names, names) && w->known[i]->numeric == numeric) {
+        if (dls_model_same(&w->known[i]->names, names) && w->known[i]->numeric == numeric) {
             *out = &w->known[i]->work;
             return DLS_OK;
         }

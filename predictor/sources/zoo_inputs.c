@@ -173,13 +173,6 @@ static dls_status make(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error 
 
 /* ---- by model -------------------------------------------------------------------------------- */
 
-dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
-                            const dls_zoo_input **out, dls_error *err)
-{
-    const dls_zoo_options own = {.numeric = z->numeric};
-    return dls_zoo_input_sized(z, model, &own, out, err);
-}
-
 dls_status dls_zoo_input_sized(dls_zoo_inputs *z, const dls_zoo_model *model,
                                const dls_zoo_options *size, const dls_zoo_input **out,
                                dls_error *err)

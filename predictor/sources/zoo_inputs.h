@@ -36,9 +36,6 @@ void dls_zoo_inputs_fini(dls_zoo_inputs *z);
 dls_status dls_zoo_input_sized(dls_zoo_inputs *z, const dls_zoo_model *model,
                                const dls_zoo_options *size, const dls_zoo_input **out,
                                dls_error *err) DLS_MUST_CHECK;
-/* The model's own sizes in the precision of z. */
-dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
-                            const dls_zoo_input **out, dls_error *err) DLS_MUST_CHECK;
 /* The normalised features for a batch >= 1 into x[nodes][features]; the graph then borrows the
  * input's edges and x. */
 dls_graph dls_zoo_input_at(const dls_zoo_inputs *z, const dls_zoo_input *input, int64_t batch,

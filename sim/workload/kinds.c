@@ -87,8 +87,7 @@ static dls_status kind_of(const dls_trace *trace, const char *stand_ins, int32_t
 /* Skews of the models so far: few, however many kinds there are. */
 typedef struct skews {
     struct {
-        const dls_zoo_model *zoo;
-        const char *layers;
+        dls_model_names names;
         double skew;
     } * of;
     size_t n, cap;
@@ -102,7 +101,7 @@ static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
         return DLS_OK;
     }
     for (size_t i = 0; i < s->n; i++) {
-        if (s->of[i].zoo == kind->names.zoo && s->of[i].layers == kind->names.layers) {
+        if (dls_model_same(&s->of[i].names, &kind->names)) {
             kind->tensor_skew = s->of[i].skew;
             return DLS_OK;
         }
@@ -117,8 +116,7 @@ static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
     }
     kind->tensor_skew = greatest / w.params;
     dls_workload_fini(&w);
-    s->of[s->n].zoo = kind->names.zoo;
-    s->of[s->n].layers = kind->names.layers;
+    s->of[s->n].names = kind->names;
     s->of[s->n++].skew = kind->tensor_skew;
     return DLS_OK;
 }

@@ -39,6 +39,13 @@ typedef struct dls_model_names {
     dls_memo *memo;          /* borrowed; where workloads are kept; NULL: nowhere */
 } dls_model_names;
 
+/* Of the same workload, in one precision. */
+static inline bool dls_model_same(const dls_model_names *a, const dls_model_names *b)
+{
+    return a->zoo == b->zoo && a->layers == b->layers && a->image == b->image &&
+           a->sequence == b->sequence && a->runner == b->runner && a->shards == b->shards;
+}
+
 /* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit.
  */
 #define DLS_MODEL_KEY 64

@@ -43,8 +43,7 @@ typedef struct gpu_row {
 
 /* The kernels of a model. */
 typedef struct kept_workload {
-    const struct dls_zoo_model *zoo;
-    const char *layers;
+    dls_model_names names; /* of the first kind that is of it */
     dls_workload w;
 } kept_workload;
 
@@ -179,14 +178,14 @@ static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload
 {
     for (size_t i = 0; i < s->n_kept; i++) {
         const kept_workload *k = &s->kept[i];
-        if (k->zoo == kind->names.zoo && k->layers == kind->names.layers) {
+        if (dls_model_same(&k->names, &kind->names)) {
             *out = &k->w;
             return DLS_OK;
         }
     }
     DLS_TRY(dls_grow(&s->kept, &s->kept_cap, s->n_kept + 1, sizeof *s->kept, err));
     kept_workload *k = &s->kept[s->n_kept];
-    *k = (kept_workload){.zoo = kind->names.zoo, .layers = kind->names.layers};
+    *k = (kept_workload){.names = kind->names};
     dls_model_names names = kind->names;
     names.runner = s->model.sized ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
     DLS_TRY(dls_model_workload(&names, s->numeric, &k->w, err));

@@ -107,7 +107,8 @@ static double inspector_us(const char *weights, const char *hardware, const char
     TINY(dls_inspector_session_init(&a, &p, err));
     for (int32_t i = 0; i < GRAPHS; i++) {
         const dls_zoo_input *input;
-        TINY(dls_zoo_input_of(&a.inputs, dls_zoo_at((size_t)i % dls_zoo_drawn()), &input, err));
+        TINY(dls_zoo_input_sized(&a.inputs, dls_zoo_at((size_t)i % dls_zoo_drawn()),
+                                 &(dls_zoo_options){0}, &input, err));
         x[i] = malloc((size_t)input->graph.n_nodes * (size_t)input->graph.n_features * sizeof **x);
         graph[i] = dls_zoo_input_at(&a.inputs, input, 1 + i, x[i]);
         for (int32_t s = 0; s < N_SETTINGS; s++) {

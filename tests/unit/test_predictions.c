@@ -405,6 +405,13 @@ TEST(test_memory)
         dls_gpu_memory_fini(&m);
     }
     assert_true(bytes[1] < bytes[0]);
+    const dls_kind usual = {.names = dls_model_lookup("vit_base"), .batch = 32};
+    const dls_kind large = {.names = dls_model_lookup("vit_base_patch16_384"), .batch = 32};
+    dls_gpu_memory m = {.runner = DLS_RUN_EAGER};
+    assert_int_equal(dls_gpu_memory_of(&m, &usual, &bytes[0], NULL), DLS_OK);
+    assert_int_equal(dls_gpu_memory_of(&m, &large, &bytes[1], NULL), DLS_OK);
+    assert_true(bytes[1] > 1.5 * bytes[0]);
+    dls_gpu_memory_fini(&m);
 }
 
 TEST(test_failing_memory)

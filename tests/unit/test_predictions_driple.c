@@ -43,6 +43,7 @@ static char weights[128], cache[128];
 
 TEST(test_inputs)
 {
+    const dls_zoo_options own = {.numeric = DLS_NUMERIC_FP32};
     static const int32_t batches[] = {1, 2, 5, 32, 300};
     dls_input_spec spec;
     tiny_input_spec(&spec, 12);
@@ -51,8 +52,8 @@ TEST(test_inputs)
     for (size_t m = 0; m < dls_zoo_size(); m += m < dls_zoo_drawn() ? 1 : 11) {
         const dls_zoo_model *model = dls_zoo_at(m);
         const dls_zoo_input *input, *again;
-        TINY(dls_zoo_input_of(&z, model, &input, err));
-        TINY(dls_zoo_input_of(&z, model, &again, err));
+        TINY(dls_zoo_input_sized(&z, model, &own, &input, err));
+        TINY(dls_zoo_input_sized(&z, model, &own, &again, err));
         assert_ptr_equal(input, again);
         const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
         double *x = malloc(cells * sizeof *x);
@@ -337,7 +338,7 @@ TEST(test_all_settings)
     const dls_setting_info named = {"V100-w8-eth10", "V100", "allreduce", "eth10", 0, 8, 2};
     TINY(dls_settle(a.insp, &hw, &named, err));
     const dls_zoo_input *input;
-    TINY(dls_zoo_input_of(&a.inputs, dls_zoo_find("vgg16"), &input, err));
+    TINY(dls_zoo_input_sized(&a.inputs, dls_zoo_find("vgg16"), &(dls_zoo_options){0}, &input, err));
     double *x = malloc((size_t)input->graph.n_nodes * (size_t)input->graph.n_features * sizeof *x);
     assert_non_null(x);
     const dls_graph graph = dls_zoo_input_at(&a.inputs, input, 32, x);

@@ -72,6 +72,26 @@ TEST(test_work)
     world_fini(&s);
 }
 
+/* A model at another size of its images is another workload, whichever of the two comes first. */
+TEST(test_sizes_of_images)
+{
+    const world_group groups[] = {{"V100", 2, 4, 0, 100}};
+    const world_job jobs[] = {{"vit_base", 1, 16, 100, 0}, {"vit_base_patch16_384", 1, 16, 100, 0}};
+    double step_s[2][2];
+    for (int turned = 0; turned < 2; turned++) {
+        const world_job order[] = {jobs[turned], jobs[1 - turned]};
+        world_setup s;
+        world_init(&s, "operator", groups, 1, order, 2);
+        world_open(&s);
+        for (int32_t j = 0; j < 2; j++) {
+            step_s[turned][turned ? 1 - j : j] = world_solo(&s, j, 0, 1, 1, 1).iteration_s;
+        }
+        world_fini(&s);
+    }
+    assert_true(step_s[0][0] == step_s[1][0] && step_s[0][1] == step_s[1][1]);
+    assert_true(step_s[0][1] > 2 * step_s[0][0]); /* 577 tokens instead of 197 */
+}
+
 /* Seeded noise per model, GPU and link: the same for every batch and gang, of the sizes asked for
  * in one node and in several. */
 /* The spread stays what it is however much of it is shared; what is shared is alike. */
