@@ -32,16 +32,19 @@ one() {
             -artifact_prefix="$kept/failed/$name-" "$kept/$name" "$source/corpus/$name" >"$log" 2>&1 </dev/null
         code=$?
         all=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-        n=$((n + ${all:-0}))
-        edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1)
+        edges=$(grep -o 'cov: [0-9]*' "$log" | tail -1 | tr -dc 0-9)
         if [ $code -ne 0 ] || [ "${all:-0}" -eq 0 ]; then
             bad=1 failures=$((failures + 1))
             cp "$log" "$kept/failed/$name.log"
             echo "$name: exit code $code, see $kept/failed" >&2
+            if [ "${all:-0}" -le "$(find "$kept/$name" "$source/corpus/$name" -type f | wc -l)" ]; then
+                break # an input that is kept fails: nothing new is run until that is mended, or the input gone
+            fi
         fi
+        n=$((n + ${all:-0}))
     done
-    echo "| $name | $n | $((n / (SECONDS > begin ? SECONDS - begin : 1))) | ${edges#cov: } | $(find "$kept/$name" -type f | wc -l) | $failures |"
-    echo "$name $n $((SECONDS - begin)) ${edges#cov: } $failures" >>"$kept/totals"
+    echo "| $name | $n | $((n / (SECONDS > begin ? SECONDS - begin : 1))) | ${edges:-0} | $(find "$kept/$name" -type f | wc -l) | $failures |"
+    echo "$name $n $((SECONDS - begin)) ${edges:-0} $failures" >>"$kept/totals"
 }
 
 if [ "$seconds" != - ]; then
