@@ -299,7 +299,9 @@ static dls_status place_counts(reader *r, dls_error *err)
 
 static dls_status place_lines(reader *r, dls_error *err)
 {
-    qsort(r->lines, r->n, sizeof *r->lines, by_time);
+    if (r->n > 0) {
+        qsort(r->lines, r->n, sizeof *r->lines, by_time);
+    }
     if (r->format == INSTANCES) {
         return place_instances(r, err);
     }

@@ -97,8 +97,8 @@ static dls_status muri(dls_error *err)
 static dls_status gavel(dls_error *err)
 {
     dls_gv_speeds s = {0};
-    DLS_TRY(dls_gv_speeds_load(path[0], &s, err));
-    const dls_status status = dls_gv_speeds_scale(&s, path[1], err);
+    dls_status status = dls_gv_speeds_load(path[0], &s, err);
+    DLS_THEN(status, dls_gv_speeds_scale(&s, path[1], err));
     dls_gv_speeds_fini(&s);
     return status;
 }

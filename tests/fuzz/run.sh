@@ -13,6 +13,7 @@ source=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd) seconds=$2 kept=${3:-$build/corpus}
 shift $(($# < 3 ? $# : 3))
 test $# -gt 0 || set -- $(cd "$source" && ls fuzz_*.c | sed 's/fuzz_\(.*\)\.c/\1/')
+export LSAN_OPTIONS="suppressions=$source/../support/lsan.supp:print_suppressions=0"
 mkdir -p "$kept/failed" || exit 2
 kept=$(cd "$kept" && pwd) bad=0
 folder=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 2
