@@ -137,7 +137,8 @@ static void note(runner *r, worker *w, int how)
     char message[DLS_STUDY_FAILURE];
     w->pid = 0;
     r->now.running--;
-    if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && dls_sweep_finished(r->folder, id)) {
+    /* One may be killed after its point is there. */
+    if ((WIFSIGNALED(how) || WEXITSTATUS(how) == 0) && dls_sweep_finished(r->folder, id)) {
         r->now.finished++;
         return;
     }

@@ -8,6 +8,7 @@
 #include "support/must.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,15 @@ static dls_status fail_fifo(void *user, dls_simulation *sim, dls_error *e)
                : dls_simulation_run(sim, e);
 }
 
+static dls_status finish_and_die(void *user, dls_simulation *sim, dls_error *e)
+{
+    (void)sim;
+    if (rename("aside.h5", user) == 0) {
+        raise(SIGKILL);
+    }
+    return dls_fail(e, DLS_ERUN, user, "no result to put back");
+}
+
 static void put_file(const char *name, const char *text)
 {
     FILE *f = fopen(name, "w");
@@ -236,6 +246,15 @@ TEST(studies)
     dls_study_set_watch(study, &(dls_study_watch){0});
     must(dls_study_run(study, 2, &done, &err));
     assert_true(done.finished == 3 && done.skipped == 2);
+    /* A worker that is killed when its point is there has lost nothing. */
+    char path[64];
+    const char *id = dls_study_point_at(study, 1).id;
+    snprintf(path, sizeof path, "points/points/%.2s/%.32s.h5", id, id);
+    assert_int_equal(rename(path, "aside.h5"), 0);
+    dls_study_set_watch(study, &(dls_study_watch){.run = finish_and_die, .user = path});
+    must(dls_study_run(study, 2, &done, &err));
+    assert_true(done.finished == 3 && done.skipped == 2 && done.failed == 0);
+    assert_int_equal(dls_study_state_of(study, 1, failure), DLS_STUDY_FINISHED);
     must(dls_comparison_create(&c, &err));
     must(dls_comparison_add(c, "all.h5", NULL, &err));
     FILE *out = fopen("table", "w");
