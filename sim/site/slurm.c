@@ -90,15 +90,16 @@ static dls_status add_node(void *user, char *line, dls_error *err)
     dls_site_value_of(line, "NodeName", g.name, sizeof g.name);
     dls_site_value_of(line, "Gres", gres, sizeof gres);
     dls_site_value_of(line, "CPUTot", cpus, sizeof cpus);
-    if (!g.name[0]) {
+    dls_site_value_of(line, "RealMemory", mem, sizeof mem);
+    g.cpus = strtoll(cpus, NULL, 10);
+    g.mem_mib = m->rules.memory ? strtoll(mem, NULL, 10) : 0;
+    /* A node of a configuration has at most so much: 10^15 bytes. */
+    if (!g.name[0] || g.cpus < 0 || g.cpus > 1000000 || g.mem_mib < 0 || g.mem_mib > 953674316) {
         m->nodes->odd++;
         return DLS_OK;
     }
-    g.cpus = strtoll(cpus, NULL, 10);
     g.gpus = gpus_of(gres, g.type);
     dls_site_topology_place(m->topology, &g);
-    dls_site_value_of(line, "RealMemory", mem, sizeof mem);
-    g.mem_mib = m->rules.memory ? strtoll(mem, NULL, 10) : 0;
     dls_site_value_of(line, "State", state, sizeof state);
     dls_site_value_of(line, "Partitions", partitions, sizeof partitions);
     DLS_TRY(dls_site_held_node(m->held, &g, state, partitions, &again, err));
