@@ -91,7 +91,7 @@ static dls_status load(session *s, dls_error *err)
     DLS_TRY(dls_inspector_load(req->weights, &s->insp, err));
     DLS_TRY(dls_dataset_load(req->dataset, req->setting.at, req->setting.n, &s->set, err));
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
-    return dls_together_settle(s->insp, s->set, NULL, 0, req->hardware, err);
+    return dls_setting_files_settle_set(s->insp, s->set, NULL, 0, req->hardware, err);
 }
 
 /* rows: NULL, or where every label goes. */

@@ -141,7 +141,7 @@ static dls_status train_one(session *s, const size_t *setting, const char *name,
     if (req->together) {
         status = fit_together(s, &o, course, err);
     } else {
-        status = dls_together_settle(s->insp, s->set, setting, 1, req->hardware, err);
+        status = dls_setting_files_settle_set(s->insp, s->set, setting, 1, req->hardware, err);
         DLS_THEN(status, dls_fit_setting(s->insp, s->set, *setting, req->tune, &req->data, &o,
                                          course, err));
     }

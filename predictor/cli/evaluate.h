@@ -24,7 +24,7 @@ typedef struct dls_evaluation {
 /* --nearest: prints a line for every setting of the set that insp did not see in training and whose own
  * inspector is in that file, beside what the rule of the nearest setting
  * (predictor/sources/setting_map.h) makes of those that insp saw, and their average. insp: has all
- * settings of the set (dls_together_settle). EINPUT: it is not an inspector of all settings, saw them
+ * settings of the set (dls_setting_files_settle_set). EINPUT: it is not an inspector of all settings, saw them
  * all, or saw none of the file. */
 dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
                             const dls_evaluation *req, dls_error *err) DLS_MUST_CHECK;

@@ -41,8 +41,8 @@ static dls_status open_unseen(unseen *u, dls_error *err)
     DLS_TRY(dls_inspector_load(u->o->nearest, &u->own, err));
     DLS_TRY(dls_inspector_load(u->o->nearest, &u->seen, err));
     DLS_TRY(dls_fit_check(u->own, u->set, err));
-    DLS_TRY(dls_together_settle(u->own, u->set, NULL, 0, u->o->hardware, err));
-    DLS_TRY(dls_together_settle(u->seen, u->set, NULL, 0, u->o->hardware, err));
+    DLS_TRY(dls_setting_files_settle_set(u->own, u->set, NULL, 0, u->o->hardware, err));
+    DLS_TRY(dls_setting_files_settle_set(u->seen, u->set, NULL, 0, u->o->hardware, err));
     for (int32_t i = dls_inspector_n_settings(u->seen) - 1; i >= 0; i--) {
         if (!dls_inspector_saw(u->insp, dls_inspector_setting(u->seen, i).name)) {
             dls_inspector_remove_setting(u->seen, i);

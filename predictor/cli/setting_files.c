@@ -61,8 +61,9 @@ dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, cons
     return settle(insp, which, &hw, name, err);
 }
 
-dls_status dls_together_settle(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
-                               size_t n, const char *hardware, dls_error *err)
+dls_status dls_setting_files_settle_set(dls_inspector *insp, const dls_dataset *set,
+                                        const size_t *settings, size_t n, const char *hardware,
+                                        dls_error *err)
 {
     DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     bool takes_any;

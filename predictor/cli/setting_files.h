@@ -23,7 +23,8 @@ dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, cons
 
 /* Describe settings[n] of the set (NULL: all) to an inspector of all settings, but those that it
  * has; another inspector stays as it is. */
-dls_status dls_together_settle(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
-                               size_t n, const char *hardware, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_setting_files_settle_set(dls_inspector *insp, const dls_dataset *set,
+                                        const size_t *settings, size_t n, const char *hardware,
+                                        dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -258,7 +258,7 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
         DLS_TRY(dls_arch_parse(&arch, s->arch, err));
         DLS_TRY(scratch ? dls_fit_new(set, &arch, o.seed, s->init, &insp, err)
                         : dls_inspector_load(s->base, &insp, err));
-        DLS_TRY(dls_together_settle(insp, set, &setting, 1, s->hardware, err));
+        DLS_TRY(dls_setting_files_settle_set(insp, set, &setting, 1, s->hardware, err));
         DLS_TRY(dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
                                 &data, &o, &course, err));
         DLS_TRY(print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err));
