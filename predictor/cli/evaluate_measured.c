@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "predictor/measured/judge.h"
 #include "predictor/measured/kernels.h"
+#include "predictor/measured/possible.h"
 #include "predictor/sources/whatif.h"
 #include "workload/graph/zoo.h"
 
@@ -405,10 +406,21 @@ static dls_status doublings_report(const dls_whatif_params *p, json_object *list
 
 typedef struct session {
     dls_hardware hw;
+    dls_whatif *model; /* operator's, once there are files of steps */
     dls_measured_steps steps;
     dls_measured_kernels kernels;
     dls_verdicts v;
 } session;
+
+static dls_status read_steps(const request *a, const char *path, session *s, dls_error *err)
+{
+    const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
+    const dls_whatif_params by = {.source = "operator", .hardware_dir = a->hardware};
+    const size_t first = s->steps.n;
+    DLS_TRY(dls_measured_steps_read(&s->steps, path, &s->hw, &defaults, err));
+    DLS_TRY(s->model ? DLS_OK : dls_whatif_create(&by, &s->model, err));
+    return dls_measured_steps_check(&s->steps, first, path, s->model, err);
+}
 
 static dls_status read_files(const request *a, const dls_call *call, session *s, dls_error *err)
 {
@@ -420,22 +432,22 @@ static dls_status read_files(const request *a, const dls_call *call, session *s,
         bool kernels;
         DLS_TRY(dls_measured_is_kernels(path, &kernels, err));
         DLS_TRY(kernels ? dls_measured_kernels_read(&s->kernels, path, &s->hw, &defaults, err)
-                        : dls_measured_steps_read(&s->steps, path, &s->hw, &defaults, err));
+                        : read_steps(a, path, s, err));
     }
     return DLS_OK;
 }
 
-static void complain(const dls_complaints *bad)
+static void complain(const char *how, const dls_complaints *bad)
 {
     for (size_t i = 0; i < bad->n && i < COMPLAINTS; i++) {
-        fprintf(stderr, "left out: %s\n", bad->at[i].text);
+        fprintf(stderr, "%s: %s\n", how, bad->at[i].text);
     }
     if (bad->n > COMPLAINTS) {
-        fprintf(stderr, "left out: %zu more\n", bad->n - COMPLAINTS);
+        fprintf(stderr, "%s: %zu more\n", how, bad->n - COMPLAINTS);
     }
 }
 
-static void json_left_out(json_object *list, const dls_complaints *bad)
+static void json_complaints(json_object *list, const dls_complaints *bad)
 {
     for (size_t i = 0; i < bad->n; i++) {
         dls_json_text(dls_json_next(list), "why", bad->at[i].text);
@@ -447,8 +459,9 @@ static dls_status report(const request *a, const session *s, dls_error *err)
     DLS_HOLD(json_object_put) json_object *top = a->json ? json_object_new_object() : NULL;
     if (top) {
         json_object *list = dls_json_list(top, "left_out");
-        json_left_out(list, &s->steps.bad);
-        json_left_out(list, &s->kernels.bad);
+        json_complaints(list, &s->steps.bad);
+        json_complaints(list, &s->kernels.bad);
+        json_complaints(dls_json_list(top, "doubtful"), &s->steps.doubts);
         json_steps(a, top, &s->v);
     } else if (a->markdown && s->steps.n > 0) {
         print_markdown(&s->v, a->left_out);
@@ -463,18 +476,20 @@ static dls_status report(const request *a, const session *s, dls_error *err)
 
 static dls_status judge(const request *a, const dls_call *call, session *s, dls_error *err)
 {
-    const dls_verdict_options o = {.sources = a->sources.n ? a->sources.at : NULL,
-                                   .n_sources = a->sources.n,
-                                   .hardware_dir = a->hardware,
-                                   .weights = a->weights,
-                                   .networks = a->networks,
-                                   .left_out = a->left_out};
+    dls_verdict_options o = {.sources = a->sources.n ? a->sources.at : NULL,
+                             .n_sources = a->sources.n,
+                             .hardware_dir = a->hardware,
+                             .weights = a->weights,
+                             .networks = a->networks,
+                             .left_out = a->left_out};
     DLS_TRY(read_files(a, call, s, err));
     if (!a->no_points && !a->memory && (s->steps.n > 0 || call->n_words == 0)) {
         DLS_TRY(dls_measured_steps_points(&s->steps, err));
     }
-    complain(&s->steps.bad);
-    complain(&s->kernels.bad);
+    complain("left out", &s->steps.bad);
+    complain("left out", &s->kernels.bad);
+    complain("doubtful", &s->steps.doubts);
+    o.known = s->model;
     DLS_TRY(dls_verdicts_ask(&s->steps, &o, &s->v, err));
     if (a->output) {
         char command[1024];
@@ -508,6 +523,7 @@ static dls_status double_batches(const request *a, dls_error *err)
 static void session_fini(session *s)
 {
     dls_verdicts_fini(&s->v);
+    dls_whatif_destroy(s->model);
     dls_measured_steps_fini(&s->steps);
     dls_measured_kernels_fini(&s->kernels);
     dls_hardware_fini(&s->hw);

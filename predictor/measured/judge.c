@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
-#include "predictor/sources/whatif.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,7 +45,29 @@ static const dls_measured_step *elsewhere(const dls_measured_steps *s, const dls
     return best;
 }
 
-static void question_of(const dls_measured_step *row, const dls_whatif *w, dls_whatif_question *q)
+/* "tp4": every layer in 4 parts; "pp4_2": 4 stages and 2 micro-batches; by all GPUs of a node. */
+static bool split_of(const dls_measured_step *row, dls_whatif_question *q)
+{
+    int n = 0, micro = 1, end = 0;
+    if (strcmp(row->parallelism, "dp") == 0) {
+        return true;
+    }
+    if (sscanf(row->parallelism, "tp%d%n", &n, &end) == 1) {
+        q->shards = n;
+    } else if (sscanf(row->parallelism, "pp%d_%d%n", &n, &micro, &end) == 2) {
+        q->stages = n;
+        q->micro_batches = micro;
+    }
+    if (n != row->gpus || n < 2 || row->nodes != 1 || micro < 1 || row->parallelism[end] ||
+        row->batch > INT32_MAX / n) {
+        return false;
+    }
+    q->batch *= n;
+    return true;
+}
+
+bool dls_measured_step_asked(const dls_measured_step *row, const dls_whatif *w,
+                             dls_whatif_question *q)
 {
     const dls_hw_gpu *gpu = dls_hardware_gpu_variant(dls_whatif_hardware(w), row->gpu);
     *q = (dls_whatif_question){
@@ -69,27 +90,7 @@ static void question_of(const dls_measured_step *row, const dls_whatif *w, dls_w
              row->link[0] ? row->link
              : gpu        ? gpu->link
                           : "");
-}
-
-/* "tp4": every layer in 4 parts; "pp4_2": 4 stages and 2 micro-batches; by all GPUs of a node. */
-static bool split_of(const dls_measured_step *row, dls_whatif_question *q)
-{
-    int n = 0, micro = 1, end = 0;
-    if (strcmp(row->parallelism, "dp") == 0) {
-        return true;
-    }
-    if (sscanf(row->parallelism, "tp%d%n", &n, &end) == 1) {
-        q->shards = n;
-    } else if (sscanf(row->parallelism, "pp%d_%d%n", &n, &micro, &end) == 2) {
-        q->stages = n;
-        q->micro_batches = micro;
-    }
-    if (n != row->gpus || n < 2 || row->nodes != 1 || micro < 1 || row->parallelism[end] ||
-        row->batch > INT32_MAX / n) {
-        return false;
-    }
-    q->batch *= n;
-    return true;
+    return split_of(row, q);
 }
 
 static dls_status refuse(dls_verdicts *v, size_t at, const char *why, dls_error *err)
@@ -104,8 +105,7 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
     const size_t at = i * v->n_sources + source;
     dls_whatif_question q;
     dls_whatif_answer a;
-    question_of(row, w, &q);
-    if (!split_of(row, &q)) {
+    if (!dls_measured_step_asked(row, w, &q)) {
         return refuse(v, at, "model or pipeline parallel", err);
     }
     if (strcmp(v->source[source], "habitat") == 0) {
@@ -185,19 +185,19 @@ static bool first_of_gpu(const dls_measured_steps *s, size_t row)
 }
 
 /* All rows, or those of the GPU that is left out. */
-static dls_status ask_rows(dls_verdicts *v, const dls_whatif_params *p, size_t source,
-                           dls_error *err)
+static dls_status ask_rows(dls_verdicts *v, const dls_whatif_params *p, dls_whatif *known,
+                           size_t source, dls_error *err)
 {
-    dls_whatif *w = NULL;
-    dls_status status = DLS_OK;
-    DLS_TRY(dls_whatif_create(p, &w, err));
-    for (size_t i = 0; i < v->steps->n && status == DLS_OK; i++) {
+    DLS_HOLD(dls_whatif_destroy) dls_whatif *own = NULL;
+    if (!known) {
+        DLS_TRY(dls_whatif_create(p, &own, err));
+    }
+    for (size_t i = 0; i < v->steps->n; i++) {
         if (!p->left_out || strcmp(v->steps->row[i].gpu, p->left_out) == 0) {
-            status = ask_row(v, w, i, source, err);
+            DLS_TRY(ask_row(v, known ? known : own, i, source, err));
         }
     }
-    dls_whatif_destroy(w);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size_t source,
@@ -217,10 +217,11 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
         dls_whatif_params without = p;
         without.left_out = v->steps->row[i].gpu;
         if (first_of_gpu(v->steps, i)) {
-            DLS_TRY(ask_rows(v, &without, source, err));
+            DLS_TRY(ask_rows(v, &without, NULL, source, err));
         }
     }
-    return o->left_out || (justus && !o->networks) ? DLS_OK : ask_rows(v, &p, source, err);
+    dls_whatif *known = strcmp(p.source, "operator") == 0 ? o->known : NULL;
+    return o->left_out || (justus && !o->networks) ? DLS_OK : ask_rows(v, &p, known, source, err);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */

@@ -10,6 +10,7 @@
 #include "base/strdict.h"
 #include "predictor/measured/errors.h"
 #include "predictor/measured/steps.h"
+#include "predictor/sources/whatif.h"
 
 #define DLS_VERDICT_SOURCES 8
 
@@ -21,6 +22,7 @@ typedef struct dls_verdict_options {
     const char *hardware_dir; /* NULL: the usual places */
     const char *weights;      /* of the inspector; NULL: the shipped ones */
     const char *networks;     /* of justus; NULL: it answers nothing */
+    dls_whatif *known;        /* of source operator, that answers for it; NULL: opened anew */
     bool left_out; /* the operator model forgets each row's GPU first; groups are GPUs then */
 } dls_verdict_options;
 
@@ -47,6 +49,12 @@ typedef struct dls_verdicts {
 const char *dls_verdicts_group_name(const dls_verdicts *v, size_t group);
 /* Is the row in the group or sum? */
 bool dls_verdicts_in(const dls_verdicts *v, size_t row, size_t group);
+
+/* The question about a row, without what Habitat is given; false: split in a way that nobody
+ * answers.
+ */
+bool dls_measured_step_asked(const dls_measured_step *row, const dls_whatif *w,
+                             dls_whatif_question *q);
 
 /* *v is to be ended in any case. Errors: EINPUT (an unknown source), those of opening a source,
  * ENOMEM. O(rows^2). */

@@ -16,8 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A slip of units is a factor of 1,000; GPUs and batches alone make less than this. */
-#define SLIP 200.0
 #define MIB 1048576.0
 
 void dls_measured_steps_fini(dls_measured_steps *s)
@@ -25,6 +23,7 @@ void dls_measured_steps_fini(dls_measured_steps *s)
     if (s) {
         dls_free(s->row);
         dls_free(s->bad.at);
+        dls_free(s->doubts.at);
         *s = (dls_measured_steps){0};
     }
 }
@@ -254,31 +253,25 @@ static size_t far_off(const dls_measured_steps *s, size_t first, size_t i, size_
     for (size_t k = first; k < s->n; k++) {
         if (k != i && alike(&s->row[i], &s->row[k])) {
             ++*others;
-            off += fabs(log(each_s(&s->row[i]) / each_s(&s->row[k]))) > log(SLIP);
+            off += fabs(log(each_s(&s->row[i]) / each_s(&s->row[k]))) > log(DLS_MEASURED_SLIP);
         }
     }
     return off;
 }
 
-/* Rows from `first` on: one that is far from most of its like is a slip. */
-static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *path, dls_error *err)
+dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bool *bad,
+                                   const char *path, const char *why, dls_error *err)
 {
-    size_t kept = first, others;
-    DLS_FREED bool *slip = NULL;
-    DLS_TRY(dls_alloc_array(&slip, s->n + 1, sizeof *slip, "rows", err));
+    size_t kept = first;
     for (size_t i = first; i < s->n; i++) {
-        const size_t off = far_off(s, first, i, &others);
-        slip[i] = others >= 2 && 2 * off > others;
-    }
-    for (size_t i = first; i < s->n; i++) {
-        if (slip[i]) {
+        if (bad[i]) {
             dls_error what = {.status = DLS_EINPUT};
             snprintf(what.where, sizeof what.where, "%.200s:%zu:%zu", path, s->row[i].line,
                      s->row[i].column);
-            snprintf(what.msg, sizeof what.msg,
-                     "column 'step_ms': %g ms for %s with a batch of %d is far from the other rows "
-                     "of that model: seconds or microseconds?",
-                     1e3 * s->row[i].step_s, s->row[i].model, (int)s->row[i].batch);
+            snprintf(what.msg, sizeof what.msg, "column '%s': %g %s for %s with a batch of %d %s",
+                     s->memory ? "memory_mib" : "step_ms",
+                     s->memory ? s->row[i].step_s / MIB : 1e3 * s->row[i].step_s,
+                     s->memory ? "MiB" : "ms", s->row[i].model, (int)s->row[i].batch, why);
             s->n_bad++;
             DLS_TRY(dls_complain(&s->bad, &what, err));
         } else {
@@ -287,6 +280,23 @@ static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *pa
     }
     s->n = kept;
     return DLS_OK;
+}
+
+/* Rows from `first` on: one that is far from most of its like is a slip. */
+static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *path, dls_error *err)
+{
+    size_t others;
+    DLS_FREED bool *slip = NULL;
+    DLS_TRY(dls_alloc_array(&slip, s->n + 1, sizeof *slip, "rows", err));
+    for (size_t i = first; i < s->n; i++) {
+        const size_t off = far_off(s, first, i, &others);
+        slip[i] = others >= 2 && 2 * off > others;
+    }
+    return dls_measured_steps_drop(s, first, slip, path,
+                                   s->memory ? "is far from the other rows of that model"
+                                             : "is far from the other rows of that model: seconds "
+                                               "or microseconds?",
+                                   err);
 }
 
 static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const dls_hardware *hw,

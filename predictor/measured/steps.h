@@ -11,6 +11,8 @@
 #include "workload/operator/pointset.h"
 
 #define DLS_MEASURED_TEXT 64
+/* A slip of units is a factor of 1,000; GPUs and batches alone make less than this. */
+#define DLS_MEASURED_SLIP 200.0
 
 typedef struct dls_measured_step {
     char source[DLS_MEASURED_TEXT]; /* who measured: a group of the tables */
@@ -39,7 +41,8 @@ typedef struct dls_measured_steps {
     size_t n, cap;
     bool memory; /* set before reading: GPU memory is what was measured, in the column memory_mib */
     dls_complaints bad;
-    size_t n_bad; /* rows that were left out */
+    size_t n_bad;          /* rows that were left out */
+    dls_complaints doubts; /* about files whose rows are judged */
 } dls_measured_steps;
 
 void dls_measured_steps_fini(dls_measured_steps *s); /* NULL-safe */
@@ -53,6 +56,11 @@ dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err) DLS_
  * Errors: EINPUT (no such file, no header, a column that is needed is missing), ENOMEM. */
 dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, const dls_hardware *hw,
                                    const dls_measured_defaults *defaults,
+                                   dls_error *err) DLS_MUST_CHECK;
+/* Leave the rows from `first` on out that are marked (bad[0] is row 0's), each with a complaint
+ * that ends in `why`. Errors: ENOMEM. */
+dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bool *bad,
+                                   const char *path, const char *why,
                                    dls_error *err) DLS_MUST_CHECK;
 
 #endif

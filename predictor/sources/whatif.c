@@ -183,6 +183,23 @@ static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_n
     return DLS_OK;
 }
 
+/* At the GPU's highest rate for the precision (libraries take tf32 for fp32). Algorithms save
+ * multiplications (Winograd, FFT), but a pixel and a pair of channels need one at least. */
+static double least_s(const dls_whatif_question *q, const dls_workload *work, const dls_hw_gpu *gpu)
+{
+    const bool half = q->numeric == DLS_NUMERIC_FP16 || q->numeric == DLS_NUMERIC_BF16;
+    double flops = 0;
+    for (size_t i = 0; i < work->n_kernels; i++) {
+        const dls_kernel *k = &work->kernel[i];
+        const double window = fmax(1, (double)k->window.kernel_h * k->window.kernel_w);
+        if (!k->backward || q->part != DLS_STEP_FORWARD) {
+            flops += k->repeats * k->flops / window;
+        }
+    }
+    return q->batch * flops / fmax(1, q->stages) /
+           fmax(gpu->fp32_flops, half ? gpu->fp16_flops : gpu->tf32_flops);
+}
+
 static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_workload *work,
                         dls_whatif_answer *out, dls_error *err)
 {
@@ -195,6 +212,7 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
     const double whole = dls_words_memory_bytes(work, q->numeric, q->batch, words);
     out->prediction.mem_bytes = process + (whole - process) / fmax(1, q->stages);
     out->fits = out->prediction.mem_bytes <= gpu->mem_bytes;
+    out->least_s = least_s(q, work, gpu);
     return DLS_OK;
 }
 
@@ -255,8 +273,7 @@ static dls_status ask_at_batches(dls_whatif *w, const dls_whatif_question *q,
     DLS_TRY(dls_inspector_session_predict(&w->session, graph, relative ? 2 : 1, query,
                                           relative ? both : NULL, relative ? 2 : 1, profile, err));
     if (relative) {
-        dls_profile_stretch(profile,
-                            profile[1].iteration_s * known->step_s / profile->iteration_s);
+        dls_profile_stretch(profile, profile[1].iteration_s * known->step_s / profile->iteration_s);
     }
     return DLS_OK;
 }
@@ -274,8 +291,8 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
     int32_t setting;
     DLS_TRY(dls_zoo_input_sized(&w->session.inputs, names->zoo, &size, &input, err));
     DLS_TRY(where_is(w, &q->setting, &where, err));
-    DLS_TRY(dls_inspector_session_setting(&w->session, &where, &setting,
-                                          &out->prediction.distance, err));
+    DLS_TRY(dls_inspector_session_setting(&w->session, &where, &setting, &out->prediction.distance,
+                                          err));
     snprintf(out->setting, sizeof out->setting, "%s",
              dls_inspector_setting(w->session.insp, setting).name);
     if (dls_inspector_is_relative(w->session.insp)) {

@@ -46,6 +46,7 @@ typedef struct dls_whatif_answer {
     dls_prediction prediction; /* remaining_s and what the source does not say are NAN */
     char setting[64];          /* driple: that answered; else "" */
     bool fits;                 /* into the GPU's memory, by the operator model's estimate */
+    double least_s;            /* what no program is faster than, by the data sheet; 0: not known */
     char refused[256];         /* why there is no answer; "" if there is one */
 } dls_whatif_answer;
 

@@ -177,6 +177,32 @@ says err.txt "bad.csv:10:1: column 'model': no model is named"
 says err.txt "bad.csv:11: 2 cells"
 says err.txt "bad.csv:3:18: column 'step_ms': 0.19 ms"
 
+# All rows of a file in another unit: in seconds they are faster than the data sheet lets them be, but for what hardly computes; in microseconds
+# they are as far from the model as none is. A V100 takes 29 ms at least for 32 x 24.6 GFLOP of which half are in windows of 3x3.
+awk -F, -v OFS=, 'NR == 1 { print; next } { for (i = 1; i <= 4; i++) print $1, $2, i * $3, i * $4 * k }' k=0.001 >seconds.csv <<'END'
+model,gpu,batch,step_ms
+resnet50,V100,32,100
+bert_large,A100,8,200
+END
+awk -F, -v OFS=, 'NR > 1 { $4 *= 1000000 } 1' seconds.csv >micro.csv
+expect 0 evaluate --measured --no-points --sources=operator seconds.csv
+says out.txt "0 measured steps, 8 rows left out"
+says err.txt "seconds.csv:2:18: column 'step_ms': 0.1 ms for resnet50 with a batch of 32 is faster than the GPU's data sheet lets it be"
+expect 0 evaluate --measured --no-points --sources=operator --json micro.csv
+says out.txt '"why": "micro.csv: the median of 8 rows is'
+expect 0 evaluate --measured --no-points --sources=operator micro.csv
+says out.txt "8 measured steps, 0 rows left out"
+says err.txt "doubtful: micro.csv: the median of 8 rows is"
+says err.txt "times what the operator model says: microseconds for milliseconds?"
+printf 'model,gpu,batch,step_ms\nresnet50,V100,32,5\nresnet50,V100,32,35\n' >edge.csv
+expect 0 evaluate --measured --no-points --sources=operator --json edge.csv
+says err.txt "edge.csv:2:18: column 'step_ms': 5 ms"
+! grep -q "edge.csv:3" err.txt || fail "35 ms are possible"
+! grep -q doubtful err.txt || fail "35 ms are no slip"
+printf 'model,gpu,batch,memory_mib\nresnet50,V100,32,5\nbert_large,V100,8,12\n' >gib.csv
+expect 0 evaluate --measured --memory --sources=operator gib.csv
+says err.txt "doubtful: gib.csv: the median of 2 rows is 0.00"
+
 # Kernels: a V100 adds 2^24 numbers, 3 times 64 MiB, at 900 GB/s; multiplies 4096 x 4096 at 15.7 TFLOP/s; convolves.
 cat >kernels.csv <<'END'
 gpu,set,op,b,m,n,k,latency_ms
