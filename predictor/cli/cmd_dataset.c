@@ -369,9 +369,9 @@ static dls_status settle(request *req, const dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status cmd_build(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_build(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     DLS_TRY(settle(req, call, err));
     if ((req->perf_result || req->labels) && (!req->graphs || (req->perf_result && req->labels))) {
         return dls_fail(err, DLS_EUSAGE, NULL,
@@ -380,18 +380,18 @@ static dls_status cmd_build(void *user, dls_call *call, dls_error *err)
     return build_for(req, err);
 }
 
-static dls_status cmd_facts(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_facts(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     DLS_TRY(settle(req, call, err));
     return req->output || req->labels || req->perf_result
                ? dls_fail(err, DLS_EUSAGE, NULL, "facts takes no --output and no measurements")
                : build_for(req, err);
 }
 
-static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_show(dls_call *call, dls_error *err)
 {
-    const request *req = user;
+    const request *req = call->request;
     DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     DLS_TRY(dls_dataset_load(call->word[0], req->only.at, req->only.n, &set, err));
     return req->json ? show_json(set, err) : show_text(set, err);

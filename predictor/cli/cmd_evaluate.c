@@ -338,11 +338,10 @@ static void session_fini(session *s)
     dls_free(s->result);
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    dls_evaluation *req = user;
+    dls_evaluation *req = call->request;
     DLS_OWN(session_fini) session s = {.req = req};
-    (void)call;
     req->baselines = req->baselines || req->learned.n > 0;
     DLS_TRY(load(&s, err));
     if (req->nearest) {

@@ -174,9 +174,9 @@ static dls_status list_models(const request *req, dls_error *err)
     return all ? dls_json_print(stdout, dls_take(&all), err) : DLS_OK;
 }
 
-static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_import(dls_call *call, dls_error *err)
 {
-    const request *req = user;
+    const request *req = call->request;
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(import_file(call->word[0], req, &g, err));
     return dls_opgraph_save(g, req->output, err);
@@ -225,9 +225,9 @@ static dls_status show_json(const dls_opgraph *g, const dls_opgraph_totals *t, d
     return dls_json_print(stdout, top, err);
 }
 
-static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_show(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(take_given(req, call, err));
     DLS_TRY(open_graph(call->word[0], req, &g, err));
@@ -321,9 +321,9 @@ static dls_status group_all(corpus *c, char **words, const request *req, const d
     return dls_grouped_save(req->output, spec, c->view, c->n, err);
 }
 
-static dls_status cmd_group(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_group(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     const size_t n = call->n_words;
     DLS_OWN(corpus_fini) corpus c = {.n = n};
     DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {.features = NULL};
@@ -341,9 +341,9 @@ static dls_status cmd_group(void *user, dls_call *call, dls_error *err)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static dls_status cmd_zoo(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_zoo(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     DLS_TRY(take_given(req, call, err));
     if ((call->n_words == 1) != (req->output != NULL)) {
         return dls_fail(err, DLS_EUSAGE, NULL, "expected 'zoo' alone or 'zoo MODEL -o FILE'");

@@ -176,26 +176,24 @@ static void show(const dls_inspector *insp)
     }
 }
 
-static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_import(dls_call *call, dls_error *err)
 {
-    const options *o = user;
+    const options *o = call->request;
     DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     DLS_TRY(dls_inspector_import(call->word[0], o->group, o->arch, &insp, err));
     return finish(insp, o, err);
 }
 
-static dls_status cmd_random(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_random(dls_call *call, dls_error *err)
 {
     DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
-    (void)call;
-    DLS_TRY(random_inspector(user, &insp, err));
-    return finish(insp, user, err);
+    DLS_TRY(random_inspector(call->request, &insp, err));
+    return finish(insp, call->request, err);
 }
 
-static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_show(dls_call *call, dls_error *err)
 {
     DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
-    (void)user;
     DLS_TRY(dls_inspector_load(call->word[0], &insp, err));
     show(insp);
     return DLS_OK;

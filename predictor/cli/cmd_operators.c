@@ -362,8 +362,9 @@ static dls_status calibrate(const dls_operators *a, dls_error *err)
 /* ---- the command ----------------------------------------------------------------------------- */
 
 /* What all verbs begin with: the tables, the measured times, the points. */
-static dls_status begin(dls_operators *a, const dls_call *call, dls_error *err)
+static dls_status begin(dls_call *call, dls_error *err)
 {
+    dls_operators *a = call->request;
     a->file = call->word;
     a->n_files = call->n_words;
     if (a->async && !a->servers) {
@@ -394,10 +395,10 @@ static void fini(void *user)
 }
 
 #define VERB(name, does)                                                                           \
-    static dls_status cmd_##name(void *user, dls_call *call, dls_error *err)                       \
+    static dls_status cmd_##name(dls_call *call, dls_error *err)                                   \
     {                                                                                              \
-        const dls_operators *a = user;                                                             \
-        DLS_TRY(begin(user, call, err));                                                           \
+        const dls_operators *a = call->request;                                                    \
+        DLS_TRY(begin(call, err));                                                                 \
         return does;                                                                               \
     }
 VERB(validate, validate(a, err))

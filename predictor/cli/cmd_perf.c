@@ -64,9 +64,9 @@ static dls_status save(const request *req, const dls_recording *r, dls_error *er
     return DLS_OK;
 }
 
-static dls_status record(void *user, dls_call *call, dls_error *err)
+static dls_status record(dls_call *call, dls_error *err)
 {
-    const request *req = user;
+    const request *req = call->request;
     const double interval_s = req->analysis.interval_s;
     const dls_record_options options = {.interval_s = interval_s > 0 ? interval_s : 0.01,
                                         .interfaces = req->interfaces,
@@ -88,18 +88,18 @@ static dls_status record(void *user, dls_call *call, dls_error *err)
 
 /* ---- import and analyze ---------------------------------------------------------------------- */
 
-static dls_status import(void *user, dls_call *call, dls_error *err)
+static dls_status import(dls_call *call, dls_error *err)
 {
-    const request *req = user;
+    const request *req = call->request;
     const double interval_s = req->analysis.interval_s > 0 ? req->analysis.interval_s : 0.001;
     DLS_OWN(dls_recording_fini) dls_recording r = {0};
     DLS_TRY(dls_recording_of_profile(call->word[0], interval_s, &r, err));
     return save(req, &r, err);
 }
 
-static dls_status analyze(void *user, dls_call *call, dls_error *err)
+static dls_status analyze(dls_call *call, dls_error *err)
 {
-    const request *req = user;
+    const request *req = call->request;
     DLS_OWN(dls_recording_fini) dls_recording r = {0};
     DLS_TRY(dls_recording_load(call->word[0], &r, err));
     return dls_perf_analyze(&r, &req->analysis, err);
@@ -108,11 +108,10 @@ static dls_status analyze(void *user, dls_call *call, dls_error *err)
 /* ---- bench ---------------------------------------------------------------------------------- */
 
 /* The script in place of this program: its option --key=value is the word key=value here. */
-static dls_status bench(void *user, dls_call *call, dls_error *err)
+static dls_status bench(dls_call *call, dls_error *err)
 {
     char folder[4096], path[4096 + 16];
     size_t room = 1;
-    (void)user;
     for (size_t i = 0; i < call->n_words; i++) {
         room += strlen(call->word[i]) + 3;
     }

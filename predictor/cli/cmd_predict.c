@@ -213,10 +213,9 @@ static void session_fini(session *s)
     dls_inspector_destroy(s->insp);
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    DLS_OWN(session_fini) session s = {.a = user};
-    (void)call;
+    DLS_OWN(session_fini) session s = {.a = call->request};
     return predict_file(&s, err);
 }
 

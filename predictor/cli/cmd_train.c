@@ -267,9 +267,9 @@ static const char *wrong_training(const dls_training *req, bool tuned)
     return NULL;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    dls_training *req = user;
+    dls_training *req = call->request;
     const bool tuned = req->transfer || dls_call_gave(call, "tune");
     req->tune = req->transfer ? DLS_TUNE_CONV_MLP : req->tune;
     req->data.seed = req->choice.from = req->train.seed;

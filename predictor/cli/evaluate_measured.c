@@ -529,11 +529,11 @@ static void session_fini(session *s)
     dls_hardware_fini(&s->hw);
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
     DLS_OWN(session_fini) session s = {0};
-    return ((const request *)user)->doublings ? double_batches(user, err)
-                                              : judge(user, call, &s, err);
+    return ((const request *)call->request)->doublings ? double_batches(call->request, err)
+                                              : judge(call->request, call, &s, err);
 }
 
 static const dls_arg args[] = {

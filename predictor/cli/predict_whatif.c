@@ -183,11 +183,10 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    request *a = user;
+    request *a = call->request;
     dls_setting_spec *s = &a->base.setting;
-    (void)call;
     if (a->async && s->servers == 0) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--async goes with --ps");
     }

@@ -222,9 +222,9 @@ static dls_status train_layers(const request *t, dls_error *err)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     dls_call_text(call, req->command, sizeof req->command);
     req->nets.fit.seed = req->data.seed;
     if (!req->profiles) {

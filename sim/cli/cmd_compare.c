@@ -11,9 +11,9 @@ typedef struct request {
     bool json, force;
 } request;
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     DLS_HOLD(dls_comparison_destroy) dls_comparison *c = NULL;
     DLS_TRY(r->output ? dls_replay_check_output(r->output, r->force, err) : DLS_OK);
     DLS_TRY(dls_comparison_create(&c, err));

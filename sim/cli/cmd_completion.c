@@ -17,9 +17,8 @@ static const char script[] = "_dlsim()\n"
                              "}\n"
                              "complete -o bashdefault -o default -F _dlsim dlsim\n";
 
-static dls_status print_script(void *request, dls_call *call, dls_error *err)
+static dls_status print_script(dls_call *call, dls_error *err)
 {
-    (void)request;
     (void)call;
     (void)err;
     fputs(script, stdout);
@@ -74,13 +73,12 @@ static void print_words(const dls_command *c, const char *word)
 
 /* The words that have been written, the last of them not to its end; a shell gives "--option=value"
  * as three. */
-static dls_status print_candidates(void *request, dls_call *call, dls_error *err)
+static dls_status print_candidates(dls_call *call, dls_error *err)
 {
     dls_arg_row row[DLS_ARGS_MAX];
     char **word = call->word;
     const size_t n = call->n_words;
     const char *last = word[n - 1];
-    (void)request;
     (void)err;
     if (n == 1 && *last != '-') {
         for (const dls_command *const *c = dls_commands(); *c; c++) {

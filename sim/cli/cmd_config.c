@@ -37,9 +37,9 @@ static dls_status check_all(const dls_replay_options *o, dls_call *call, dls_err
     return DLS_OK;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     const int n = r->defaults + r->check + r->markdown + r->json + (r->explain != NULL) +
                   (r->resolve != NULL);
     if (n != 1) {

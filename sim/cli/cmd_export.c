@@ -54,9 +54,9 @@ static dls_status find_table(const char *name, dls_table *table, dls_error *err)
                     DLS_DID_YOU_MEAN(dls_suggest(name, names)));
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     const dls_table_options *o = &r->out;
     DLS_HOLD(dls_saved_close) dls_saved *saved = NULL;
     job e = {.r = r, .span = {dls_units_us(r->from_s), dls_units_us(r->until_s), 0, 0}};

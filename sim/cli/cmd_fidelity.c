@@ -94,9 +94,9 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
     return dls_json_print(stdout, top, err);
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
     DLS_OWN(dls_fidelity_fini) dls_fidelity f = {0};
     DLS_TRY(dls_replay_site(&setup, call->word[0], &r->set, err));

@@ -27,10 +27,9 @@ static dls_status done(FILE *report, dls_status status)
     return status;
 }
 
-static dls_status slurm(void *user, dls_call *call, dls_error *err)
+static dls_status slurm(dls_call *call, dls_error *err)
 {
-    const request *r = user;
-    (void)call;
+    const request *r = call->request;
     if (!r->site.sacct || !r->site.nodes || !r->site.folder) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--sacct, --nodes and --output are needed");
     }
@@ -38,10 +37,9 @@ static dls_status slurm(void *user, dls_call *call, dls_error *err)
     return done(to, dls_site_import_slurm(&r->site, to, err));
 }
 
-static dls_status kubernetes(void *user, dls_call *call, dls_error *err)
+static dls_status kubernetes(dls_call *call, dls_error *err)
 {
-    const request *r = user;
-    (void)call;
+    const request *r = call->request;
     if (!r->objects || !r->site.folder) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--objects and --output are needed");
     }
@@ -49,11 +47,10 @@ static dls_status kubernetes(void *user, dls_call *call, dls_error *err)
     return done(to, dls_site_import_kubernetes(r->objects, r->site.folder, to, err));
 }
 
-static dls_status dcgm(void *user, dls_call *call, dls_error *err)
+static dls_status dcgm(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     const dls_site_dcgm site = {r->metrics, r->site.sacct, r->site.folder};
-    (void)call;
     if (!site.metrics || !site.folder) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--metrics and --output are needed");
     }

@@ -269,9 +269,9 @@ static dls_status show_runs(const request *req, const char *path, dls_error *err
     return list ? dls_json_print(stdout, dls_take(&list), err) : DLS_OK;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    request *req = user;
+    request *req = call->request;
     req->jobs = dls_call_gave(call, "jobs");
     if (!req->jobs && !req->job_id && !req->config) {
         return show_runs(req, call->word[0], err);

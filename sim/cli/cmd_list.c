@@ -129,21 +129,9 @@ static void assignments(const request *r, json_object *all)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static dls_status print(const request *r, void (*put)(const request *r, json_object *all),
-                        dls_error *err)
+static dls_status init(dls_call *call, dls_error *err)
 {
-    json_object *all = r->json ? json_object_new_array() : NULL;
-    if (r->json && !all) {
-        return dls_nomem(err, "JSON", 0);
-    }
-    put(r, all);
-    return all ? dls_json_print(stdout, all, err) : DLS_OK;
-}
-
-static dls_status init(void *user, dls_call *call, dls_error *err)
-{
-    (void)call;
-    return dls_setup_create(&((request *)user)->setup, err);
+    return dls_setup_create(&((request *)call->request)->setup, err);
 }
 
 static void fini(void *user)
@@ -151,27 +139,27 @@ static void fini(void *user)
     dls_setup_destroy(((request *)user)->setup);
 }
 
-#define KIND(put)                                                                                  \
-    static dls_status list_##put(void *user, dls_call *call, dls_error *err)                       \
-    {                                                                                              \
-        (void)call;                                                                                \
-        return print(user, put, err);                                                              \
+static dls_status list(dls_call *call, dls_error *err)
+{
+    /* In the order of the verbs. */
+    static void (*const put[])(const request *r, json_object *all) = {
+        schedulers, placements, predictors, formats, gpus, assignments};
+    const request *r = call->request;
+    json_object *all = r->json ? json_object_new_array() : NULL;
+    if (r->json && !all) {
+        return dls_nomem(err, "JSON", 0);
     }
-KIND(schedulers)
-KIND(placements)
-KIND(predictors)
-KIND(formats)
-KIND(gpus)
-KIND(assignments)
-#undef KIND
+    put[call->verb - call->command->verbs](r, all);
+    return all ? dls_json_print(stdout, all, err) : DLS_OK;
+}
 
 static const dls_verb verbs[] = {
-    {.name = "schedulers", .summary = "scheduling policies", .run = list_schedulers},
-    {.name = "placements", .summary = "placement policies", .run = list_placements},
-    {.name = "predictors", .summary = "what policies may ask", .run = list_predictors},
-    {.name = "formats", .summary = "traces that can be read", .run = list_formats},
-    {.name = "gpus", .summary = "GPU types and what they do", .run = list_gpus},
-    {.name = "assignments", .summary = "tables that give jobs models", .run = list_assignments},
+    {.name = "schedulers", .summary = "scheduling policies", .run = list},
+    {.name = "placements", .summary = "placement policies", .run = list},
+    {.name = "predictors", .summary = "what policies may ask", .run = list},
+    {.name = "formats", .summary = "traces that can be read", .run = list},
+    {.name = "gpus", .summary = "GPU types and what they do", .run = list},
+    {.name = "assignments", .summary = "tables that give jobs models", .run = list},
     {.name = NULL}};
 
 static const dls_arg args[] = {DLS_SWITCH(request, json, "json", 0, "for programs"),

@@ -11,9 +11,9 @@ typedef struct request {
     bool force;
 } request;
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     DLS_TRY(dls_replay_check_output(r->output, r->force, err));
     return dls_script_report("dlsim report", &r->runs, r->output, call, err);
 }

@@ -30,9 +30,9 @@ static dls_status put_options(const request *r, dls_words *words, char jobs[24],
     return DLS_OK;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     DLS_OWN(dls_words_fini) dls_words words = {0};
     char jobs[24];
     if (!r->list && r->all == (call->n_words > 0)) {

@@ -85,11 +85,10 @@ static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err
                : status;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const dls_replay_options *o = user;
+    const dls_replay_options *o = call->request;
     parts p = {0};
-    (void)call;
     DLS_TRY(o->config_path
                 ? dls_setup_file(o->setup, o->config_path, err)
                 : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE"));

@@ -89,9 +89,9 @@ static dls_status show(study *s, dls_error *err)
     return dls_replay_compare(c, &s->baseline, s->s.o.json, err);
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    study *s = user;
+    study *s = call->request;
     const dls_study_progress *done = &s->s.done;
     s->path = call->word[0];
     DLS_TRY(check(s, err));

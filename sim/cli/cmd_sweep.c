@@ -224,9 +224,9 @@ static dls_status plan_quietly(request *r, const dls_call *call, dls_error *err)
     return dls_sweeping_plan(&r->s, err);
 }
 
-static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_plan(dls_call *call, dls_error *err)
 {
-    request *r = user;
+    request *r = call->request;
     DLS_TRY(load(r, call, err));
     const dls_study *study = r->s.study;
     if (r->count) {
@@ -258,9 +258,9 @@ static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
 
 /* ---- run, status, merge ---------------------------------------------------------------------- */
 
-static dls_status cmd_run(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_run(dls_call *call, dls_error *err)
 {
-    request *r = user;
+    request *r = call->request;
     DLS_TRY(load(r, call, err));
     DLS_TRY(dls_sweeping_plan(&r->s, err));
     DLS_TRY(dls_sweeping_run(&r->s, err));
@@ -271,11 +271,11 @@ static dls_status cmd_run(void *user, dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status cmd_status(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_status(dls_call *call, dls_error *err)
 {
     static const dls_study_state order[] = {DLS_STUDY_FINISHED, DLS_STUDY_RUNNING, DLS_STUDY_FAILED,
                                             DLS_STUDY_MISSING};
-    request *r = user;
+    request *r = call->request;
     DLS_TRY(plan_quietly(r, call, err));
     const size_t n = dls_study_about(r->s.study).n;
     size_t count[4] = {0};
@@ -300,16 +300,16 @@ static dls_status cmd_status(void *user, dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status cmd_merge(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_merge(dls_call *call, dls_error *err)
 {
-    request *r = user;
+    request *r = call->request;
     DLS_TRY(plan_quietly(r, call, err));
     return dls_sweeping_merge(&r->s, r->file, r->link, err);
 }
 
-static dls_status cmd_submit(void *user, dls_call *call, dls_error *err)
+static dls_status cmd_submit(dls_call *call, dls_error *err)
 {
-    request *r = user;
+    request *r = call->request;
     if (!r->submit.slurm) {
         return dls_fail(err, DLS_EUSAGE, NULL, "say to whom: --slurm");
     }

@@ -191,9 +191,9 @@ static dls_status load(const request *r, const dls_call *call, dls_trace **trace
 
 /* ---- stats ----------------------------------------------------------------------------------- */
 
-static dls_status stats(void *user, dls_call *call, dls_error *err)
+static dls_status stats(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     DLS_TRY(load(r, call, &trace, err));
@@ -221,9 +221,9 @@ static const dls_command trace_stats = {
 
 /* ---- convert --------------------------------------------------------------------------------- */
 
-static dls_status convert(void *user, dls_call *call, dls_error *err)
+static dls_status convert(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_TRY(load(r, call, &trace, err));
     DLS_HOLD(dls_trace_destroy) dls_trace *assigned = NULL;
@@ -288,12 +288,11 @@ static void say(const dls_synth_params *params, const dls_synth_report *report)
     }
 }
 
-static dls_status generate(void *user, dls_call *call, dls_error *err)
+static dls_status generate(dls_call *call, dls_error *err)
 {
-    synthesis *r = user;
+    synthesis *r = call->request;
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     dls_synth_report report;
-    (void)call;
     r->params.duration_max_s = (int64_t)r->duration_max_s;
     r->params.stamp_us = r->stamps ? 1 : DLS_US_PER_S;
     DLS_TRY(dls_synth_generate(&r->params, &trace, &report, err));

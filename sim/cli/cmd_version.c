@@ -17,11 +17,10 @@ typedef struct request {
     bool json;
 } request;
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     char hdf5[32], libconfig[32], abi[16];
-    (void)call;
     /* HDF5 refuses to run with another version than the headers', and to ask it would set it up. */
     snprintf(hdf5, sizeof hdf5, "%d.%d.%d", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
     snprintf(libconfig, sizeof libconfig, "%d.%d.%d", LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR,

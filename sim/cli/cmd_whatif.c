@@ -267,9 +267,9 @@ static dls_status show_page(const paths *p, dls_call *call, dls_error *err)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    request *r = user;
+    request *r = call->request;
     DLS_HOLD(dls_setup_destroy) dls_setup *before = NULL;
     DLS_HOLD(dls_setup_destroy) dls_setup *after = NULL;
     DLS_OWN(dls_whatif_fini) dls_whatif w = {0};

@@ -15,12 +15,9 @@
 #include <string.h>
 
 typedef struct parser {
-    const dls_command *command;
+    dls_call *call;
     dls_arg_row row[DLS_ARGS_MAX];
     size_t n_rows;
-    void *request;
-    dls_given *given;
-    size_t n_given;
     bool help;
 } parser;
 
@@ -195,9 +192,9 @@ static dls_status take_list(const dls_arg *a, dls_words *w, const char *value, d
 static dls_status take(parser *p, const dls_arg_row *row, const char *value, dls_error *err)
 {
     const dls_arg *a = row->arg;
-    void *to = (char *)p->request + row->base + a->at;
+    void *to = (char *)p->call->request + row->base + a->at;
     int place;
-    p->given[p->n_given++] = (dls_given){a, value};
+    p->call->given[p->call->n_given++] = (dls_given){a, value};
     if (!value && a->optional && a->type != DLS_ARG_SWITCH && a->type != DLS_ARG_CALL) {
         return DLS_OK; /* that it was given is all */
     }
@@ -323,8 +320,9 @@ static dls_status take_short(parser *p, int argc, char **argv, int *i, dls_error
 }
 
 /* Options go to the request, the rest to call->word. */
-static dls_status parse(parser *p, dls_call *call, dls_error *err)
+static dls_status parse(parser *p, dls_error *err)
 {
+    dls_call *call = p->call;
     bool options = true;
     for (int i = 1; i < call->argc && !p->help; i++) {
         char *word = call->argv[i];
@@ -338,8 +336,6 @@ static dls_status parse(parser *p, dls_call *call, dls_error *err)
             DLS_TRY(take_short(p, call->argc, call->argv, &i, err));
         }
     }
-    call->given = p->given;
-    call->n_given = p->n_given;
     return DLS_OK;
 }
 
@@ -397,8 +393,9 @@ static void join_verbs(const dls_verb *verbs, char *out, size_t size)
     }
 }
 
-static dls_status do_verb(const dls_command *c, void *request, dls_call *call, dls_error *err)
+static dls_status do_verb(dls_call *call, dls_error *err)
 {
+    const dls_command *c = call->command;
     const char *names[24] = {NULL};
     char all[200];
     join_verbs(c->verbs, all, sizeof all);
@@ -413,7 +410,8 @@ static dls_status do_verb(const dls_command *c, void *request, dls_call *call, d
             call->word++;
             call->n_words--;
             DLS_TRY(check_words(call, v->words, v->min_words, v->max_words, v->needs, err));
-            return v->run(request, call, err);
+            call->verb = v;
+            return v->run(call, err);
         }
     }
     const char *near = dls_suggest(word, names);
@@ -422,23 +420,25 @@ static dls_status do_verb(const dls_command *c, void *request, dls_call *call, d
                 : dls_fail(err, DLS_EUSAGE, NULL, "unknown command '%s': expected %s", word, all);
 }
 
-static dls_status run(const dls_command *c, parser *p, dls_call *call, dls_error *err)
+static dls_status run(parser *p, dls_error *err)
 {
+    dls_call *call = p->call;
+    const dls_command *c = call->command;
     if (c->init) {
-        DLS_TRY(c->init(p->request, call, err));
+        DLS_TRY(c->init(call, err));
     }
-    DLS_TRY(parse(p, call, err));
+    DLS_TRY(parse(p, err));
     if (p->help) {
         dls_help_command(stdout, c);
         return DLS_OK;
     }
     if (c->verbs) {
-        return do_verb(c, p->request, call, err);
+        return do_verb(call, err);
     }
     const bool one = c->words && c->max_words == 0;
     DLS_TRY(
         check_words(call, c->words, one ? 1 : c->min_words, one ? 1 : c->max_words, c->needs, err));
-    return c->run(p->request, call, err);
+    return c->run(call, err);
 }
 
 static void release_words(const parser *p)
@@ -446,7 +446,7 @@ static void release_words(const parser *p)
     for (size_t i = 0; i < p->n_rows; i++) {
         const dls_arg *a = p->row[i].arg;
         if (a->type == DLS_ARG_REPEAT || a->type == DLS_ARG_LIST) {
-            dls_words_fini((void *)((char *)p->request + p->row[i].base + a->at));
+            dls_words_fini((void *)((char *)p->call->request + p->row[i].base + a->at));
         }
     }
 }
@@ -474,8 +474,6 @@ static int report(const dls_command *c, const dls_error *err)
 
 static int run_alone(const dls_command *c, int argc, char **argv)
 {
-    parser p = {.command = c};
-    dls_call call = {.command = c, .argc = argc, .argv = argv};
     dls_error err = {0};
     /* A cluster of letters gives several options. */
     size_t letters = (size_t)argc + 1;
@@ -485,13 +483,17 @@ static int run_alone(const dls_command *c, int argc, char **argv)
     DLS_FREED char **words = dls_alloc_zero((size_t)argc + 1, sizeof *words);
     DLS_FREED dls_given *given = dls_alloc_zero(letters, sizeof *given);
     DLS_FREED void *request = dls_command_request(c);
+    dls_call call = {.command = c,
+                     .request = request,
+                     .word = words,
+                     .given = given,
+                     .argc = argc,
+                     .argv = argv};
+    parser p = {.call = &call};
     dls_status status = words && given && request ? DLS_OK : dls_nomem(&err, c->name, c->size);
     if (status == DLS_OK) {
         p.n_rows = dls_command_rows(c, p.row);
-        p.given = given;
-        p.request = request;
-        call.word = words;
-        status = run(c, &p, &call, &err);
+        status = run(&p, &err);
         if (c->fini) {
             c->fini(request);
         }

@@ -164,6 +164,7 @@ dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what
 /* ---- commands -------------------------------------------------------------------------------- */
 
 typedef struct dls_command dls_command;
+typedef struct dls_verb dls_verb;
 
 typedef struct dls_given {
     const dls_arg *arg;
@@ -173,9 +174,11 @@ typedef struct dls_given {
 /* A command line that has been taken apart. */
 typedef struct dls_call {
     const dls_command *command;
+    void *request;
+    const dls_verb *verb; /* NULL: the command has none */
     char **word; /* [n_words] and NULL: what is no option, without the verb */
     size_t n_words;
-    const dls_given *given; /* [n_given] in the order of the command line */
+    dls_given *given; /* [n_given] in the order of the command line */
     size_t n_given;
     int argc; /* of the whole: argv[0] is the command's name */
     char **argv;
@@ -187,17 +190,17 @@ bool dls_call_gave(const dls_call *call, const char *name);
 void dls_call_text(const dls_call *call, char *out, size_t size);
 
 /* An error with status EUSAGE is followed by a pointer to the command's help. */
-typedef dls_status (*dls_command_fn)(void *request, dls_call *call, dls_error *err);
+typedef dls_status (*dls_command_fn)(dls_call *call, dls_error *err);
 
 /* A word that says what a command shall do. */
-typedef struct dls_verb {
+struct dls_verb {
     const char *name;  /* NULL: the end */
     const char *words; /* what follows it; NULL: nothing */
     const char *summary;
     size_t min_words, max_words;
     const char *needs; /* options that must be given, blanks between them; or NULL */
     dls_command_fn run;
-} dls_verb;
+};
 
 #define DLS_ANY_NUMBER SIZE_MAX
 

@@ -38,9 +38,9 @@ static dls_status join(const dls_call *call, char **out, dls_error *err)
     return text && fclose(text) == 0 ? DLS_OK : dls_nomem(err, "command line", 0);
 }
 
-dls_status dls_replay_init(void *options, dls_call *call, dls_error *err)
+dls_status dls_replay_init(dls_call *call, dls_error *err)
 {
-    dls_replay_options *o = options;
+    dls_replay_options *o = call->request;
     DLS_TRY(join(call, &o->cmdline, err));
     return dls_setup_create(&o->setup, err);
 }

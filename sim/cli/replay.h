@@ -53,7 +53,7 @@ const char *dls_names_format(size_t i, const char **summary);
 const char *dls_names_key(size_t i, const char **summary); /* of a configuration, outside lists */
 
 /* The init and fini of a command whose request begins with a dls_replay_options. */
-dls_status dls_replay_init(void *options, dls_call *call, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_replay_init(dls_call *call, dls_error *err) DLS_MUST_CHECK;
 void dls_replay_fini(void *options);
 
 /* A set-up of an imported site (its folder, or a configuration file) with KEY=VALUEs on top; *out

@@ -69,9 +69,9 @@ static dls_status put(FILE *to, void *what, dls_error *err)
                             w->call->n_words ? w->call->word[0] : NULL, &out, err);
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(dls_call *call, dls_error *err)
 {
-    const request *r = user;
+    const request *r = call->request;
     const replaying *of = (const replaying *)(const void *)call->command;
     DLS_FREED dls_setting *settings = NULL;
     work w = {.call = call, .quiet = r->out.quiet};
