@@ -220,22 +220,12 @@ typedef struct model {
     const void *user;
 } model;
 
-static void mark_line(const char *name, const dls_errors e[MODELS])
+static void print_line(const char *name, const dls_errors e[MODELS], bool markdown)
 {
-    printf("| %s | %zu |", name, e[0].rows);
+    printf(markdown ? "| %s | %zu |" : "%-40s %6zu", name, e[0].rows);
     for (int k = 0; k < MODELS; k++) {
-        printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e[k].median, 100 * e[k].mean, 100 * e[k].p90,
-               e[k].bias);
-    }
-    putchar('\n');
-}
-
-static void print_line(const char *name, const dls_errors e[MODELS])
-{
-    printf("%-40s %6zu", name, e[0].rows);
-    for (int k = 0; k < MODELS; k++) {
-        printf("   %7.1f %7.1f %7.1f %5.2f", 100 * e[k].median, 100 * e[k].mean, 100 * e[k].p90,
-               e[k].bias);
+        printf(markdown ? " %.1f | %.1f | %.1f | %.2f |" : "   %7.1f %7.1f %7.1f %5.2f",
+               100 * e[k].median, 100 * e[k].mean, 100 * e[k].p90, e[k].bias);
     }
     putchar('\n');
 }
@@ -265,7 +255,7 @@ static dls_status line(const dls_measured_kernels *s, const dls_kernel_choice *c
     if (e[0].rows > 0 && list) {
         add_line(list, name, models, e);
     } else if (e[0].rows > 0) {
-        (a->markdown ? mark_line : print_line)(name, e);
+        print_line(name, e, a->markdown);
     }
     return DLS_OK;
 }

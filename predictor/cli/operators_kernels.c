@@ -7,10 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "predictor/measured/errors.h"
 #include "predictor/measured/groupconv_fit.h"
 
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -20,45 +19,44 @@ static int shown_family(dls_sized_family f)
     return dls_sized_has_rates(f) ? f & ~1 : f;
 }
 
-typedef struct tally {
-    double *off; /* [rows] |predicted / measured - 1| */
-    size_t n, unanswered;
-    double log_bias;
-} tally;
+/* What is judged, by which constants. */
+typedef struct judging {
+    const dls_kernel_rows *rows;
+    const dls_hardware *hw;
+    const dls_sized_table *table;
+    dls_judged *row; /* [rows] owned by the caller */
+} judging;
 
-static void print_tally(const char *family, const char *gpu, tally *t)
+/* Prints a line about the judging rows of one family and GPU (-1: all), nothing if there are none.
+ */
+static dls_status print_line(const judging *j, int family, int32_t gpu, dls_error *err)
 {
-    printf("| %s | %s | %zu |", family, gpu, t->n);
-    if (t->n > 0) {
-        gsl_sort(t->off, 1, t->n);
-        printf(" %.1f | %.1f | %.1f | %.2f |",
-               100 * gsl_stats_median_from_sorted_data(t->off, 1, t->n),
-               100 * gsl_stats_mean(t->off, 1, t->n),
-               100 * gsl_stats_quantile_from_sorted_data(t->off, 1, t->n, 0.9),
-               exp(t->log_bias / (double)t->n));
+    dls_errors e;
+    size_t n = 0;
+    for (size_t i = 0; i < j->rows->n; i++) {
+        const dls_kernel_row *row = &j->rows->row[i];
+        if (row->judge && shown_family(row->k.family) == family && (gpu < 0 || row->gpu == gpu)) {
+            const double s = dls_sized_row_s(row, j->hw, j->table);
+            j->row[n] = (dls_judged){.measured = row->seconds,
+                                     .predicted = s > 0 ? s : (double)NAN,
+                                     .batch = 1,
+                                     .peers = (int32_t)n}; /* shapes are many: no pairs */
+            n++;
+        }
+    }
+    if (n == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_errors_of(j->row, n, &e, err));
+    printf("| %s | %s | %zu |", dls_sized_family_name((dls_sized_family)family),
+           gpu < 0 ? "all" : j->hw->gpu[gpu].name, e.answered);
+    if (e.answered > 0) {
+        printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e.median, 100 * e.mean, 100 * e.p90, e.bias);
     } else {
         fputs(" - | - | - | - |", stdout);
     }
-    printf(" %zu |\n", t->unanswered);
-}
-
-/* Judging rows of one family and GPU (-1: all) into t. */
-static void count(const dls_kernel_rows *rows, const dls_hardware *hw, const dls_sized_table *table,
-                  int family, int32_t gpu, tally *t)
-{
-    for (size_t i = 0; i < rows->n; i++) {
-        const dls_kernel_row *row = &rows->row[i];
-        if (!row->judge || shown_family(row->k.family) != family || (gpu >= 0 && row->gpu != gpu)) {
-            continue;
-        }
-        const double s = dls_sized_row_s(row, hw, table);
-        if (s > 0) {
-            t->off[t->n++] = fabs(s / row->seconds - 1);
-            t->log_bias += log(s / row->seconds);
-        } else {
-            t->unanswered++;
-        }
-    }
+    printf(" %zu |\n", e.rows - e.answered);
+    return DLS_OK;
 }
 
 static void print_head(void)
@@ -67,51 +65,36 @@ static void print_head(void)
          "|---|---|---|---|---|---|---|---|");
 }
 
-static void print_all(const dls_kernel_rows *rows, const dls_hardware *hw,
-                      const dls_sized_table *table, double *off)
+static dls_status print_all(const judging *j, dls_error *err)
 {
     print_head();
     for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-        tally all = {.off = off};
-        if (shown_family((dls_sized_family)f) != f) {
-            continue;
-        }
-        for (size_t g = 0; g < hw->n_gpus; g++) {
-            tally t = {.off = off};
-            count(rows, hw, table, f, (int32_t)g, &t);
-            if (t.n + t.unanswered > 0) {
-                print_tally(dls_sized_family_name(f), hw->gpu[g].name, &t);
-            }
-        }
-        count(rows, hw, table, f, -1, &all);
-        if (all.n + all.unanswered > 0) {
-            print_tally(dls_sized_family_name(f), "all", &all);
+        const int32_t n = shown_family((dls_sized_family)f) == f ? (int32_t)j->hw->n_gpus : -1;
+        for (int32_t g = 0; g <= n; g++) { /* all of them last */
+            DLS_TRY(print_line(j, f, g < n ? g : -1, err));
         }
     }
+    return DLS_OK;
 }
 
 /* Each GPU of the rows by the constants of the others. */
-static dls_status print_left_out(const dls_kernel_rows *rows, const dls_hardware *hw, double *off,
-                                 dls_error *err)
+static dls_status print_left_out(const judging *all, dls_error *err)
 {
     puts("\nGPUs that fitted nothing:\n");
     print_head();
-    for (size_t g = 0; g < hw->n_gpus; g++) {
+    for (size_t g = 0; g < all->hw->n_gpus; g++) {
         bool measured = false;
-        for (size_t i = 0; i < rows->n; i++) {
-            measured = measured || (size_t)rows->row[i].gpu == g;
+        for (size_t i = 0; i < all->rows->n; i++) {
+            measured = measured || (size_t)all->rows->row[i].gpu == g;
         }
         if (measured) {
-            dls_sized_table table = {0};
-            DLS_TRY(dls_sized_fit(rows, hw, &hw->gpu[g], &table, err));
+            DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
+            judging j = *all;
+            j.table = &table;
+            DLS_TRY(dls_sized_fit(j.rows, j.hw, &j.hw->gpu[g], &table, err));
             for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-                tally t = {.off = off};
-                count(rows, hw, &table, f, (int32_t)g, &t);
-                if (t.n + t.unanswered > 0) {
-                    print_tally(dls_sized_family_name(f), hw->gpu[g].name, &t);
-                }
+                DLS_TRY(print_line(&j, f, (int32_t)g, err));
             }
-            dls_sized_table_fini(&table);
         }
     }
     return DLS_OK;
@@ -122,16 +105,17 @@ static dls_status run(const dls_operators *o, bool fit, const dls_kernel_rows *r
 {
     const dls_hardware *hw = &o->hw;
     char path[4200];
-    DLS_FREED double *off = NULL;
+    DLS_FREED dls_judged *judged = NULL;
     snprintf(path, sizeof path, "%s/kernels.cfg", o->folder);
     DLS_TRY(fit ? dls_sized_fit(rows, hw, NULL, table, err)
                 : dls_sized_table_load(o->constants ? o->constants : path, table, err));
     if (fit && o->output) {
         DLS_TRY(dls_sized_table_save(table, o->output, err));
     }
-    DLS_TRY(dls_alloc_array(&off, rows->n + 1, sizeof *off, "errors", err));
-    print_all(rows, hw, table, off);
-    return fit && o->left_out ? print_left_out(rows, hw, off, err) : DLS_OK;
+    DLS_TRY(dls_alloc_array(&judged, rows->n + 1, sizeof *judged, "errors", err));
+    const judging j = {rows, hw, table, judged};
+    DLS_TRY(print_all(&j, err));
+    return fit && o->left_out ? print_left_out(&j, err) : DLS_OK;
 }
 
 dls_status dls_operators_kernels(const dls_operators *o, bool fit, dls_error *err)

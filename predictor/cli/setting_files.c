@@ -27,11 +27,18 @@ dls_status dls_setting_files_load(const char *which, const dls_hardware *hw, dls
     return known ? DLS_OK : dls_setting_list_load(which, hw, list, err);
 }
 
-static dls_status settle(dls_inspector *insp, const char *which, const dls_hardware *hw,
-                         const char *name, dls_error *err)
+dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
+                                    const char *name, dls_error *err)
 {
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     DLS_OWN(dls_setting_list_fini) dls_setting_list list = {0};
-    DLS_TRY(dls_setting_files_load(which, hw, &list, err));
+    bool takes_any;
+    DLS_TRY(dls_settle_check(insp, &takes_any, err));
+    if (!takes_any) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
+    DLS_TRY(dls_setting_files_load(which, &hw, &list, err));
     for (size_t i = 0; i < list.n; i++) {
         const dls_setting_spec *s = &list.spec[i];
         const dls_setting_info info = {.name = s->name,
@@ -42,23 +49,10 @@ static dls_status settle(dls_inspector *insp, const char *which, const dls_hardw
                                        .n_workers = s->workers,
                                        .n_nodes = s->nodes};
         if ((!name || strcmp(name, s->name) == 0) && dls_inspector_find(insp, s->name) == -2) {
-            DLS_TRY(dls_settle(insp, hw, &info, err));
+            DLS_TRY(dls_settle(insp, &hw, &info, err));
         }
     }
     return DLS_OK;
-}
-
-dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
-                                    const char *name, dls_error *err)
-{
-    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
-    bool takes_any;
-    DLS_TRY(dls_settle_check(insp, &takes_any, err));
-    if (!takes_any) {
-        return DLS_OK;
-    }
-    DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    return settle(insp, which, &hw, name, err);
 }
 
 dls_status dls_setting_files_settle_set(dls_inspector *insp, const dls_dataset *set,

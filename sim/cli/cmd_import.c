@@ -12,56 +12,45 @@ typedef struct request {
     bool quiet;
 } request;
 
-/* Where the report goes; for `quiet` closed by done. */
-static FILE *report_of(const request *r)
+static FILE *open_report(const request *r)
 {
     FILE *nowhere = r->quiet ? fopen("/dev/null", "w") : NULL;
     return nowhere ? nowhere : stderr;
 }
 
-static dls_status done(FILE *report, dls_status status)
+static void close_report(FILE **report)
 {
-    if (report != stderr) {
-        fclose(report);
+    if (*report != stderr) {
+        fclose(*report);
     }
-    return status;
 }
 
 static dls_status slurm(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
-    if (!r->site.sacct || !r->site.nodes || !r->site.folder) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "--sacct, --nodes and --output are needed");
-    }
-    FILE *to = report_of(r);
-    return done(to, dls_site_import_slurm(&r->site, to, err));
+    DLS_OWN(close_report) FILE *to = open_report(r);
+    return dls_site_import_slurm(&r->site, to, err);
 }
 
 static dls_status kubernetes(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
-    if (!r->objects || !r->site.folder) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "--objects and --output are needed");
-    }
-    FILE *to = report_of(r);
-    return done(to, dls_site_import_kubernetes(r->objects, r->site.folder, to, err));
+    DLS_OWN(close_report) FILE *to = open_report(r);
+    return dls_site_import_kubernetes(r->objects, r->site.folder, to, err);
 }
 
 static dls_status dcgm(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
     const dls_site_dcgm site = {r->metrics, r->site.sacct, r->site.folder};
-    if (!site.metrics || !site.folder) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "--metrics and --output are needed");
-    }
-    FILE *to = report_of(r);
-    return done(to, dls_site_import_dcgm(&site, to, err));
+    DLS_OWN(close_report) FILE *to = open_report(r);
+    return dls_site_import_dcgm(&site, to, err);
 }
 
 static const dls_verb verbs[] = {
-    {"slurm", "", "accounting and configuration of Slurm", 0, 0, NULL, slurm},
-    {"kubernetes", "", "objects that kubectl prints", 0, 0, NULL, kubernetes},
-    {"dcgm", "", "metrics of GPUs as profiles of jobs", 0, 0, NULL, dcgm},
+    {"slurm", "", "accounting and configuration of Slurm", 0, 0, "sacct nodes output", slurm},
+    {"kubernetes", "", "objects that kubectl prints", 0, 0, "objects output", kubernetes},
+    {"dcgm", "", "metrics of GPUs as profiles of jobs", 0, 0, "metrics output", dcgm},
     {.name = NULL}};
 
 static const dls_arg args[] = {

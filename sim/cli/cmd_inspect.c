@@ -55,7 +55,7 @@ static json_object *put_row(json_object *obj, const dls_saved *run, dls_table ta
             dls_json_real(obj, s->column, (double)((const float *)c.data)[row]);
             continue;
         }
-        const int64_t value = dls_export_integer_at(&c, row);
+        const int64_t value = dls_export_at(&c, row);
         if (is_time(s->column, name)) {
             dls_json_real(obj, name, value < 0 ? -1 : (double)value / (double)DLS_US_PER_S);
         } else if (dls_saved_name(run, c.name, 0)) {
@@ -166,9 +166,8 @@ static dls_status print_life(const dls_saved *run, size_t job, json_object *row,
     for (size_t d = 0; d < sizeof dicts / sizeof *dicts; d++) {
         char buf[DLS_PRINTABLE_BYTES];
         dls_result_column c;
-        const int64_t code = dls_saved_column(run, DLS_TABLE_JOBS, dicts[d], &c)
-                                 ? dls_export_integer_at(&c, job)
-                                 : -1;
+        const int64_t code =
+            dls_saved_column(run, DLS_TABLE_JOBS, dicts[d], &c) ? dls_export_at(&c, job) : -1;
         if (code >= 0) {
             printf("%s: %s\n", dicts[d],
                    dls_printable(dls_saved_name(run, dicts[d], (uint32_t)code), buf));
@@ -198,7 +197,7 @@ static dls_status show_job(const request *req, const dls_saved *run, dls_error *
     json_object *allocs = dls_json_list(row, "allocations");
     const bool recorded = dls_saved_column(run, DLS_TABLE_ALLOCATIONS, "job", &of);
     for (size_t i = 0; recorded && i < of.n; i++) {
-        if (dls_export_integer_at(&of, i) == (int64_t)job) {
+        if (dls_export_at(&of, i) == (int64_t)job) {
             put_row(dls_json_next(allocs), run, DLS_TABLE_ALLOCATIONS, of_alloc, i);
         }
     }

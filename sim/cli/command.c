@@ -463,15 +463,6 @@ void *dls_command_request(const dls_command *c)
     return request;
 }
 
-static int report(const dls_command *c, const dls_error *err)
-{
-    const int code = dls_ui_fail(err);
-    if (err->status == DLS_EUSAGE) {
-        fprintf(stderr, "Try 'dlsim %s --help'.\n", c->name);
-    }
-    return code;
-}
-
 static int run_alone(const dls_command *c, int argc, char **argv)
 {
     dls_error err = {0};
@@ -499,7 +490,7 @@ static int run_alone(const dls_command *c, int argc, char **argv)
         }
         release_words(&p);
     }
-    return status == DLS_OK ? call.exit_code : report(c, &err);
+    return status == DLS_OK ? call.exit_code : dls_ui_fail_of(c->name, &err);
 }
 
 /* ---- the commands ---------------------------------------------------------------------------- */
@@ -557,6 +548,8 @@ int dls_command_main(const dls_command *c, int argc, char **argv)
     for (size_t i = 0; c->part[i]; i++) {
         names[i] = dls_command_key(c->part[i]);
     }
-    return dls_ui_usage(c->name, "unknown command '%s'%s", argv[1],
-                        DLS_DID_YOU_MEAN(dls_suggest(argv[1], names)));
+    dls_error err;
+    (void)dls_fail(&err, DLS_EUSAGE, NULL, "unknown command '%s'%s", argv[1],
+                   DLS_DID_YOU_MEAN(dls_suggest(argv[1], names)));
+    return dls_ui_fail_of(c->name, &err);
 }

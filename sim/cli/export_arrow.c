@@ -189,7 +189,7 @@ static dls_status gather(const table *t, column *c, dls_error *err)
 static dls_status mark_nulls(column *c, dls_error *err)
 {
     for (size_t row = 0; row < c->c.n; row++) {
-        const int64_t code = dls_export_integer_at(&c->c, row);
+        const int64_t code = dls_export_at(&c->c, row);
         if (code >= 0 && code < (int64_t)c->names.n) {
             continue;
         }

@@ -31,21 +31,6 @@ typedef struct writer {
     bool first;
 } writer;
 
-static int64_t at(const dls_result_column *c, size_t row)
-{
-    return dls_export_integer_at(c, row);
-}
-
-static void find_columns(const dls_saved *run, dls_table table, const char *const *names,
-                         dls_result_column *out)
-{
-    for (size_t i = 0; i < USED && names[i]; i++) {
-        if (!dls_saved_column(run, table, names[i], &out[i])) {
-            out[i] = (dls_result_column){.data = NULL};
-        }
-    }
-}
-
 /* Process 0 is the cluster. */
 static int pid_of(int64_t node)
 {
@@ -102,7 +87,7 @@ static int lane_of(writer *w, int64_t node, int gpu, int64_t start_us, int64_t e
 static bool put_slice(writer *w, size_t row, int pid, int tid)
 {
     const dls_result_column *c = w->row;
-    const size_t job = (size_t)at(&c[JOB], row);
+    const size_t job = (size_t)dls_export_at(&c[JOB], row);
     const double rate = (double)((const float *)c[RATE].data)[row];
     begin(w);
     fputs("{\"ph\": \"X\", \"cat\": \"job\", \"name\": ", w->out);
@@ -110,8 +95,9 @@ static bool put_slice(writer *w, size_t row, int pid, int tid)
     fprintf(w->out,
             ", \"pid\": %d, \"tid\": %d, \"ts\": %" PRId64 ", \"dur\": %" PRId64
             ", \"args\": {\"gpus\": %d, \"rate\": %.6g}}",
-            pid, tid, at(&c[START], row), at(&c[END], row) - at(&c[START], row),
-            job < w->gpus.n ? (int)at(&w->gpus, job) : 0, isfinite(rate) ? rate : 0);
+            pid, tid, dls_export_at(&c[START], row),
+            dls_export_at(&c[END], row) - dls_export_at(&c[START], row),
+            job < w->gpus.n ? (int)dls_export_at(&w->gpus, job) : 0, isfinite(rate) ? rate : 0);
     w->span->slices++;
     return good;
 }
@@ -120,7 +106,7 @@ static int by_start(const void *a, const void *b, void *user)
 {
     const dls_result_column *start = user;
     const size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    const int64_t x = at(start, i), y = at(start, k);
+    const int64_t x = dls_export_at(start, i), y = dls_export_at(start, k);
     return x != y ? (x > y) - (x < y) : (i > k) - (i < k);
 }
 
@@ -128,10 +114,11 @@ static int by_start(const void *a, const void *b, void *user)
 static bool put_row(writer *w, size_t row)
 {
     const dls_result_column *c = w->row;
-    const int64_t start = at(&c[START], row), end = at(&c[END], row), node = at(&c[NODE], row);
-    const uint64_t mask = (uint64_t)at(&c[MASK], row);
+    const int64_t start = dls_export_at(&c[START], row), end = dls_export_at(&c[END], row),
+                  node = dls_export_at(&c[NODE], row);
+    const uint64_t mask = (uint64_t)dls_export_at(&c[MASK], row);
     if (node < 0) {
-        return put_slice(w, row, 0, 1 + (int)at(&c[JOB], row));
+        return put_slice(w, row, 0, 1 + (int)dls_export_at(&c[JOB], row));
     }
     bool good = true;
     for (int gpu = 0; gpu < GPUS && good; gpu++) {
@@ -148,7 +135,7 @@ static dls_status put_slices(writer *w, dls_error *err)
     const size_t n = c[START].n;
     DLS_FREED size_t *order = NULL;
     for (size_t i = 0; i < n; i++) {
-        const size_t nodes = (size_t)(at(&c[NODE], i) + 1);
+        const size_t nodes = (size_t)(dls_export_at(&c[NODE], i) + 1);
         w->n_nodes = nodes > w->n_nodes ? nodes : w->n_nodes;
     }
     const size_t n_lanes = w->n_nodes * GPUS * LANES;
@@ -168,8 +155,8 @@ static dls_status put_slices(writer *w, dls_error *err)
     }
     bool good = true;
     for (size_t i = 0; i < n && good; i++) {
-        if (at(&c[END], order[i]) > w->span->from_us &&
-            at(&c[START], order[i]) < w->span->until_us) {
+        if (dls_export_at(&c[END], order[i]) > w->span->from_us &&
+            dls_export_at(&c[START], order[i]) < w->span->until_us) {
             good = put_row(w, order[i]);
         }
     }
@@ -193,22 +180,22 @@ static void put_series(writer *w, int64_t total_gpus)
 {
     const dls_result_column *c = w->series;
     for (size_t i = 0; i < c[TIME].n; i++) {
-        const int64_t t_us = at(&c[TIME], i), busy = at(&c[BUSY], i);
+        const int64_t t_us = dls_export_at(&c[TIME], i), busy = dls_export_at(&c[BUSY], i);
         if (t_us >= w->span->from_us && t_us < w->span->until_us) {
             put_counter(w, t_us, "GPUs", "busy", busy, "free", total_gpus - busy);
-            put_counter(w, t_us, "jobs", "running", at(&c[RUNNING], i), "waiting",
-                        at(&c[PENDING], i));
+            put_counter(w, t_us, "jobs", "running", dls_export_at(&c[RUNNING], i), "waiting",
+                        dls_export_at(&c[PENDING], i));
         }
     }
 }
 
 dls_status dls_export_perfetto(FILE *to, const dls_saved *run, dls_perfetto *span, dls_error *err)
 {
-    static const char *const row[USED] = {"job", "node", "start_us", "end_us", "rate", "gpu_mask"};
-    static const char *const series[USED] = {"t_us", "busy_gpus", "running_jobs", "pending_jobs"};
+    static const char *const row[] = {"job", "node", "start_us", "end_us", "rate", "gpu_mask"};
+    static const char *const series[] = {"t_us", "busy_gpus", "running_jobs", "pending_jobs"};
     writer w = {.out = to, .run = run, .span = span, .first = true};
-    find_columns(run, DLS_TABLE_ALLOCATIONS, row, w.row);
-    find_columns(run, DLS_TABLE_SERIES, series, w.series);
+    dls_export_find(run, DLS_TABLE_ALLOCATIONS, row, 6, w.row);
+    dls_export_find(run, DLS_TABLE_SERIES, series, 4, w.series);
     if (!w.row[START].data && !w.series[TIME].data) {
         return dls_fail(err, DLS_EINPUT, NULL,
                         "the run holds neither allocations nor a series to show: see "

@@ -21,8 +21,21 @@ dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out
     return dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
 }
 
-int64_t dls_export_integer_at(const dls_result_column *c, size_t row)
+void dls_export_find(const dls_saved *run, dls_table table, const char *const *names, size_t n,
+                     dls_result_column *c)
 {
+    for (size_t i = 0; i < n; i++) {
+        if (!dls_saved_column(run, table, names[i], &c[i])) {
+            c[i] = (dls_result_column){.name = names[i]};
+        }
+    }
+}
+
+int64_t dls_export_at(const dls_result_column *c, size_t row)
+{
+    if (!c->data) {
+        return -1;
+    }
     switch (c->type) {
     case DLS_VALUE_I32:
         return ((const int32_t *)c->data)[row];
@@ -46,7 +59,7 @@ static void put_cell(FILE *to, const dls_saved *run, const dls_result_column *c,
                      size_t row)
 {
     if (codes) {
-        const char *name = dls_saved_name(run, c->name, (uint32_t)dls_export_integer_at(c, row));
+        const char *name = dls_saved_name(run, c->name, (uint32_t)dls_export_at(c, row));
         dls_csv_put(to, name ? name : "");
         return;
     }
@@ -61,7 +74,7 @@ static void put_cell(FILE *to, const dls_saved *run, const dls_result_column *c,
         fprintf(to, "%" PRIu64, ((const uint64_t *)c->data)[row]);
         break;
     default:
-        fprintf(to, "%" PRId64, dls_export_integer_at(c, row));
+        fprintf(to, "%" PRId64, dls_export_at(c, row));
     }
 }
 
@@ -104,11 +117,6 @@ size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table)
 
 /* ---- formats of others ----------------------------------------------------------------------- */
 
-static int64_t at(const dls_result_column *c, size_t row)
-{
-    return c->data ? dls_export_integer_at(c, row) : -1;
-}
-
 static void put_seconds(FILE *to, int64_t us)
 {
     fputc(',', to);
@@ -117,21 +125,18 @@ static void put_seconds(FILE *to, int64_t us)
 
 enum { SUBMIT, GPUS, START, END, LIMIT, STATE, USER, VC, MODEL, USED };
 
-static void find_all(const dls_saved *run, dls_result_column c[USED])
+static const char *const used[USED] = {"submit_us", "gpus", "start_us", "end_us", "limit_us",
+                                       "state",     "user", "vc",       "model"};
+
+/* What a code means; NULL without data. */
+static const char *word(const dls_saved *run, const dls_result_column *c, size_t row)
 {
-    static const char *const names[USED] = {"submit_us", "gpus", "start_us", "end_us", "limit_us",
-                                            "state",     "user", "vc",       "model"};
-    for (int i = 0; i < USED; i++) {
-        if (!dls_saved_column(run, DLS_TABLE_JOBS, names[i], &c[i])) {
-            c[i] = (dls_result_column){.name = names[i]}; /* -1 everywhere */
-        }
-    }
+    return c->data ? dls_saved_name(run, c->name, (uint32_t)dls_export_at(c, row)) : NULL;
 }
 
 static bool is(const dls_saved *run, const dls_result_column *c, size_t row, const char *name)
 {
-    const char *text =
-        c->data ? dls_saved_name(run, c->name, (uint32_t)dls_export_integer_at(c, row)) : NULL;
+    const char *text = word(run, c, row);
     return text && strcmp(text, name) == 0;
 }
 
@@ -139,7 +144,7 @@ size_t dls_export_batsim(FILE *to, const dls_saved *run)
 {
     dls_result_column c[USED];
     size_t rows = 0;
-    find_all(run, c);
+    dls_export_find(run, DLS_TABLE_JOBS, used, USED, c);
     fputs(
         "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,"
         "success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,"
@@ -149,16 +154,16 @@ size_t dls_export_batsim(FILE *to, const dls_saved *run)
         if (!is(run, &c[STATE], j, "finished")) {
             continue;
         }
-        const char *model =
-            c[MODEL].data ? dls_saved_name(run, "model", (uint32_t)at(&c[MODEL], j)) : NULL;
-        const int64_t submit = at(&c[SUBMIT], j), start = at(&c[START], j), end = at(&c[END], j);
+        const char *model = word(run, &c[MODEL], j);
+        const int64_t submit = dls_export_at(&c[SUBMIT], j), start = dls_export_at(&c[START], j),
+                      end = dls_export_at(&c[END], j);
         dls_csv_put(to, dls_saved_id(run, j));
         fputs(",dlsim,", to);
         dls_csv_put(to, model ? model : "");
         put_seconds(to, submit);
-        fprintf(to, ",%" PRId64, at(&c[GPUS], j));
-        if (at(&c[LIMIT], j) >= 0) {
-            put_seconds(to, at(&c[LIMIT], j));
+        fprintf(to, ",%" PRId64, dls_export_at(&c[GPUS], j));
+        if (dls_export_at(&c[LIMIT], j) >= 0) {
+            put_seconds(to, dls_export_at(&c[LIMIT], j));
         } else {
             fputs(",-1", to);
         }
@@ -186,23 +191,25 @@ static int64_t whole(int64_t us)
 size_t dls_export_swf(FILE *to, const dls_saved *run)
 {
     dls_result_column c[USED];
-    find_all(run, c);
+    dls_export_find(run, DLS_TABLE_JOBS, used, USED, c);
     fprintf(to,
             "; Version: 2.2\n; Computer: simulated by dlsim, scheduler %s\n; Note: processors are "
             "GPUs; "
             "executable numbers are models\n; MaxJobs: %zu\n",
             dls_saved_text(run, "scheduler"), c[SUBMIT].n);
     for (size_t j = 0; j < c[SUBMIT].n && !ferror(to); j++) {
-        const int64_t submit = at(&c[SUBMIT], j), start = at(&c[START], j), end = at(&c[END], j);
+        const int64_t submit = dls_export_at(&c[SUBMIT], j), start = dls_export_at(&c[START], j),
+                      end = dls_export_at(&c[END], j);
         const bool finished = is(run, &c[STATE], j, "finished");
-        const int64_t user = at(&c[USER], j), vc = at(&c[VC], j), model = at(&c[MODEL], j);
+        const int64_t user = dls_export_at(&c[USER], j), vc = dls_export_at(&c[VC], j),
+                      model = dls_export_at(&c[MODEL], j);
         fprintf(to,
                 "%zu %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 %" PRId64 " %" PRId64
                 " -1 %d %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 -1 -1\n",
                 j + 1, whole(submit), start < 0 ? -1 : whole(start - submit),
-                finished ? whole(end - start) : -1, at(&c[GPUS], j), at(&c[GPUS], j),
-                whole(at(&c[LIMIT], j)), finished ? 1 : 5, user < 0 ? -1 : user + 1,
-                vc < 0 ? -1 : vc + 1, model < 0 ? -1 : model + 1);
+                finished ? whole(end - start) : -1, dls_export_at(&c[GPUS], j),
+                dls_export_at(&c[GPUS], j), whole(dls_export_at(&c[LIMIT], j)), finished ? 1 : 5,
+                user < 0 ? -1 : user + 1, vc < 0 ? -1 : vc + 1, model < 0 ? -1 : model + 1);
     }
     return c[SUBMIT].n;
 }

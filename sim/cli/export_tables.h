@@ -39,9 +39,12 @@ typedef struct dls_perfetto {
 dls_status dls_export_perfetto(FILE *to, const dls_saved *run, dls_perfetto *span,
                                dls_error *err) DLS_MUST_CHECK;
 
-/* Of a column of jobs: whether values are codes; an integer; bytes of a value. */
+/* Columns of a table by name into c[n]; one that was not recorded has no rows and no data. */
+void dls_export_find(const dls_saved *run, dls_table table, const char *const *names, size_t n,
+                     dls_result_column *c);
+/* Of a column of jobs: whether values are codes; an integer, -1 without data; bytes of a value. */
 bool dls_export_is_code(const char *name);
-int64_t dls_export_integer_at(const dls_result_column *c, size_t row);
+int64_t dls_export_at(const dls_result_column *c, size_t row);
 size_t dls_export_width(dls_value_type type);
 
 #endif

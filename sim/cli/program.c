@@ -42,8 +42,10 @@ static int unknown(const char *word)
     }
     names[n++] = "help";
     names[n] = NULL;
-    return dls_ui_usage("", "unknown command '%s'%s", word,
-                        DLS_DID_YOU_MEAN(dls_suggest(word, names)));
+    dls_error err;
+    (void)dls_fail(&err, DLS_EUSAGE, NULL, "unknown command '%s'%s", word,
+                   DLS_DID_YOU_MEAN(dls_suggest(word, names)));
+    return dls_ui_fail_of("", &err);
 }
 
 static bool ends_in_py(const char *path)

@@ -55,16 +55,10 @@ typedef struct work {
     bool quiet;
 } work;
 
-static bool interrupted(void *user)
-{
-    (void)user;
-    return dls_signals_noted();
-}
-
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
     const work *w = what;
-    const dls_replayer_output out = {to, w->quiet ? NULL : stderr, interrupted, NULL};
+    const dls_replayer_output out = {to, w->quiet ? NULL : stderr, dls_signals_interrupted, NULL};
     return dls_replayer_run(w->call->command->name, w->settings, w->n,
                             w->call->n_words ? w->call->word[0] : NULL, &out, err);
 }

@@ -45,3 +45,9 @@ bool dls_signals_noted(void)
 {
     return noted != 0;
 }
+
+bool dls_signals_interrupted(void *user)
+{
+    (void)user;
+    return dls_signals_noted();
+}

@@ -17,5 +17,7 @@ void dls_signals_release(void);
 
 /* One was noted since the program began. */
 bool dls_signals_noted(void);
+/* The same as a callback. */
+bool dls_signals_interrupted(void *user);
 
 #endif

@@ -42,12 +42,6 @@ static dls_status run_point(void *user, dls_simulation *sim, dls_error *err)
     return dls_replay_run(&s->o, true, sim, err);
 }
 
-static bool interrupted(void *user)
-{
-    (void)user;
-    return dls_signals_noted();
-}
-
 static void progress(void *user, const dls_study_progress *now)
 {
     dls_sweeping *s = user;
@@ -69,7 +63,7 @@ dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err)
 
 dls_status dls_sweeping_plan(dls_sweeping *s, dls_error *err)
 {
-    const dls_study_watch watch = {tell_trace, run_point, interrupted, progress, s};
+    const dls_study_watch watch = {tell_trace, run_point, dls_signals_interrupted, progress, s};
     dls_study_set_watch(s->study, &watch);
     if (s->replicas) {
         dls_study_replicas(s->study, (size_t)s->replicas);

@@ -14,22 +14,20 @@
 
 static dls_ui_when color_when = DLS_UI_AUTO;
 
-int dls_ui_usage(const char *command, const char *fmt, ...)
-{
-    va_list ap;
-    fputs("dlsim: ", stderr);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fprintf(stderr, "\nTry 'dlsim %s%s--help'.\n", command, *command ? " " : "");
-    return dls_status_exit_code(DLS_EUSAGE);
-}
-
 int dls_ui_fail(const dls_error *err)
 {
     fprintf(stderr, "%sdlsim:%s %s%s%s\n", dls_ui_red(stderr), dls_ui_reset(stderr), err->where,
             *err->where ? ": " : "", *err->msg ? err->msg : dls_status_str(err->status));
     return err->status == DLS_OK ? 1 : dls_status_exit_code(err->status); /* a failure is never 0 */
+}
+
+int dls_ui_fail_of(const char *command, const dls_error *err)
+{
+    const int code = dls_ui_fail(err);
+    if (err->status == DLS_EUSAGE) {
+        fprintf(stderr, "Try 'dlsim %s%s--help'.\n", command, *command ? " " : "");
+    }
+    return code;
 }
 
 /* ---- colour ---------------------------------------------------------------------------------- */

@@ -7,11 +7,10 @@
 
 #include "cli/command.h"
 
-/* "dlsim: <message>" and "Try 'dlsim COMMAND --help'." on stderr; returns 2. */
-int dls_ui_usage(const char *command, const char *fmt, ...) DLS_PRINTF(2, 3);
-
 /* The report on stderr, with its place; returns the exit code of err->status. */
 int dls_ui_fail(const dls_error *err);
+/* The same, for EUSAGE with "Try 'dlsim COMMAND --help'." behind it. */
+int dls_ui_fail_of(const char *command, const dls_error *err);
 
 /* ---- colour ---------------------------------------------------------------------------------- */
 
