@@ -4,6 +4,7 @@ add_library(dlsim_flags INTERFACE)
 target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
   -Wvla -Wcast-qual -Wdouble-promotion -Wformat=2 -Wno-sign-conversion
+  -Wno-unused-parameter # the functions of a table take what the table says
   -ffp-contract=off # the same bytes from every compiler
   >)
 target_compile_definitions(dlsim_flags INTERFACE _GNU_SOURCE DLS_VERSION="${PROJECT_VERSION}")

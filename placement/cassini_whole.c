@@ -534,8 +534,6 @@ static void stopped(void *state, const dls_place_index *index, int32_t job, int6
                     int64_t worked_us)
 {
     cassini *c = state;
-    (void)now_us;
-    (void)worked_us;
     dls_traffic_stopped(&c->traffic, index, job);
 }
 

@@ -239,7 +239,5 @@ void dls_choose_stopped(void *state, const dls_place_index *index, int32_t job, 
                         int64_t worked_us)
 {
     dls_choose *c = state;
-    (void)now_us;
-    (void)worked_us;
     dls_traffic_stopped(&c->traffic, index, job);
 }

@@ -7,7 +7,6 @@
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     return dls_fit_consolidated(index, r, grant);
 }
 

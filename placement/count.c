@@ -7,7 +7,6 @@
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     const int32_t most = dls_place_max_gpus(index, r->type);
     int32_t left = r->gpus;
     for (int32_t node = dls_place_first(index, r, 1, most, 0); left > 0 && node >= 0;

@@ -27,7 +27,6 @@ static int32_t probe(const dls_place_index *index, const dls_request *r, const d
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     const uint64_t n = (uint64_t)dls_place_nodes(index);
     const int32_t most = dls_place_max_gpus(index, r->type);
     dls_rng rng = dls_place_random(r);

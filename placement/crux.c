@@ -96,7 +96,6 @@ static dls_status clone(void *state, const void *from, const dls_place_index *in
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     return dls_fit_consolidated(index, r, grant);
 }
 
@@ -300,8 +299,6 @@ static void stopped(void *state, const dls_place_index *index, int32_t job, int6
                     int64_t worked_us)
 {
     crux *c = state;
-    (void)now_us;
-    (void)worked_us;
     dls_traffic_stopped(&c->traffic, index, job);
 }
 

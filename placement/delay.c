@@ -26,7 +26,6 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
                        dls_error *err)
 {
     delay *d = state;
-    (void)err;
     d->node_wait_us = (int64_t)(values[OPT_NODE_WAIT].f * 1e6);
     d->rack_wait_us = (int64_t)(values[OPT_RACK_WAIT].f * 1e6);
     for (int32_t rack = 0; rack < dls_place_racks(index); rack++) {

@@ -121,7 +121,6 @@ static dls_status clone(void *state, const void *from, const dls_place_index *in
 {
     fgd *f = state;
     const fgd *of = from;
-    (void)index;
     f->typical = NULL;
     f->kind = NULL; /* of scores nothing is kept */
     f->known = NULL;
@@ -176,7 +175,6 @@ static void started(void *state, const dls_place_index *index, const dls_request
                     const int32_t *nodes, const int32_t *gpus, size_t n)
 {
     fgd *f = state;
-    (void)gpus;
     if (dls_grow(&f->job, &f->n_jobs, (size_t)r->job + 1, sizeof *f->job, NULL) != DLS_OK) {
         dls_policy_fail(index, "out of memory");
         return;
@@ -191,9 +189,6 @@ static void stopped(void *state, const dls_place_index *index, int32_t job, int6
                     int64_t worked_us)
 {
     fgd *f = state;
-    (void)index;
-    (void)now_us;
-    (void)worked_us;
     if ((size_t)job < f->n_jobs && f->job[job].gpus > 0) {
         hold_job(f, &f->job[job], -1);
         f->job[job].gpus = 0;

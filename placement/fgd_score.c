@@ -200,8 +200,6 @@ static dls_fgd_score fgd(const dls_fgd_world *w, const dls_fgd_left *left, const
 static dls_fgd_score best_fit(const dls_fgd_world *w, const dls_fgd_left *left,
                               const dls_fgd_held *held, const dls_fgd_request *r)
 {
-    (void)w;
-    (void)held;
     const double cpu = (double)(left->cpu_milli - r->cpu_milli) / CPU_MOST;
     const double gpu = (double)(total_of(left) - r->gpus * r->gpu_milli) / GPU_MOST;
     return (dls_fgd_score){trunc(100 * (1 - 0.5 * cpu - 0.5 * gpu)), -1};
@@ -210,8 +208,6 @@ static dls_fgd_score best_fit(const dls_fgd_world *w, const dls_fgd_left *left,
 static dls_fgd_score dot_product(const dls_fgd_world *w, const dls_fgd_left *left,
                                  const dls_fgd_held *held, const dls_fgd_request *r)
 {
-    (void)w;
-    (void)held;
     const double cpu = (double)left->cpu_milli / CPU_MOST * ((double)r->cpu_milli / CPU_MOST);
     const double gpu =
         (double)total_of(left) / GPU_MOST * ((double)(r->gpus * r->gpu_milli) / GPU_MOST);
@@ -251,8 +247,6 @@ int32_t dls_fgd_packing_score(const dls_fgd_left *left, int32_t gpus, int32_t gp
 static dls_fgd_score packing(const dls_fgd_world *w, const dls_fgd_left *left,
                              const dls_fgd_held *held, const dls_fgd_request *r)
 {
-    (void)w;
-    (void)held;
     const int32_t score = r->gpus > 0 ? dls_fgd_packing_score(left, r->gpus, r->gpu_milli) : 0;
     return (dls_fgd_score){score, -1};
 }
@@ -260,7 +254,6 @@ static dls_fgd_score packing(const dls_fgd_world *w, const dls_fgd_left *left,
 static dls_fgd_score clustering(const dls_fgd_world *w, const dls_fgd_left *left,
                                 const dls_fgd_held *held, const dls_fgd_request *r)
 {
-    (void)w;
     if (r->gpus == 0) {
         return (dls_fgd_score){0, -1};
     }

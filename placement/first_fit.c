@@ -7,7 +7,6 @@
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     const int32_t most = dls_place_max_gpus(index, r->type);
     const int32_t whole = r->gpus <= most ? dls_place_first(index, r, r->gpus, most, 0) : -1;
     if (whole >= 0) {

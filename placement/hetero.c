@@ -17,8 +17,6 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
                        dls_error *err)
 {
     hetero *h = state;
-    (void)index;
-    (void)values;
     h->trial = dls_grant_create();
     return h->trial ? DLS_OK : dls_nomem(err, "hetero", 0);
 }
@@ -30,13 +28,11 @@ static void fini(void *state)
 
 static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
 {
-    (void)from;
     return init(state, index, NULL, err);
 }
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     return dls_fit_consolidated(index, r, grant);
 }
 

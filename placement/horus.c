@@ -29,13 +29,11 @@ static bool task_of(const dls_request *r, int32_t job, const dls_shape *shape, t
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     return dls_fit_consolidated(index, r, grant);
 }
 
 static double cost(void *state, const dls_place_index *index, const dls_request *r)
 {
-    (void)state;
     task mine;
     const int32_t nodes = dls_fit_fewest_nodes(index, r);
     const dls_shape shape = {r->type, r->gpus, nodes > 0 ? nodes : 1, 1};
@@ -48,7 +46,6 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
 static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
                     const dls_shape *host_shape)
 {
-    (void)state;
     task mine, its;
     const double total = dls_place_gpu_mem_bytes(index, host_shape->type);
     if (host_shape->n_nodes > 1 || !(total > 0) || !task_of(r, r->job, host_shape, &mine) ||

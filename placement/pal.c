@@ -59,7 +59,6 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
 
 static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
 {
-    (void)from;
     return make_spots(state, index, err);
 }
 

@@ -8,7 +8,6 @@
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     const int32_t most = dls_place_max_gpus(index, r->type);
     const int32_t n = dls_place_nodes(index);
     dls_rng rng = dls_place_random(r);

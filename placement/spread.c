@@ -15,7 +15,6 @@ static int32_t exactly(const dls_place_index *index, const dls_request *r, int32
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     const int32_t most = dls_place_max_gpus(index, r->type);
     int32_t left = r->gpus, given = 1;
     for (int32_t round = 0; left > 0 && given > 0; round++) {

@@ -44,8 +44,6 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
                        dls_error *err)
 {
     tiresias *t = state;
-    (void)index;
-    (void)err;
     t->limit.limit = values[OPT_LIMIT].f;
     t->limit.loss = values[OPT_LOSS].f;
     t->learn = values[OPT_LEARN].b;
@@ -63,7 +61,6 @@ static dls_status clone(void *state, const void *from, const dls_place_index *in
 {
     tiresias *t = state;
     const tiresias *of = from;
-    (void)index;
     t->run = NULL;
     DLS_TRY(dls_duplicate(&t->limit.cell, of->limit.cell, of->limit.n, of->limit.cap,
                           sizeof *t->limit.cell, err));
@@ -85,8 +82,6 @@ static void started(void *state, const dls_place_index *index, const dls_request
 {
     tiresias *t = state;
     const size_t job = (size_t)r->job;
-    (void)nodes;
-    (void)gpus;
     if (!t->learn || r->gpus < 2 || isnan(r->tensor_skew)) {
         return;
     }
@@ -109,7 +104,6 @@ static void stopped(void *state, const dls_place_index *index, int32_t job, int6
                     int64_t worked_us)
 {
     tiresias *t = state;
-    (void)index;
     run *ran = (size_t)job < t->n_runs ? &t->run[job] : NULL;
     if (ran && ran->watched && now_us > ran->start_us) {
         dls_skew_limit_observe(&t->limit, ran->skew, ran->type, ran->gpus, ran->spread,

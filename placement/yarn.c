@@ -11,7 +11,6 @@
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    (void)state;
     const int32_t most = dls_place_max_gpus(index, r->type);
     if (r->gpus <= most) {
         const int32_t node = dls_place_first(index, r, r->gpus, most, 0);

@@ -81,7 +81,6 @@ void dls_results_close(dls_results *f)
 
 static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, void *user)
 {
-    (void)info;
     walk *w = user;
     dls_run *run = w->run;
     dls_run_text a = {NULL, NULL};

@@ -247,10 +247,10 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
 }
 
 #define W(kind, member, units, text) FIELD(dls_world_summary, kind, member, units, text)
-#define F(kind, member, units, text)                                                               \
+#define F(kind, part, member, units, text)                                                         \
     {                                                                                              \
-#member, DLS_FIELD_##kind, offsetof(dls_world_summary, facts.member),                      \
-            sizeof(((dls_run_facts *)0)->member), 1, units, text                                   \
+#member, DLS_FIELD_##kind, offsetof(dls_world_summary, facts.part.member),                 \
+            sizeof(((dls_run_facts *)0)->part.member), 1, units, text                              \
     }
 const dls_field dls_world_fields[] = {
     W(F64, best_slowdown_mean, "", "completion time / run time on the best placement, mean"),
@@ -273,21 +273,21 @@ const dls_field dls_world_fields[] = {
     W(U64, node_drains, "", "nodes that began to drain"),
     W(F64, effective_training_ratio, "",
       "GPU time of work that was not lost / from first start to end"),
-    F(U64, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),
-    F(U64, stand_in_jobs, "jobs", "jobs whose model is taken for one of similar size"),
-    F(U64, unmeasured_shapes, "", "placements asked for that the table has not measured"),
-    F(U64, extrapolated_shapes, "", "placements taken from another GPU count of the table"),
-    F(U64, split_batch_shapes, "", "placements that need smaller micro-batches to fit"),
-    F(U64, batches, "", "calls of the predictor"),
-    F(U64, questions, "", "candidates looked up"),
-    F(U64, answers, "", "answers of the predictor"),
-    F(U64, cache_hits, "", "known from an earlier job of the run"),
-    F(U64, disk_hits, "", "known from the cache on disk, or replayed"),
-    F(U64, fallbacks, "", "answers that were no times, replaced by the reference"),
-    F(U64, nearest, "", "answered by a setting that is not quite the placement"),
-    F(U64, kinds, "", "kinds of job that were asked for"),
-    F(U64, unknown_kinds, "", "of them, of an unknown model"),
-    F(F64, predictor_s, "s", "wall time in the predictor"),
+    F(U64, world, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),
+    F(U64, world, stand_in_jobs, "jobs", "jobs whose model is taken for one of similar size"),
+    F(U64, world, unmeasured_shapes, "", "placements asked for that the table has not measured"),
+    F(U64, world, extrapolated_shapes, "", "placements taken from another GPU count of the table"),
+    F(U64, world, split_batch_shapes, "", "placements that need smaller micro-batches to fit"),
+    F(U64, predictions, batches, "", "calls of the predictor"),
+    F(U64, predictions, questions, "", "candidates looked up"),
+    F(U64, predictions, answers, "", "answers of the predictor"),
+    F(U64, predictions, cache_hits, "", "known from an earlier job of the run"),
+    F(U64, predictions, disk_hits, "", "known from the cache on disk, or replayed"),
+    F(U64, predictions, fallbacks, "", "answers that were no times, replaced by the reference"),
+    F(U64, predictions, nearest, "", "answered by a setting that is not quite the placement"),
+    F(U64, predictions, kinds, "", "kinds of job that were asked for"),
+    F(U64, predictions, unknown_kinds, "", "of them, of an unknown model"),
+    F(F64, predictions, predictor_s, "s", "wall time in the predictor"),
 };
 const size_t dls_world_n_fields = sizeof dls_world_fields / sizeof dls_world_fields[0];
 #undef F

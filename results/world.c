@@ -115,7 +115,7 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 " starts\n",
                 100 * s->prediction_error, 100 * expm1(s->prediction_bias), s->predicted_starts);
     }
-    const dls_run_facts *f = &s->facts;
+    const dls_predictions_stats *f = &s->facts.predictions;
     if (f->questions > 0) {
         fprintf(out,
                 "predictor               %" PRIu64 " answers in %" PRIu64
@@ -146,8 +146,8 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 "to end\n",
                 s->lost_gpu_s / 3600, 100 * s->effective_training_ratio);
     }
-    if (f->unknown_model_jobs > 0) {
+    if (s->facts.world.unknown_model_jobs > 0) {
         fprintf(out, "unknown models          %" PRIu64 " jobs, taken for another\n",
-                f->unknown_model_jobs);
+                s->facts.world.unknown_model_jobs);
     }
 }

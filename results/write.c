@@ -250,11 +250,11 @@ static dls_status write_world(hid_t run, const dls_world_summary *measured, cons
     char date[32];
     DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     if (source_date(date)) {
-        summary.facts.predictor_s = 0;
+        summary.facts.predictions.predictor_s = 0;
     }
     DLS_TRY(dls_h5_put_group(run, "world", &at, err));
     DLS_TRY(dls_put_fields(at, dls_world_fields, dls_world_n_fields, &summary, err));
-    DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.notes, err));
+    DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.predictions.notes, err));
     size_t n = dls_schema_table(&dls_world_table, &rec->world, columns);
     DLS_TRY(write_columns(at, "series", columns, n, rec->world.n, err));
     n = dls_schema_table(&dls_start_table, &rec->starts, columns);

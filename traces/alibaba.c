@@ -47,7 +47,6 @@ static const dls_field pai_fields[] = {
 static dls_status pai_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                           const char **skip, dls_error *err)
 {
-    (void)b;
     rec->gpus_milli = 0;
     if (!dls_csv_missing(csv, col[PAI_GPUS])) {
         DLS_TRY(dls_csv_gpus(csv, col[PAI_GPUS], &rec->gpus_milli, err));
@@ -206,8 +205,6 @@ static const dls_field spot_fields[] = {
 static dls_status spot_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                            const char **skip, dls_error *err)
 {
-    (void)b;
-    (void)skip;
     if (col[SPOT_TYPE] >= 0) {
         rec->priority = dls_csv_is(csv, col[SPOT_TYPE], "Spot") ? 0 : 1;
     }

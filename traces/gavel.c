@@ -61,7 +61,6 @@ static dls_status split_type(const dls_csv *csv, char *model, size_t size, int64
 
 static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_error *err)
 {
-    (void)user;
     const gavel_layout *at = layout_of(csv->n_cells);
     if (!at) {
         return dls_csv_fail(csv, -1, err, "%zu fields, expected 7, 10 or 12 separated by TABs",

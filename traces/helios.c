@@ -54,7 +54,6 @@ static const dls_field helios_fields[] = {
 static dls_status helios_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                              const char **skip, dls_error *err)
 {
-    (void)b;
     return read_run(csv, col, 0, rec, skip, err);
 }
 
@@ -124,7 +123,6 @@ static const dls_field acme_fields[] = {
 static dls_status acme_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                            const char **skip, dls_error *err)
 {
-    (void)b;
     /* The column `duration` of Kalos contains the wait. */
     const bool is_kalos = col[ACME_FAIL_TIME] >= 0;
     DLS_TRY(read_run(csv, col, is_kalos ? DLS_JOB_DURATION_INCLUDES_QUEUE : 0u, rec, skip, err));

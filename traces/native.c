@@ -70,8 +70,6 @@ static dls_status read_flags(const dls_csv *csv, int col, uint32_t *flags, dls_e
 static dls_status row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                       const char **skip, dls_error *err)
 {
-    (void)b;
-    (void)skip;
     return read_flags(csv, col[DLS_NATIVE_FIELDS - 1], &rec->flags, err);
 }
 

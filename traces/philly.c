@@ -55,8 +55,6 @@ static int64_t count_nodes(const dls_csv_cell *cell, int64_t size)
 static dls_status rfold_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                             const char **skip, dls_error *err)
 {
-    (void)skip;
-    (void)err;
     if (rec->gpus_milli % 1000 == 0 && col[RFOLD_SHAPE] >= 0) {
         rec->nodes = count_nodes(&csv->cell[col[RFOLD_SHAPE]], rec->gpus_milli / 1000);
         if (rec->nodes == DLS_ABSENT) {

@@ -28,7 +28,6 @@ static const dls_field tiresias_fields[] = {
 static dls_status tiresias_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                                const char **skip, dls_error *err)
 {
-    (void)skip;
     int64_t submit_s, gpus;
     DLS_TRY(dls_csv_i64(csv, col[TIRESIAS_GPUS], "a whole number of GPUs, at least 1", 0, 1,
                         DLS_GPUS_MAX, &gpus, err));
@@ -79,7 +78,6 @@ static const dls_field muri_fields[] = {
 static dls_status muri_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                            const char **skip, dls_error *err)
 {
-    (void)skip;
     int64_t step_us, level;
     DLS_TRY(dls_csv_opt_us(csv, col[MURI_ITERATION_TIME], DLS_MILLISECONDS, &step_us, err));
     if (rec->iterations >= 0 && step_us >= 0) {
@@ -127,8 +125,6 @@ static const dls_field elasticflow_fields[] = {
 static dls_status elasticflow_row(dls_csv *csv, const int *col, dls_job_rec *rec,
                                   dls_trace_builder *b, const char **skip, dls_error *err)
 {
-    (void)b;
-    (void)skip;
     int64_t best_effort = 0;
     if (!dls_csv_missing(csv, col[ELASTICFLOW_BEST_EFFORT])) {
         DLS_TRY(
@@ -184,8 +180,6 @@ static const dls_field rubick_fields[] = {
 static dls_status rubick_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
                              const char **skip, dls_error *err)
 {
-    (void)b;
-    (void)skip;
     return dls_csv_missing(csv, col[RUBICK_SLA])
                ? DLS_OK
                : dls_csv_i64(csv, col[RUBICK_SLA], "0 or 1", 0, 0, 1, &rec->priority, err);

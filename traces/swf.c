@@ -60,7 +60,6 @@ static dls_status read_mem(const dls_csv *csv, int64_t processors, int64_t *mem_
 
 static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_error *err)
 {
-    (void)user;
     if (csv->n_cells != SWF_FIELDS) {
         return dls_csv_fail(csv, -1, err, "%zu fields, expected 18", csv->n_cells);
     }

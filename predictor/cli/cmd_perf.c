@@ -27,7 +27,6 @@ static volatile sig_atomic_t forward;
  * Either way the recording goes on until the command ends. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    (void)context;
     if (info->si_code <= 0) {
         forward = number;
     }

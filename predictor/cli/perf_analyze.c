@@ -307,7 +307,6 @@ typedef struct picture {
 
 static dls_status put_svg(FILE *to, void *what, dls_error *err)
 {
-    (void)err;
     const picture *p = what;
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "

@@ -39,7 +39,7 @@ dls_status dls_inspector_condition(dls_inspector *insp, const char *names, int32
     DLS_TRY(dls_arch_check(&arch, err));
     const size_t width = (size_t)n;
     const dls_tensor_spec spec = dls_arch_condition_spec(&arch);
-    dls_tensor *tensor;
+    dls_weight *tensor;
     c->names = dls_strdup(names);
     c->shift = dls_alloc_zero(width, sizeof *c->shift);
     c->scale = dls_alloc_zero(width, sizeof *c->scale);
@@ -110,13 +110,13 @@ static dls_status fold(void *user, const dls_tensor_spec *spec, dls_error *err)
 {
     const folding *f = user;
     const dls_inspector *insp = f->insp;
-    const dls_tensor *from = dls_tensors_find(&insp->base, spec->name);
-    dls_tensor *to;
+    const dls_weight *from = dls_tensors_find(&insp->base, spec->name);
+    dls_weight *to;
     DLS_TRY(dls_tensors_add(&f->setting->tensors, spec, &to, err));
     to->is_f32 = from->is_f32;
     memcpy(to->data, from->data, (size_t)dls_tensor_len(spec) * sizeof *to->data);
     if (strcmp(spec->name, "graph_read_out.mlp.fully_connected.0.linear.bias") == 0) {
-        const dls_tensor *w = dls_tensors_find(&insp->base, DLS_CONDITION_TENSOR);
+        const dls_weight *w = dls_tensors_find(&insp->base, DLS_CONDITION_TENSOR);
         for (int64_t i = 0; i < spec->rows; i++) {
             for (int64_t k = 0; k < w->spec.cols; k++) {
                 to->data[i] += w->data[i * w->spec.cols + k] * f->seen[k];

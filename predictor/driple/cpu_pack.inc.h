@@ -53,7 +53,7 @@ typedef struct source {
     bool suffix;
 } source;
 
-__attribute__((format(printf, 2, 3))) static const dls_tensor *tensor(const source *s,
+__attribute__((format(printf, 2, 3))) static const dls_weight *tensor(const source *s,
                                                                       const char *fmt, ...)
 {
     char name[DLS_TENSOR_NAME_MAX];
@@ -72,7 +72,7 @@ static dls_status lin_init(packed *p, lin *l, int32_t k, int32_t n, bool bias, d
 }
 
 /* From a torch linear layer, [out][in], using columns first_col .. first_col + k - 1. */
-static dls_status lin_from(packed *p, lin *l, const dls_tensor *w, const dls_tensor *b,
+static dls_status lin_from(packed *p, lin *l, const dls_weight *w, const dls_weight *b,
                            int32_t first_col, int32_t k, dls_error *err)
 {
     const int32_t n = (int32_t)w->spec.rows;
@@ -91,7 +91,7 @@ static dls_status lin_from(packed *p, lin *l, const dls_tensor *w, const dls_ten
 
 static dls_status linear_from(const source *s, lin *l, const char *name, dls_error *err)
 {
-    const dls_tensor *w = tensor(s, "%s.linear.weight", name);
+    const dls_weight *w = tensor(s, "%s.linear.weight", name);
     return lin_from(s->p, l, w, tensor(s, "%s.linear.bias", name), 0, (int32_t)w->spec.cols, err);
 }
 
@@ -103,8 +103,8 @@ static dls_status pack_gat(const source *s, int32_t layer, int32_t in, conv *c, 
     DLS_TRY(take(&s->p->blocks, (size_t)a->hidden * sizeof(REAL), &c->a_src, err));
     DLS_TRY(take(&s->p->blocks, (size_t)a->hidden * sizeof(REAL), &c->a_dst, err));
     for (int32_t h = 0; h < a->gat_heads; h++) {
-        const dls_tensor *w = tensor(s, "conv_layers.%d.heads.%d.W", (int)layer, (int)h);
-        const dls_tensor *v = tensor(s, "conv_layers.%d.heads.%d.a", (int)layer, (int)h);
+        const dls_weight *w = tensor(s, "conv_layers.%d.heads.%d.W", (int)layer, (int)h);
+        const dls_weight *v = tensor(s, "conv_layers.%d.heads.%d.a", (int)layer, (int)h);
         for (int32_t j = 0; j < f; j++) {
             for (int32_t i = 0; i < in; i++) {
                 c->main.w[(size_t)i * (size_t)c->main.np + (size_t)(h * f + j)] =
@@ -126,7 +126,7 @@ static dls_status pack_mpnn(const source *s, int32_t layer, conv *c, dls_error *
         tower *w = &c->towers[t];
         snprintf(name, sizeof name, "conv_layers.%d.towers.%d.pretrans.fully_connected.0",
                  (int)layer, (int)t);
-        const dls_tensor *m = tensor(s, "%s.linear.weight", name);
+        const dls_weight *m = tensor(s, "%s.linear.weight", name);
         const int32_t f = (int32_t)m->spec.rows;
         DLS_TRY(lin_from(s->p, &w->pre_i, m, tensor(s, "%s.linear.bias", name), 0, f, err));
         DLS_TRY(lin_from(s->p, &w->pre_j, m, NULL, f, f, err));
@@ -205,8 +205,8 @@ static dls_status pack_conv(const source *s, int32_t layer, conv *c, dls_error *
         return DLS_OK;
     }
     /* GCN: W is [in][out] already. */
-    const dls_tensor *w = tensor(s, "conv_layers.%d.W", (int)layer);
-    const dls_tensor *b = tensor(s, "conv_layers.%d.b", (int)layer);
+    const dls_weight *w = tensor(s, "conv_layers.%d.W", (int)layer);
+    const dls_weight *b = tensor(s, "conv_layers.%d.b", (int)layer);
     DLS_TRY(lin_init(s->p, &c->main, in, a->hidden, true, err));
     for (int32_t j = 0; j < a->hidden; j++) {
         for (int32_t i = 0; i < in; i++) {
@@ -224,7 +224,7 @@ static dls_status pack_conv(const source *s, int32_t layer, conv *c, dls_error *
 
 /* m[gate * H + unit][first .. first + k - 1] (+ add[...], in double) into [block][k][gates][V]. */
 static dls_status pack_gates(packed *p, int32_t gates, int32_t width, int32_t k,
-                             const dls_tensor *m, int32_t first, const dls_tensor *add,
+                             const dls_weight *m, int32_t first, const dls_weight *add,
                              const REAL **out, dls_error *err)
 {
     const int32_t wp = pad16(width);
@@ -250,8 +250,8 @@ static dls_status pack_cells(packed *p, dls_error *err)
     const int32_t h = p->arch.hidden;
     REAL *bias = NULL;
     if (p->arch.gru) {
-        const dls_tensor *bi = tensor(&s, "gru.gru.bias_ih_l0");
-        const dls_tensor *bh = tensor(&s, "gru.gru.bias_hh_l0");
+        const dls_weight *bi = tensor(&s, "gru.gru.bias_ih_l0");
+        const dls_weight *bh = tensor(&s, "gru.gru.bias_hh_l0");
         p->gru = (cell){.width = pad16(h), .k1 = h, .k2 = h};
         DLS_TRY(
             pack_gates(p, 3, h, h, tensor(&s, "gru.gru.weight_ih_l0"), 0, NULL, &p->gru.w1, err));
@@ -274,9 +274,9 @@ static dls_status pack_cells(packed *p, dls_error *err)
         /* Its input begins with h, which is also its hidden state: W_ih h + W_hh h is one product.
          */
         const int32_t d = dls_arch_readout_width(&p->arch);
-        const dls_tensor *wi = tensor(&s, "graph_read_out.set2set.lstm.weight_ih_l0");
-        const dls_tensor *bi = tensor(&s, "graph_read_out.set2set.lstm.bias_ih_l0");
-        const dls_tensor *bh = tensor(&s, "graph_read_out.set2set.lstm.bias_hh_l0");
+        const dls_weight *wi = tensor(&s, "graph_read_out.set2set.lstm.weight_ih_l0");
+        const dls_weight *bi = tensor(&s, "graph_read_out.set2set.lstm.bias_ih_l0");
+        const dls_weight *bh = tensor(&s, "graph_read_out.set2set.lstm.bias_hh_l0");
         p->lstm = (cell){.width = pad16(d), .k1 = d, .k2 = d};
         DLS_TRY(pack_gates(p, 4, d, d, wi, 0,
                            tensor(&s, "graph_read_out.set2set.lstm.weight_hh_l0"), &p->lstm.w1,
@@ -304,14 +304,14 @@ static dls_status pack_cells(packed *p, dls_error *err)
 static dls_status mlp_from(const source *s, lin *l, const lin *base, const char *name,
                            dls_error *err)
 {
-    const dls_tensor *w = tensor(s, "%s.linear.weight", name);
+    const dls_weight *w = tensor(s, "%s.linear.weight", name);
     const source origin = {s->p, DLS_SETTING_BASE, true};
-    const dls_tensor *of_base = tensor(&origin, "%s.linear.weight", name);
+    const dls_weight *of_base = tensor(&origin, "%s.linear.weight", name);
     const size_t bytes = (size_t)dls_tensor_len(&w->spec) * sizeof *w->data;
     if (l == base || memcmp(w->data, of_base->data, bytes) != 0) {
         return linear_from(s, l, name, err);
     }
-    const dls_tensor *b = tensor(s, "%s.linear.bias", name);
+    const dls_weight *b = tensor(s, "%s.linear.bias", name);
     *l = *base;
     DLS_TRY(take(&s->p->blocks, (size_t)l->np * sizeof(REAL), &l->b, err));
     for (int32_t j = 0; j < l->n; j++) {

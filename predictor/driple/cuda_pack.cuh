@@ -89,7 +89,7 @@ static inline pack_layout pack_plan(const dls_inspector *insp)
 }
 
 /* to[k][n] = m[n][first + k] (torch linear layers are [out][in]). */
-static inline void pack_turned(const dls_tensor *m, size_t first, size_t k, size_t n, size_t ld,
+static inline void pack_turned(const dls_weight *m, size_t first, size_t k, size_t n, size_t ld,
                                float *to)
 {
     for (size_t i = 0; i < k; i++) {
@@ -99,7 +99,7 @@ static inline void pack_turned(const dls_tensor *m, size_t first, size_t k, size
     }
 }
 
-static inline void pack_vector(const dls_tensor *v, float *to)
+static inline void pack_vector(const dls_weight *v, float *to)
 {
     for (int64_t i = 0; i < dls_tensor_len(&v->spec); i++) {
         to[i] = (float)v->data[i];
@@ -111,7 +111,7 @@ static inline void pack_mlp(const dls_inspector *insp, int setting, float *to)
     for (int l = 0; l < insp->arch.mlp_layers; l++) {
         char name[96];
         snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%d.linear.weight", l);
-        const dls_tensor *w = dls_inspector_tensor(insp, setting, true, name);
+        const dls_weight *w = dls_inspector_tensor(insp, setting, true, name);
         snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%d.linear.bias", l);
         const size_t k = (size_t)w->spec.cols;
         const size_t n = (size_t)w->spec.rows;
@@ -142,10 +142,10 @@ static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, f
     pack_turned(dls_tensors_find(base, "gru.gru.weight_hh_l0"), 0, h, 3 * h, 3 * h, to + l->wh);
     pack_vector(dls_tensors_find(base, "gru.gru.bias_ih_l0"), to + l->bi);
     pack_vector(dls_tensors_find(base, "gru.gru.bias_hh_l0"), to + l->bh);
-    const dls_tensor *wi = dls_tensors_find(base, "graph_read_out.set2set.lstm.weight_ih_l0");
-    const dls_tensor *wh = dls_tensors_find(base, "graph_read_out.set2set.lstm.weight_hh_l0");
-    const dls_tensor *bi = dls_tensors_find(base, "graph_read_out.set2set.lstm.bias_ih_l0");
-    const dls_tensor *bh = dls_tensors_find(base, "graph_read_out.set2set.lstm.bias_hh_l0");
+    const dls_weight *wi = dls_tensors_find(base, "graph_read_out.set2set.lstm.weight_ih_l0");
+    const dls_weight *wh = dls_tensors_find(base, "graph_read_out.set2set.lstm.weight_hh_l0");
+    const dls_weight *bi = dls_tensors_find(base, "graph_read_out.set2set.lstm.bias_ih_l0");
+    const dls_weight *bh = dls_tensors_find(base, "graph_read_out.set2set.lstm.bias_hh_l0");
     for (size_t j = 0; j < 4 * d; j++) {
         for (size_t k = 0; k < 2 * d; k++) {
             const double merged = wi->data[j * 2 * d + k] + (k < d ? wh->data[j * d + k] : 0);

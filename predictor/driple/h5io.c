@@ -172,7 +172,7 @@ static dls_status get_tensor(hid_t group, const char *name, bool check, const ch
     memcpy(spec.name, name, strlen(name));
     DLS_TRY(
         dls_h5io_get_array(group, name, check, where, &data, &spec.rows, &spec.cols, &is_f32, err));
-    dls_tensor *t = NULL;
+    dls_weight *t = NULL;
     DLS_TRY(dls_tensors_add(set, &spec, &t, err));
     dls_free(t->data);
     t->data = dls_take(&data);

@@ -55,11 +55,11 @@ static dls_status unlike(const char *path, const char *name, dls_error *err)
 static dls_status find_conv(const dls_tensors *set, const char *path, dls_arch *a,
                             const char **last_of_conv, dls_error *err)
 {
-    const dls_tensor *gcn = dls_tensors_find(set, "conv_layers.0.W");
-    const dls_tensor *gin =
+    const dls_weight *gcn = dls_tensors_find(set, "conv_layers.0.W");
+    const dls_weight *gin =
         dls_tensors_find(set, "conv_layers.0.post_transformation.fully_connected.0.linear.weight");
-    const dls_tensor *gat = dls_tensors_find(set, "conv_layers.0.heads.0.W");
-    const dls_tensor *pna =
+    const dls_weight *gat = dls_tensors_find(set, "conv_layers.0.heads.0.W");
+    const dls_weight *pna =
         dls_tensors_find(set, "conv_layers.0.towers.0.pretrans.fully_connected.0.linear.weight");
     if (gcn) {
         a->conv = DLS_CONV_GCN;
@@ -84,7 +84,7 @@ static dls_status find_conv(const dls_tensors *set, const char *path, dls_arch *
         a->hidden = (int32_t)gat->spec.cols * a->gat_heads;
         *last_of_conv = ".heads.0.W";
     } else if (pna) {
-        const dls_tensor *mix = dls_tensors_find(set, "conv_layers.0.mixing_network.linear.bias");
+        const dls_weight *mix = dls_tensors_find(set, "conv_layers.0.mixing_network.linear.bias");
         if (!mix) {
             return unlike(path, "conv_layers.0.mixing_network.linear.bias", err);
         }
@@ -107,7 +107,7 @@ static dls_status find_arch(const dls_tensors *set, const char *path, const char
     *a = dls_arch_default();
     DLS_TRY(find_conv(set, path, a, &mark, err));
     a->gru = dls_tensors_find(set, "gru.gru.weight_ih_l0") != NULL;
-    const dls_tensor *first =
+    const dls_weight *first =
         dls_tensors_find(set, "graph_read_out.mlp.fully_connected.0.linear.weight");
     if (!first) {
         return unlike(path, "graph_read_out.mlp.fully_connected.0.linear.weight", err);
@@ -155,10 +155,10 @@ dls_status dls_inspector_import(const char *path, const char *group, const char 
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-static dls_status same_as_base(const dls_inspector *insp, const dls_tensor *t, const char *where,
+static dls_status same_as_base(const dls_inspector *insp, const dls_weight *t, const char *where,
                                dls_error *err)
 {
-    const dls_tensor *b = dls_tensors_find(&insp->base, t->spec.name);
+    const dls_weight *b = dls_tensors_find(&insp->base, t->spec.name);
     const bool same =
         b && b->spec.rows == t->spec.rows && b->spec.cols == t->spec.cols &&
         memcmp(b->data, t->data, (size_t)dls_tensor_len(&t->spec) * sizeof *t->data) == 0;
@@ -178,13 +178,13 @@ dls_status dls_inspector_import_setting(dls_inspector *insp, const char *name, c
     dls_setting *s = NULL;
     DLS_TRY(dls_inspector_add_setting(insp, name, &s, err));
     for (size_t i = 0; i < set.n; i++) {
-        dls_tensor *from = &set.t[i];
+        dls_weight *from = &set.t[i];
         const bool is_conv = strncmp(from->spec.name, "conv_layers.2.", 14) == 0;
         if (!is_conv && strncmp(from->spec.name, "graph_read_out.mlp.", 19) != 0) {
             DLS_TRY(same_as_base(insp, from, name, err));
             continue;
         }
-        dls_tensor *to = NULL;
+        dls_weight *to = NULL;
         DLS_TRY(dls_tensors_add(&s->tensors, &from->spec, &to, err));
         dls_free(to->data);
         to->data = dls_take(&from->data);

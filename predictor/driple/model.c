@@ -45,7 +45,7 @@ void dls_tensors_fini(dls_tensors *set)
     *set = (dls_tensors){0};
 }
 
-const dls_tensor *dls_tensors_find(const dls_tensors *set, const char *name)
+const dls_weight *dls_tensors_find(const dls_tensors *set, const char *name)
 {
     for (size_t i = 0; i < set->n; i++) {
         if (strcmp(set->t[i].spec.name, name) == 0) {
@@ -55,12 +55,12 @@ const dls_tensor *dls_tensors_find(const dls_tensors *set, const char *name)
     return NULL;
 }
 
-dls_status dls_tensors_add(dls_tensors *set, const dls_tensor_spec *spec, dls_tensor **out,
+dls_status dls_tensors_add(dls_tensors *set, const dls_tensor_spec *spec, dls_weight **out,
                            dls_error *err)
 {
     DLS_TRY(dls_grow(&set->t, &set->cap, set->n + 1, sizeof *set->t, err));
-    dls_tensor *t = &set->t[set->n];
-    *t = (dls_tensor){.spec = *spec};
+    dls_weight *t = &set->t[set->n];
+    *t = (dls_weight){.spec = *spec};
     const size_t len = (size_t)dls_tensor_len(spec);
     DLS_TRY(dls_alloc_array(&t->data, len, sizeof(double), spec->name, err));
     set->n++;
@@ -190,13 +190,13 @@ void dls_inspector_describe(const dls_inspector *insp, char *text, size_t size)
     snprintf(text, size, "%s, %zu settings", arch, insp->n_settings);
 }
 
-const dls_tensor *dls_inspector_tensor(const dls_inspector *insp, int32_t setting_idx, bool suffix,
+const dls_weight *dls_inspector_tensor(const dls_inspector *insp, int32_t setting_idx, bool suffix,
                                        const char *name)
 {
     if (setting_idx >= 0) {
         const dls_setting *s = &insp->settings[setting_idx];
         static const char repeated[] = "conv_layers.1.";
-        const dls_tensor *own = NULL;
+        const dls_weight *own = NULL;
         if (suffix && s->has_conv && strncmp(name, repeated, sizeof repeated - 1) == 0) {
             char mine[DLS_TENSOR_NAME_MAX];
             snprintf(mine, sizeof mine, "%s", name);
@@ -223,7 +223,7 @@ typedef struct checker {
 static dls_status check_tensor(void *user, const dls_tensor_spec *spec, dls_error *err)
 {
     checker *c = user;
-    const dls_tensor *t = dls_tensors_find(c->set, spec->name);
+    const dls_weight *t = dls_tensors_find(c->set, spec->name);
     if (!t) {
         return dls_fail(err, DLS_EINPUT, c->where, "tensor %s is missing", spec->name);
     }
@@ -343,7 +343,7 @@ static bool ends_with(const char *s, const char *end)
 static dls_status random_tensor(void *user, const dls_tensor_spec *spec, dls_error *err)
 {
     randomiser *r = user;
-    dls_tensor *t = NULL;
+    dls_weight *t = NULL;
     DLS_TRY(dls_tensors_add(r->set, spec, &t, err));
     t->is_f32 = true;
     double bound = r->width_bound;

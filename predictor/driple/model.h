@@ -25,14 +25,14 @@ extern "C" {
 DLS_OWNER(dls_inspector, dls_inspector_destroy)
 DLS_OWNER(dls_predictor, dls_predictor_destroy)
 
-typedef struct dls_tensor {
+typedef struct dls_weight {
     dls_tensor_spec spec;
     double *data; /* [rows][cols], or [rows] for a vector; owned */
     bool is_f32;  /* stored as float32, exactly representable */
-} dls_tensor;
+} dls_weight;
 
 typedef struct dls_tensors {
-    dls_tensor *t;
+    dls_weight *t;
     size_t n, cap;
 } dls_tensors;
 
@@ -131,9 +131,9 @@ dls_status dls_inspector_settle(dls_inspector *insp, const char *name, const dou
                                 dls_setting **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Borrowed; NULL if absent. */
-const dls_tensor *dls_tensors_find(const dls_tensors *set, const char *name);
+const dls_weight *dls_tensors_find(const dls_tensors *set, const char *name);
 /* Append a tensor of zeros. */
-dls_status dls_tensors_add(dls_tensors *set, const dls_tensor_spec *spec, dls_tensor **out,
+dls_status dls_tensors_add(dls_tensors *set, const dls_tensor_spec *spec, dls_weight **out,
                            dls_error *err) DLS_MUST_CHECK;
 void dls_tensors_fini(dls_tensors *set);
 static inline int64_t dls_tensor_len(const dls_tensor_spec *s)
@@ -155,7 +155,7 @@ dls_status dls_inspector_randomise(dls_inspector *insp, uint64_t seed, int32_t n
 
 /* The tensor a setting uses: its own or the base's. conv_layers.1.* becomes conv_layers.2.* of the
  * setting when asked with suffix = true. */
-const dls_tensor *dls_inspector_tensor(const dls_inspector *insp, int32_t setting_idx, bool suffix,
+const dls_weight *dls_inspector_tensor(const dls_inspector *insp, int32_t setting_idx, bool suffix,
                                        const char *name);
 
 /* Everything of `from` but its name, which a setting gets when it is made. */

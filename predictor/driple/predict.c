@@ -234,7 +234,6 @@ typedef struct inspection {
 static void check_some(void *user, int32_t seat, size_t item)
 {
     inspection *c = user;
-    (void)seat;
     const size_t end = (item + 1) * CHECK_GRAPHS;
     for (size_t i = item * CHECK_GRAPHS; i < end && i < c->n; i++) {
         if (dls_graph_check(&c->graphs[i], c->n_features, NULL, NULL) != DLS_OK) {

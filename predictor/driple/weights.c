@@ -36,7 +36,7 @@ static dls_status put_tensors(hid_t loc, const dls_tensors *set, dls_error *err)
     DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(loc, "tensors", &group, err));
     for (size_t i = 0; i < set->n; i++) {
-        const dls_tensor *t = &set->t[i];
+        const dls_weight *t = &set->t[i];
         DLS_TRY(dls_h5io_put_array(group, t->spec.name, t->data, t->spec.rows, t->spec.cols,
                                    t->is_f32, err));
     }

@@ -319,7 +319,6 @@ double dls_measured_roofline_s(const void *unused, const dls_measured_kernel *ro
 {
     const dls_roofline r = dls_roofline_of(row->gpu, row->numeric);
     const dls_kernel k = dls_measured_kernel_of(row);
-    (void)unused;
     return fmax(dls_roofline_compute_s(&r, &k, 1), dls_roofline_memory_s(&r, &k, 1));
 }
 

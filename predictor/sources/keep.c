@@ -136,7 +136,6 @@ typedef struct sorted_answers {
 
 static dls_status write_all(FILE *file, void *what, dls_error *err)
 {
-    (void)err;
     const sorted_answers *a = what;
     dls_sha256 sha;
     char hex[DLS_SHA256_HEX];

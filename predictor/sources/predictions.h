@@ -90,20 +90,6 @@ int64_t dls_predictions_estimate_us(dls_predictions *f, int32_t job);
 void dls_predictions_seen(dls_predictions *f, int32_t job, const dls_shape *shape,
                           double iteration_s, int64_t executed_us);
 
-typedef struct dls_predictions_stats {
-    uint64_t batches;    /* calls of the source */
-    uint64_t questions;  /* candidates looked up */
-    uint64_t answers;    /* given by the source */
-    uint64_t cache_hits; /* known from an earlier job of the run */
-    uint64_t disk_hits;  /* known from the cache on disk, or replayed */
-    uint64_t fallbacks;  /* answers that were no times, replaced by the reference */
-    uint64_t nearest; /* answered, disk hits included, by a setting that is not quite the shape */
-    uint64_t distinct_kinds, unknown_kinds; /* that were asked for */
-    uint64_t observed;                      /* times that calibrated */
-    double seconds;                         /* wall time in the source: not part of the digest */
-    char backend[128];
-    char notes[512];
-} dls_predictions_stats;
 dls_predictions_stats dls_predictions_about(const dls_predictions *f);
 
 /* ---- a source -------------------------------------------------------------------------------- */

@@ -96,7 +96,7 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
     DLS_TRY(dls_gpu_memory_of(&f->memory, kind, &mem_bytes, err));
     if (!f->kind_seen[r->kind]) {
         f->kind_seen[r->kind] = 1;
-        f->stats.distinct_kinds++;
+        f->stats.kinds++;
         f->stats.unknown_kinds += unknown;
     }
     if (f->ops->memory) {
@@ -174,7 +174,7 @@ static dls_status ask_source(dls_predictions *f, dls_error *err)
     }
     const double start = dls_clock_s();
     const dls_status status = f->ops->answer(f->source, f->ask, f->n_asks, f->reply, err);
-    f->stats.seconds += dls_clock_s() - start;
+    f->stats.predictor_s += dls_clock_s() - start;
     f->stats.batches++;
     f->stats.answers += f->n_asks;
     DLS_TRY(status);

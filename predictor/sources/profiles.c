@@ -199,7 +199,6 @@ static dls_status profiles_answer(void *state, const dls_predictions_ask *ask, s
                                   dls_prediction *out, dls_error *err)
 {
     const profiles *t = state;
-    (void)err;
     for (size_t i = 0; i < n; i++) {
         const dls_shape *s = &ask[i].shape;
         const int64_t at[3] = {s->gpus, s->n_nodes, t->kinds->kind[ask[i].kind].batch_per_gpu};

@@ -8,10 +8,10 @@
 #include "base/alloc.h"
 #include "base/own.h"
 #include "predictor/baselines/habitat.h"
+#include "predictor/baselines/justus.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/dataset/label.h"
 #include "predictor/sources/inspector.h"
-#include "predictor/sources/layer_nets.h"
 #include "workload/operator/timeline.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ struct dls_whatif {
     dls_opmodel model;
     dls_sized_table kernels; /* of the model */
     dls_paleo paleo;
-    dls_layer_nets *nets; /* justus */
+    dls_kernel_nets nets; /* justus */
     model_work **known;   /* [n] owned */
     size_t n, cap;
 };
@@ -63,7 +63,10 @@ static dls_status open_tables(dls_whatif *w, dls_error *err)
         dls_opmodel_forget(&w->model, &w->kernels, w->p.left_out);
     }
     if (w->source == JUSTUS) {
-        return dls_layer_nets_open(w->p.weights, &w->nets, err);
+        DLS_TRY(dls_kernel_nets_load(w->p.weights, &w->nets, err));
+        return w->nets.how == DLS_LEARNED_JUSTUS
+                   ? DLS_OK
+                   : dls_fail(err, DLS_EINPUT, w->p.weights, "networks of another method than justus");
     }
     if (w->source != PALEO) {
         return DLS_OK;
@@ -117,7 +120,7 @@ void dls_whatif_destroy(dls_whatif *w)
             dls_free(w->known[i]);
         }
         dls_free(w->known);
-        dls_layer_nets_close(w->nets);
+        dls_kernel_nets_fini(&w->nets);
         dls_inspector_session_fini(&w->session);
         dls_hardware_fini(&w->own_hw);
         dls_sized_table_fini(&w->kernels);
@@ -327,7 +330,7 @@ static dls_status one_gpu_s(const dls_whatif *w, const dls_workload *work,
         return DLS_OK;
     }
     if (w->source == JUSTUS) {
-        return dls_layer_nets_step_s(w->nets, work, s->gpu, s->numeric, s->batch, one_s, err);
+        return dls_justus_step_s(&w->nets, work, s->gpu, s->numeric, s->batch, one_s, err);
     }
     DLS_TRY(dls_hardware_gpu(w->hw, q->measured_gpu ? q->measured_gpu : DEFAULT_MEASURED_GPU, &from,
                              err));

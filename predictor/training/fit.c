@@ -25,7 +25,7 @@ static void make_residual(dls_inspector *insp)
 {
     const int64_t h = insp->arch.hidden;
     for (size_t i = 0; i < insp->base.n; i++) {
-        dls_tensor *t = &insp->base.t[i];
+        dls_weight *t = &insp->base.t[i];
         const char *name = t->spec.name;
         const char *end = strrchr(name, '.');
         if (begins(name, "conv_layers.") && end && strcmp(end, ".W") == 0) {

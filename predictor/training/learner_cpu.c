@@ -98,7 +98,6 @@ static dls_status cpu_freeze(void *state, dls_error *err)
 static dls_status cpu_load(void *state, dls_error *err)
 {
     cpu_learner *l = state;
-    (void)err;
     dls_stepper_load(l->stepper);
     return DLS_OK;
 }
@@ -143,7 +142,6 @@ static dls_status cpu_step(void *state, const size_t *index, const uint64_t *noi
 static dls_status cpu_losses(void *state, double *sum, dls_error *err)
 {
     cpu_learner *l = state;
-    (void)err;
     *sum = l->sum;
     l->sum = 0;
     return DLS_OK;
@@ -162,9 +160,6 @@ static dls_status cpu_validate(void *state, double *loss, dls_error *err)
 /* Values and moments are those of the network and the optimiser all the time. */
 static dls_status cpu_store(void *state, bool moments, dls_error *err)
 {
-    (void)state;
-    (void)moments;
-    (void)err;
     return DLS_OK;
 }
 

@@ -60,7 +60,7 @@ static dls_status add_param(void *user, const dls_tensor_spec *spec, dls_error *
 }
 
 /* conv_layers.2.* starts as the setting's own or as the base's conv_layers.1.* */
-static const dls_tensor *source_of(const builder *b, const dls_param *p)
+static const dls_weight *source_of(const builder *b, const dls_param *p)
 {
     char name[DLS_TENSOR_NAME_MAX];
     static const char own[] = "conv_layers.2.";
@@ -279,7 +279,7 @@ static dls_status fill(builder *b, dls_error *err)
     }
     DLS_TRY(dls_alloc_array(&net->value, net->n_values, sizeof *net->value, "parameters", err));
     for (size_t i = 0; i < net->n_params; i++) {
-        const dls_tensor *t = source_of(b, &net->param[i]);
+        const dls_weight *t = source_of(b, &net->param[i]);
         memcpy(net->value + net->param[i].at, t->data,
                (size_t)dls_tensor_len(&t->spec) * sizeof(double));
     }
@@ -350,7 +350,7 @@ int32_t dls_trainee_frozen_layers(const dls_trainee *net, int32_t n_layers)
 
 static dls_status put(const dls_trainee *net, dls_tensors *set, const dls_param *p, dls_error *err)
 {
-    dls_tensor *t = NULL;
+    dls_weight *t = NULL;
     for (size_t i = 0; i < set->n; i++) {
         if (strcmp(set->t[i].spec.name, p->spec.name) == 0) {
             t = &set->t[i];

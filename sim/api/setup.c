@@ -16,9 +16,6 @@
 
 static dls_status never(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
-    (void)state;
-    (void)view;
-    (void)out;
     return dls_fail(err, DLS_EUSAGE, "outside", "decisions from outside are made in steps");
 }
 

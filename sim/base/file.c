@@ -178,13 +178,11 @@ bool dls_file_is_gzip(const char *bytes, size_t len)
 
 static void *z_alloc(void *user, uInt n, uInt size)
 {
-    (void)user;
     return dls_alloc_zero(n, size);
 }
 
 static void z_free(void *user, void *p)
 {
-    (void)user;
     dls_free(p);
 }
 

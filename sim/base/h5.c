@@ -30,7 +30,6 @@ typedef struct reason {
 /* The driver's entries carry errno's text; it says more than any entry above it. */
 static herr_t visit(unsigned n, const H5E_error2_t *entry, void *user)
 {
-    (void)n;
     reason *why = user;
     if (!entry->desc) {
         return 0;

@@ -35,7 +35,6 @@ static void note_errno(driver_file *f)
 
 static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t maxaddr)
 {
-    (void)maxaddr;
     const driver_info *info = H5Pget_driver_info(fapl);
     if (!info) {
         return NULL;
@@ -83,28 +82,23 @@ static herr_t driver_query(const H5FD_t *base, unsigned long *flags)
 
 static haddr_t driver_get_eoa(const H5FD_t *base, H5FD_mem_t type)
 {
-    (void)type;
     return ((const driver_file *)base)->eoa;
 }
 
 static herr_t driver_set_eoa(H5FD_t *base, H5FD_mem_t type, haddr_t eoa)
 {
-    (void)type;
     ((driver_file *)base)->eoa = eoa;
     return 0;
 }
 
 static haddr_t driver_get_eof(const H5FD_t *base, H5FD_mem_t type)
 {
-    (void)type;
     return ((const driver_file *)base)->eof;
 }
 
 static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t at, size_t size,
                           void *buffer)
 {
-    (void)type;
-    (void)dxpl;
     driver_file *f = (driver_file *)base;
     char *p = buffer;
     while (size > 0) {
@@ -129,8 +123,6 @@ static herr_t driver_read(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t at,
 static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t at, size_t size,
                            const void *buffer)
 {
-    (void)type;
-    (void)dxpl;
     driver_file *f = (driver_file *)base;
     const char *p = buffer;
     if (at + size > f->eof) {
@@ -154,8 +146,6 @@ static herr_t driver_write(H5FD_t *base, H5FD_mem_t type, hid_t dxpl, haddr_t at
 
 static herr_t driver_truncate(H5FD_t *base, hid_t dxpl, hbool_t closing)
 {
-    (void)dxpl;
-    (void)closing;
     driver_file *f = (driver_file *)base;
     if (f->eof != f->eoa) {
         if (!*f->first_errno && ftruncate(f->fd, (off_t)f->eoa) != 0) {

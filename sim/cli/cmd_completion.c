@@ -19,8 +19,6 @@ static const char script[] = "_dlsim()\n"
 
 static dls_status print_script(dls_call *call, dls_error *err)
 {
-    (void)call;
-    (void)err;
     fputs(script, stdout);
     return DLS_OK;
 }
@@ -79,7 +77,6 @@ static dls_status print_candidates(dls_call *call, dls_error *err)
     char **word = call->word;
     const size_t n = call->n_words;
     const char *last = word[n - 1];
-    (void)err;
     if (n == 1 && *last != '-') {
         for (const dls_command *const *c = dls_commands(); *c; c++) {
             puts((*c)->name);

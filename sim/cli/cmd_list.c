@@ -83,13 +83,11 @@ static void known(dls_known of, json_object *all)
 
 static void formats(const request *r, json_object *all)
 {
-    (void)r;
     known(DLS_KNOWN_FORMATS, all);
 }
 
 static void predictors(const request *r, json_object *all)
 {
-    (void)r;
     known(DLS_KNOWN_PREDICTORS, all);
 }
 
@@ -97,7 +95,6 @@ static void gpus(const request *r, json_object *all)
 {
     size_t n;
     const dls_gpu_type *table = dls_gpu_table(&n);
-    (void)r;
     if (!all) {
         printf("%s%-16s %10s %12s %14s %16s %12s%s\n", dls_ui_bold(stdout), "name", "memory GiB",
                "memory GB/s", "fp32 TFLOP/s", "tensor TFLOP/s", "peer GB/s", dls_ui_reset(stdout));
@@ -116,7 +113,6 @@ static void gpus(const request *r, json_object *all)
 
 static void assignments(const request *r, json_object *all)
 {
-    (void)r;
     for (int i = 0; dls_assign_builtin_name(i); i++) {
         const char *name = dls_assign_builtin_name(i), *text = dls_assign_builtin_text(name);
         if (all) {

@@ -46,9 +46,6 @@ static dls_status make_scratch(study *s, dls_error *err)
 
 static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-    (void)st;
-    (void)kind;
-    (void)at;
     return remove(path);
 }
 

@@ -61,7 +61,6 @@ dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value,
 dls_status dls_replay_take_plugin(void *setup, const dls_arg *arg, const char *value,
                                   dls_error *err)
 {
-    (void)arg;
     return dls_setup_plugin(*(dls_setup **)setup, value, err);
 }
 
@@ -181,7 +180,6 @@ static char stuck[512]; /* what is said then; made before, as a handler may not 
 
 static void end_stuck(int signal)
 {
-    (void)signal;
     (void)!write(STDERR_FILENO, stuck, strlen(stuck));
     _exit(EX_SOFTWARE);
 }

@@ -22,7 +22,6 @@ void dls_signals_release(void)
 
 static void note(int number)
 {
-    (void)number;
     noted = 1;
     dls_signals_release();
 }
@@ -48,6 +47,5 @@ bool dls_signals_noted(void)
 
 bool dls_signals_interrupted(void *user)
 {
-    (void)user;
     return dls_signals_noted();
 }

@@ -35,7 +35,6 @@ int dls_ui_fail_of(const char *command, const dls_error *err)
 dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value, dls_error *err)
 {
     int place;
-    (void)member;
     DLS_TRY(dls_arg_word(arg, value, &place, err));
     color_when = (dls_ui_when)place;
     return DLS_OK;

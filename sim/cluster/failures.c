@@ -161,7 +161,6 @@ static dls_status parse_event(const reader *r, dls_csv *csv, line *out, dls_erro
 
 static dls_status parse_instance(const reader *r, dls_csv *csv, line *out, dls_error *err)
 {
-    (void)r;
     if (csv->n_cells != 3 || !parse_seconds(dls_csv_text(csv, 0), 1e-3, &out->t_us) ||
         csv->cell[2].len == 0 || csv->cell[2].len >= sizeof out->name) {
         return dls_csv_fail(csv, -1, err, "expected milliseconds,add|remove,name");
@@ -177,7 +176,6 @@ static dls_status parse_instance(const reader *r, dls_csv *csv, line *out, dls_e
 
 static dls_status parse_count(const reader *r, dls_csv *csv, line *out, dls_error *err)
 {
-    (void)r;
     char text[40];
     struct tm tm = {0};
     int64_t alive;

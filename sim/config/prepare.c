@@ -216,12 +216,7 @@ dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error 
 {
     *facts = (dls_run_facts){0};
     if (p->world) {
-        const dls_world_notes n = dls_world_about(p->world);
-        facts->unknown_model_jobs = n.unknown_model_jobs;
-        facts->stand_in_jobs = n.stand_in_jobs;
-        facts->unmeasured_shapes = n.unmeasured_shapes;
-        facts->extrapolated_shapes = n.extrapolated_shapes;
-        facts->split_batch_shapes = n.split_batch_shapes;
+        facts->world = dls_world_about(p->world);
     }
     if (p->elastic) {
         dls_elastic_about(p->elastic, &facts->unprofiled_jobs, &facts->other_batch_jobs);
@@ -229,18 +224,6 @@ dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error 
     if (!p->predictions) {
         return DLS_OK;
     }
-    const dls_predictions_stats s = dls_predictions_about(p->predictions);
-    facts->batches = s.batches;
-    facts->questions = s.questions;
-    facts->answers = s.answers;
-    facts->cache_hits = s.cache_hits;
-    facts->disk_hits = s.disk_hits;
-    facts->fallbacks = s.fallbacks;
-    facts->nearest = s.nearest;
-    facts->kinds = s.distinct_kinds;
-    facts->unknown_kinds = s.unknown_kinds;
-    facts->predictor_s = s.seconds;
-    memcpy(facts->backend, s.backend, sizeof facts->backend);
-    memcpy(facts->notes, s.notes, sizeof facts->notes);
+    facts->predictions = dls_predictions_about(p->predictions);
     return dls_predictions_finish(p->predictions, unkept, err);
 }

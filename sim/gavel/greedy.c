@@ -42,13 +42,11 @@ static dls_status share_equally(dls_gv *g, bool by_gpus)
 
 dls_status dls_gv_isolated(dls_gv *g, dls_error *err)
 {
-    (void)err;
     return share_equally(g, true);
 }
 
 dls_status dls_gv_gandiva_fair(dls_gv *g, dls_error *err)
 {
-    (void)err;
     return share_equally(g, false);
 }
 
@@ -247,7 +245,6 @@ static void pack(dls_gv *g, int32_t from)
 
 dls_status dls_gv_fifo_perf(dls_gv *g, dls_error *err)
 {
-    (void)err;
     clear(g);
     const int32_t seen = admit_fastest(g);
     if (g->policy->packs) {

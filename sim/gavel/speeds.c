@@ -48,8 +48,6 @@ static dls_status name_it(dls_gv_speeds *s, int32_t type, const char *self, json
                           dls_error *err)
 {
     int32_t code;
-    (void)type;
-    (void)of;
     return dls_strdict_put(&s->key, self, strlen(self), &code, err);
 }
 
@@ -66,7 +64,6 @@ static dls_status read_pairs(dls_gv_speeds *s, int32_t type, const char *self, j
                              dls_error *err)
 {
     const size_t n = s->key.n, own = (size_t)dls_strdict_find(&s->key, self, strlen(self));
-    (void)err;
     struct json_object_iter at;
     json_object_object_foreachC(of, at)
     {

@@ -99,7 +99,6 @@ static dls_status decide(dls_muri *m, dls_error *err)
 {
     queues *q = m->state;
     int64_t left = (int64_t)m->n_nodes * m->cluster.gpus_per_node;
-    (void)err;
     demote(m);
     dls_muri_empty(m);
     for (int level = 0; level < QUEUES; level++) {

@@ -93,7 +93,6 @@ static dls_status tiresias_decide(dls_pollux *p, dls_error *err)
 {
     tiresias *s = p->state;
     int32_t left = p->gpus;
-    (void)err;
     queue(p, s);
     for (int32_t i = 0; i < s->n; i++) {
         dls_pollux_run_job *j = &p->job[s->queue[i]];

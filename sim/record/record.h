@@ -11,6 +11,7 @@
 #include "base/own.h"
 #include "dlsim/error.h"
 #include "record/columns.h"
+#include "record/facts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,20 +86,6 @@ typedef struct dls_world_point {
     int32_t failed_gpus, guests;
     float nic_mean, nic_max, uplink_mean, uplink_max;
 } dls_world_point;
-
-/* What had to be guessed, and what it took to know things in advance; zero where it does not apply. */
-typedef struct dls_run_facts {
-    uint64_t unknown_model_jobs, stand_in_jobs; /* jobs whose model is taken for another */
-    uint64_t unprofiled_jobs, other_batch_jobs; /* that perf.elastic has not, or not with their batch */
-    uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes; /* of placements asked for */
-    char backend[128];                          /* what evaluated the predictor */
-    uint64_t batches, questions, answers;       /* of the source */
-    uint64_t cache_hits, disk_hits;
-    uint64_t fallbacks, nearest;                /* answers for want of a better one */
-    uint64_t kinds, unknown_kinds;              /* of jobs */
-    double predictor_s;                         /* wall time in the source */
-    char notes[512];
-} dls_run_facts;
 
 /* Of all services; GPU-microseconds from the first submission on. */
 typedef struct dls_service_sums {

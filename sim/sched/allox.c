@@ -46,8 +46,6 @@ struct allox {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
-    (void)err;
     *(struct allox *)state = (struct allox){
         .ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6), .on_events = true},
         .alpha = values[OPT_ALPHA].f,

@@ -41,8 +41,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                        dls_error *err)
 {
     antman *a = state;
-    (void)view;
-    (void)err;
     a->guaranteed = values[OPT_GUARANTEED].i;
     a->booked = values[OPT_BOOKED].f;
     return DLS_OK;
@@ -144,7 +142,6 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     const antman *a = state;
     const bool lent = is_any_lent(a, view); /* guaranteed jobs only take from these */
     bool waits = false;
-    (void)err;
     for (int32_t round = 0; round < 2; round++) {
         for (int32_t j = dls_view_first_waiting(view), next; j >= 0; j = next) {
             next = dls_view_next_waiting(view, j);

@@ -22,14 +22,12 @@ static const dls_option gpu_options[] = {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
     return dls_mlfq_init(state, &values[OPT_LIMITS], values[OPT_KNOB].f, false, "dlas", err);
 }
 
 static dls_status gpu_init(void *state, const dls_view *view, const dls_option_value *values,
                            dls_error *err)
 {
-    (void)view;
     return dls_mlfq_init(state, &values[OPT_LIMITS], values[OPT_KNOB].f, true, "dlas-gpu", err);
 }
 

@@ -24,9 +24,6 @@ struct edf {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
-    (void)values;
-    (void)err;
     ((struct edf *)state)->ledger = (dls_ledger){.interval_us = HOUR_US, .on_events = true};
     return DLS_OK;
 }

@@ -95,8 +95,6 @@ static void fini(void *state)
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
     const struct elasticflow *of = from;
-    (void)view;
-    (void)err;
     *(struct elasticflow *)state = (struct elasticflow){.slot_s = of->slot_s,
                                                         .margin_s = of->margin_s,
                                                         .upstream = of->upstream,

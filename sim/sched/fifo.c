@@ -15,8 +15,6 @@
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = view->submit_us[job];
 }
 

@@ -31,8 +31,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                        dls_error *err)
 {
     struct gandiva *g = state;
-    (void)view;
-    (void)err;
     g->slice_us = (int64_t)(values[OPT_SLICE].f * 1e6);
     return DLS_OK;
 }

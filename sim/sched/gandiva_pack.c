@@ -36,7 +36,6 @@ static void note_rate(void *state, const dls_view *view, const dls_observation *
 
 static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
 {
-    (void)err;
     dls_timeshares_isolated(&g->shares);
     *outcome = DLS_INTERIOR_OPTIMAL;
     return DLS_OK;

@@ -12,7 +12,6 @@
 
 bool dls_admit_gang(void *state, const dls_view *view, int32_t job)
 {
-    (void)state;
     for (int32_t t = 0; t < view->n_types; t++) {
         if (dls_view_most_gpus(view, job, t) >= view->gpus[job]) {
             return true;
@@ -44,9 +43,6 @@ void dls_scratch_fini(void *state)
 
 dls_status dls_scratch_clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
-    (void)from;
-    (void)view;
-    (void)err;
     *(dls_scratch *)state = (dls_scratch){0};
     return DLS_OK;
 }

@@ -415,7 +415,6 @@ dls_status dls_gavel_init(void *state, const dls_view *view, const dls_option_va
                           dls_error *err)
 {
     dls_gavel *g = state;
-    (void)err;
     g->round_us = (int64_t)(values[DLS_GAVEL_OPT_ROUND].f * 1e6);
     g->reset_us = (int64_t)(values[DLS_GAVEL_OPT_RESET].f * 1e6);
     g->same_types = !values[DLS_GAVEL_OPT_TYPES].b;
@@ -437,7 +436,6 @@ dls_status dls_gavel_clone(void *state, const void *from, const dls_view *view, 
 {
     const dls_gavel *of = from;
     dls_gavel *g = state;
-    (void)view;
     g->entry = NULL;
     g->candidate = NULL;
     g->packing.single = NULL;

@@ -10,7 +10,6 @@ static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_err
 {
     dls_timeshares_isolated(&g->shares);
     *outcome = DLS_INTERIOR_OPTIMAL;
-    (void)err;
     return DLS_OK;
 }
 

@@ -64,8 +64,6 @@ typedef struct offer {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
-    (void)err;
     *(struct hadar *)state =
         (struct hadar){.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)},
                        .restart_s = values[OPT_RESTART].f};

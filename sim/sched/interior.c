@@ -73,7 +73,6 @@ typedef struct shift {
 static void worst_line(solver *s, size_t row, void *user)
 {
     shift *o = user;
-    (void)s;
     o->alpha = o->v[row] <= 0 ? fmax(o->alpha, -o->v[row]) : o->alpha;
 }
 
@@ -81,21 +80,17 @@ static void worst_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
 {
     shift *o = user;
     const double left = o->v[row] - norm(o->v + row + 1, 2);
-    (void)s;
-    (void)cone;
     o->alpha = left <= 0 ? fmax(o->alpha, -left) : o->alpha;
 }
 
 static void move_line(solver *s, size_t row, void *user)
 {
     const shift *o = user;
-    (void)s;
     o->v[row] += 1 + o->alpha;
 }
 
 static void move_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
 {
-    (void)cone;
     move_line(s, row, user);
 }
 
@@ -109,13 +104,11 @@ static void bring_inside(solver *s, double *v)
 
 static void unit_line(solver *s, size_t row, void *user)
 {
-    (void)user;
     s->k.scale[row] = 1;
 }
 
 static void unit_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
 {
-    (void)user;
     s->k.scale[row] = s->k.scale[row + 1] = s->k.scale[row + 2] = 0; /* not used */
     *cone = (dls_kkt_cone){.eta = 1, .a = 1};
 }
@@ -203,7 +196,6 @@ static void times_line(solver *s, size_t row, void *user)
 static void times_cone_row(solver *s, size_t row, dls_kkt_cone *cone, void *user)
 {
     const through *t = user;
-    (void)s;
     times_cone(cone, t->v + row, t->out + row);
 }
 
@@ -220,7 +212,6 @@ static double hyperbolic(const double *v)
 
 static void scale_line(solver *s, size_t row, void *user)
 {
-    (void)user;
     s->k.scale[row] = s->s[row] / s->z[row];
     s->lambda[row] = sqrt(s->s[row] * s->z[row]);
 }
@@ -257,7 +248,6 @@ static void correct_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
 {
     const double *l = s->lambda + row, *a = s->ds_w + row, *b = s->dz_w + row;
     double *v = s->tmp + row, *out = s->ds_w + row;
-    (void)cone;
     v[0] = dot(l, l, 3) + dot(a, b, 3) - *(const double *)user;
     v[1] = 2 * l[0] * l[1] + a[0] * b[1] + b[0] * a[1];
     v[2] = 2 * l[0] * l[2] + a[0] * b[2] + b[0] * a[2];
@@ -287,7 +277,6 @@ static double leaves_cone(const double *l, const double *d)
 static void limit_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
 {
     double *least = user;
-    (void)cone;
     *least = fmin(*least, -leaves_cone(s->lambda + row, s->ds_w + row));
     *least = fmin(*least, -leaves_cone(s->lambda + row, s->dz_w + row));
 }

@@ -60,8 +60,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                        dls_error *err)
 {
     lucid *l = state;
-    (void)view;
-    (void)err;
     l->profile_us = (int64_t)(values[OPT_PROFILE].f * 1e6);
     l->quiet = values[OPT_QUIET].f;
     l->patience = values[OPT_PATIENCE].f;

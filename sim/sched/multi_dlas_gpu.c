@@ -60,7 +60,6 @@ static void fini(void *state)
 
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
-    (void)from;
     return make_room(state, view, err);
 }
 

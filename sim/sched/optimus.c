@@ -42,8 +42,6 @@ struct optimus {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
-    (void)err;
     ((struct optimus *)state)->ledger.interval_us = llround(values[OPT_INTERVAL].f * 1e6);
     return DLS_OK;
 }

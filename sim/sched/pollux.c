@@ -31,7 +31,6 @@ struct pollux {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)err;
     *(struct pollux *)state =
         (struct pollux){.allot = {.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)}},
                         .restart_s = values[OPT_RESTART].f,

@@ -99,7 +99,6 @@ dls_status dls_service_dist_clone(void *state, const void *from, const dls_view 
     dls_service_dist *d = state;
     const dls_service_dist *of = from;
     const size_t n = (size_t)of->n;
-    (void)view;
     d->sum_s = NULL;
     DLS_TRY(dls_duplicate(&d->sample_s, of->sample_s, n, n, sizeof *d->sample_s, err));
     return dls_duplicate(&d->sum_s, of->sum_s, n + 1, n + 1, sizeof *d->sum_s, err);

@@ -51,8 +51,6 @@ struct shockwave {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
-    (void)err;
     *(struct shockwave *)state = (struct shockwave){.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)},
                                                     .interval_s = values[OPT_INTERVAL].f,
                                                     .batches = (int)values[OPT_BATCHES].i};

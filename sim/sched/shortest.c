@@ -13,40 +13,30 @@
 static void by_gpus(void *state, const dls_view *view, int32_t job, dls_job_event why,
                     dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = view->gpus[job];
 }
 
 static void by_estimate(void *state, const dls_view *view, int32_t job, dls_job_event why,
                         dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = view->estimate_us[job];
 }
 
 static void by_expected_service(void *state, const dls_view *view, int32_t job, dls_job_event why,
                                 dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = dls_service_us(view->estimate_us[job], view->gpus[job]);
 }
 
 static void by_time_left(void *state, const dls_view *view, int32_t job, dls_job_event why,
                          dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = dls_view_remaining_us(view, job);
 }
 
 static void by_service_left(void *state, const dls_view *view, int32_t job, dls_job_event why,
                             dls_priority *out)
 {
-    (void)state;
-    (void)why;
     out->key = dls_service_us(dls_view_remaining_us(view, job), view->gpus[job]);
 }
 

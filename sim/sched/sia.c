@@ -34,7 +34,6 @@ struct sia {
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
-    (void)view;
     *(struct sia *)state =
         (struct sia){.allot = {.ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6)}},
                      .power = values[OPT_POWER].f,

@@ -428,7 +428,6 @@ static void put_number(FILE *out, double value, bool there)
 static dls_status put_profiles(FILE *out, void *what, dls_error *err)
 {
     const reading *r = what;
-    (void)err;
     fputs("job_id,gpu_type,samples,utilisation,memory_mib,power_w\n", out);
     for (int32_t j = 0; j < (int32_t)r->jobs.n; j++) {
         const profile *p = &r->of[j];

@@ -335,7 +335,6 @@ static void put_limit(FILE *csv, int64_t limit, char behind)
 dls_status dls_kube_quotas_put(FILE *csv, void *what, dls_error *err)
 {
     dls_kube_quotas *q = what;
-    (void)err;
     if (q->n_kai > 0) {
         qsort(q->at, q->n, sizeof *q->at, by_age);
     }

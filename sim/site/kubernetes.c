@@ -455,7 +455,6 @@ static dls_status make_trace(const reading *r, dls_trace **out, dls_error *err)
 static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 {
     const reading *r = what;
-    (void)err;
     dls_site_nodes_put(&r->nodes, "kubernetes", cfg);
     fputs("placement: { name = \"consolidated\"; };\n", cfg);
     const char *file = dls_kube_quotas_file(&r->quotas);

@@ -144,7 +144,6 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 static dls_status put_runs(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    (void)err;
     fputs("time,scheduler\n", out);
     for (size_t i = 0; i < m->log->n_runs; i++) {
         fprintf(out, "%.6f,%s\n", 1e-6 * (double)m->log->run[i].at_us, m->log->run[i].what);
@@ -162,7 +161,6 @@ static dls_status put_partitions(FILE *out, void *what, dls_error *err)
 static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    (void)err;
     dls_site_held_put_jobs(m->held, out);
     return DLS_OK;
 }
@@ -170,7 +168,6 @@ static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)
 static dls_status put_jobs(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    (void)err;
     dls_site_jobs_put(m->jobs, m->site, &m->rules, out);
     return DLS_OK;
 }

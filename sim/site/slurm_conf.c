@@ -177,7 +177,6 @@ static void read_boot(making *m, const char *date)
 static dls_status put_line(void *user, char *line, dls_error *err)
 {
     making *m = user;
-    (void)err;
     line[strcspn(line, "#")] = '\0';
     char *equal = strchr(line, '=');
     if (!equal || strncasecmp(line, "NodeName", 8) == 0 ||

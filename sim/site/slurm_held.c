@@ -75,7 +75,6 @@ static dls_status one_node(void *user, const char *name, dls_error *err)
     found *f = &to->found;
     dls_site_held *held = to->held;
     const int32_t code = dls_strdict_find(&held->names, name, strlen(name));
-    (void)err;
     f->nodes++;
     if (code < 0) {
         f->gone++;

@@ -384,7 +384,6 @@ static dls_status put_node(void *user, const char *node, dls_error *err)
 {
     const putting *p = user;
     const int32_t code = dls_strdict_find(&p->held->names, node, strlen(node));
-    (void)err;
     if (code >= 0 && p->held->node[code].gpus > 0) {
         char end[32] = "", known[32] = "";
         const int32_t made =

@@ -411,7 +411,6 @@ static dls_status as_described(const dls_model_names *names, dls_numeric numeric
 static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
                             dls_workload *w, dls_error *err)
 {
-    (void)batch;
     DLS_TRY(as_described(names, numeric, w, err));
     if (!(names->runner & DLS_RUN_EAGER) || dls_numeric_bytes(numeric) > 2) {
         return DLS_OK;

@@ -83,8 +83,6 @@ static dls_status speeds_solo(void *opaque, const dls_truth_ask *ask, dls_solo *
                               dls_truth_note *note, dls_error *err)
 {
     const state *s = opaque;
-    (void)note;
-    (void)err;
     const double iteration_s = 1 / s->speed[ask->type];
     *out = (dls_solo){.iteration_s = iteration_s, .compute_s = iteration_s, .gamma = 1};
     return DLS_OK;

@@ -23,6 +23,7 @@
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
 #include "cluster/power.h"
+#include "record/facts.h"
 #include "workload/kinds.h"
 #include "world/perf.h"
 
@@ -178,13 +179,7 @@ typedef struct dls_pull_backs {
 } dls_pull_backs;
 dls_pull_backs dls_world_pull_backs(const dls_world *w);
 
-/* What had to be guessed, for the results: jobs whose model is unknown (docs/world.md says what they
- * are taken for) or is another's stand-in; of the shapes asked for so far, those that a table has not
- * measured, those taken from another GPU count, those that need smaller micro-batches to fit. */
-typedef struct dls_world_notes {
-    uint64_t unknown_model_jobs, stand_in_jobs;
-    uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes;
-} dls_world_notes;
+/* For the results; of the shapes asked for so far. */
 dls_world_notes dls_world_about(const dls_world *w);
 
 /* Work done by settling since the start, for tests of locality: jobs looked at, links solved. */

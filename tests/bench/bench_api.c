@@ -67,8 +67,6 @@ static void start_in_order(const dls_view *view, dls_actions *act)
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *act, dls_error *e)
 {
-    (void)state;
-    (void)e;
     start_in_order(view, act);
     return DLS_OK;
 }

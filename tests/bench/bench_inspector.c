@@ -71,7 +71,6 @@ static double peak_gflops(const char *isa)
 #else
 static double peak_gflops(const char *isa)
 {
-    (void)isa;
     return 0;
 }
 #endif

@@ -30,7 +30,6 @@ static int32_t draw_size(dls_rng *rng)
 /* A predictor that costs next to nothing: the more nodes, the slower. */
 static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_prediction *out)
 {
-    (void)user;
     *out = (dls_prediction){
         .iteration_s = 0.2 + 0.01 * (job % 5) * shape->n_nodes, .link_bps = 1e8, .mem_bytes = 1e9};
     out->remaining_s = 1e4 * out->iteration_s;
@@ -40,10 +39,7 @@ static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_pred
 
 static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
-    (void)gpus;
     static const dls_shape shape[2] = {{0, 8, 1, 1}, {0, 8, 2, 1}};
-    (void)user;
-    (void)job;
     *n = 2;
     return shape;
 }

@@ -147,7 +147,7 @@ static dls_predictions *pass(const dls_prediction_params *p, int32_t n, const ch
     const dls_predictions_stats s = dls_predictions_about(f);
     printf("{\"what\": \"%s\", \"workloads\": %llu, \"questions\": %llu, \"answers\": %llu, "
            "\"open_s\": %.3f, \"prepare_s\": %.3f, \"finish_s\": %.3f, \"rss_mib\": %ld",
-           what, (unsigned long long)s.distinct_kinds, (unsigned long long)s.questions,
+           what, (unsigned long long)s.kinds, (unsigned long long)s.questions,
            (unsigned long long)s.answers, opened - start, done - opened, now_s() - done, rss_mib());
     if (s.answers > 0) {
         printf(", \"ratio\": %.3f", (done - opened) / (us / 1e6 * (double)s.answers));

@@ -22,14 +22,11 @@ static enum { KEEP_ALL, KEEP_EACH, SET_EACH } how;
 
 static void timing(const void *state, dls_round_timing *out)
 {
-    (void)state;
     out->interval_us = 1000000000 / n_rounds; /* jobs run for 1,000 s */
 }
 
 static dls_status keep(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    (void)state;
-    (void)err;
     const dls_want as_asked = {.type = -1};
     if (how == KEEP_ALL) {
         dls_plan_keep_all(plan);

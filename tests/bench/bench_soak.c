@@ -236,7 +236,6 @@ typedef struct tenths {
 static bool note(void *user, int64_t now_us, size_t done, size_t n_jobs)
 {
     tenths *t = user;
-    (void)now_us;
     while (t->n <= TENTHS && done >= n_jobs * (size_t)t->n / 10) {
         t->cpu_s[t->n] = cpu_s();
         t->events[t->n] = dls_simulation_counts(t->sim).events;

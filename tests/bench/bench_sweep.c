@@ -39,7 +39,6 @@ static simulated *simulating;
 
 static dls_status run(void *user, dls_simulation *sim, dls_error *err)
 {
-    (void)user;
     const double start = wall_s(), cpu = all_cpu_s();
     DLS_TRY(dls_simulation_run(sim, err));
     atomic_fetch_add(&simulating->wall_ns, (long long)(1e9 * (wall_s() - start)));

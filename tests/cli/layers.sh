@@ -12,7 +12,7 @@ allowed() {
     sim/workload/graph) echo base workload/graph ;;
     sim/workload/operator) echo base cluster workload/graph workload/operator ;;
     sim/workload) echo base cluster workload/graph workload/operator workload ;;
-    sim/world) echo base cluster workload workload/graph workload/operator world ;;
+    sim/world) echo base cluster record workload workload/graph workload/operator world ;;
     sim/sched) echo sched ;;
     placement) echo placement ;;
     traces) echo base traces ;;
@@ -36,7 +36,7 @@ allowed() {
     predictor/dataset) echo base cluster workload/graph workload/operator predictor/measure predictor/dataset ;;
     predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;
     predictor/baselines) echo base cluster workload/graph workload/operator predictor/driple predictor/dataset predictor/training predictor/baselines ;;
-    predictor/sources) echo base cluster workload world predictor/driple workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources ;;
+    predictor/sources) echo base cluster record workload world predictor/driple workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources ;;
     predictor/measured) echo base cluster workload workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources predictor/measured ;;
     predictor/cli) echo base cluster record workload world predictor/measured predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
     python/src) echo ;;

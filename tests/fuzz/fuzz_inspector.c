@@ -65,7 +65,7 @@ static void make_good_files(void)
     good[WEIGHTS] = slurp(path);
     hid_t f = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     for (size_t i = 0; i < insp->base.n; i++) {
-        const dls_tensor *t = &insp->base.t[i];
+        const dls_weight *t = &insp->base.t[i];
         const hsize_t dim[2] = {(hsize_t)t->spec.rows, (hsize_t)t->spec.cols};
         put(f, t->spec.name, t->spec.cols ? 2 : 1, dim, t->data);
     }

@@ -46,7 +46,6 @@ static dls_status compare_shares(void *user, double now_s, const dls_elasticflow
                                  size_t n, dls_error *err)
 {
     told *t = user;
-    (void)err;
     char *line = strsep(&t->at, "\n"), *rest = line;
     assert_non_null(line);
     const double time_s = strtod(rest, &rest);

@@ -285,7 +285,6 @@ static void three_types(void **state)
     size_t n = 0;
     double jct[2] = {0};
     int32_t restarts = 0;
-    (void)state;
     assert_true(shared_path("data/pollux_aws_t4", folder, sizeof folder));
     assert_true(shared_path("golden/pollux/workloads/load-1.0/workload-6.csv", path, sizeof path));
     for (int k = 0; k < 2; k++) {
@@ -332,7 +331,6 @@ static int set_up(void **state)
 {
     char folder[512];
     dls_error err;
-    (void)state;
     if (!shared_path("data/pollux_aws_t4", folder, sizeof folder) ||
         !shared_path("golden/sia", folder + 256, 256)) {
         exit(77);
@@ -342,7 +340,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     dls_pollux_apps_fini(&apps);
     return 0;
 }

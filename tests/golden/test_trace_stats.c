@@ -269,7 +269,6 @@ static void philly_virtual_clusters(void **state)
         {"e13805", 374, 13558, 13022, 32},  {"23dbec", 8, 157, 11534, 8},
         {"51b7ef", 4, 12, 450, 1},
     };
-    (void)state;
     dls_trace *trace = load("philly_msr_2017/philly.csv");
     dls_trace_stats s;
     assert_int_equal(dls_trace_stats_compute(trace, &s, NULL), DLS_OK);
@@ -289,7 +288,6 @@ static void philly_virtual_clusters(void **state)
  * what those pods hardly touch must agree all the same. */
 static void openb(void **state)
 {
-    (void)state;
     dls_trace *trace = load("alibaba_openb_2023/openb_pod_list_default.csv");
     dls_trace_stats s;
     assert_int_equal(dls_trace_stats_compute(trace, &s, NULL), DLS_OK);

@@ -18,10 +18,6 @@ static const dls_option options[] = {
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    (void)state;
-    (void)view;
-    (void)job;
-    (void)why;
     out->key = 0;
 }
 

@@ -52,9 +52,6 @@ int clock_gettime(clockid_t clock, struct timespec *to)
 
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *until, struct timespec *rest)
 {
-    (void)clock;
-    (void)flags;
-    (void)rest;
     now_ns = (int64_t)until->tv_sec * 1000000000 + until->tv_nsec;
     if (now_ns - start_ns >= length_ns && !let_go) {
         const char *fifo = getenv("FAKE_GO");

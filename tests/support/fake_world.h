@@ -68,8 +68,6 @@ static inline dls_status fake_start(void *user, int32_t job, int32_t type, const
                                     size_t n, dls_error *err)
 {
     fake_world *w = user;
-    (void)type;
-    (void)err;
     fake_insist(n > 0 && n <= 8 && !w->running[job]);
     memcpy(w->seat[job], seats, n * sizeof *seats);
     w->n_seats[job] = n;
@@ -89,9 +87,6 @@ static inline void fake_stop(void *user, int32_t job)
 
 static inline void fake_link_scale(void *user, int32_t node, double part)
 {
-    (void)user;
-    (void)node;
-    (void)part;
 }
 
 static inline int64_t fake_rate_now(const fake_world *w, int32_t job)
@@ -109,7 +104,6 @@ static inline dls_status fake_settle(void *user, const dls_rate_change **changed
                                      dls_error *err)
 {
     fake_world *w = user;
-    (void)err;
     *n = 0;
     for (int32_t j = 0; j < FAKE_JOBS; j++) {
         if (!w->running[j]) {
@@ -133,8 +127,6 @@ static inline dls_status fake_settle(void *user, const dls_rate_change **changed
 static inline dls_status fake_solo(void *user, int32_t job, const dls_shape *shape, dls_solo *out,
                                    int64_t *rate, dls_error *err)
 {
-    (void)user;
-    (void)err;
     fake_insist(shape->gpus > 0 && shape->n_nodes >= 1 && shape->n_racks >= 1);
     memset(out, 0, sizeof *out);
     *rate = fake_rate(job, 0);

@@ -23,7 +23,6 @@ static struct {
 /* The program, and the library that is the program but for its command line. */
 static int find_own(struct dl_phdr_info *info, size_t size, void *first)
 {
-    (void)size;
     const int library = strstr(info->dlpi_name, "/libdlsim.so") != NULL;
     const char *inside = getenv("REFUSE_NOT");
     if (*(int *)first && inside) {

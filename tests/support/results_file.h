@@ -74,7 +74,6 @@ static inline int make_sample(int allocs_per_job)
 
 static inline int drop_sample(void **state)
 {
-    (void)state;
     dls_record_destroy(rec);
     dls_trace_destroy(trace);
     return rmdir(folder); /* fails if a test left something behind */

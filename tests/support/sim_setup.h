@@ -111,9 +111,6 @@ static inline dls_trace *random_trace(uint64_t seed, size_t n, int most, uint64_
 static inline double share_by_chance(void *state, const dls_place_index *index,
                                      const dls_request *r, int32_t host, const dls_shape *shape)
 {
-    (void)state;
-    (void)index;
-    (void)shape;
     return (double)(dls_mix64((uint64_t)(r->job * 64 + host)) % 5) - 2;
 }
 

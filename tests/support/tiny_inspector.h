@@ -6,11 +6,11 @@
 #ifndef DLS_TESTS_TINY_INSPECTOR_H
 #define DLS_TESTS_TINY_INSPECTOR_H
 
-/* Graphs and networks have a dls_tensor each, and meet in no file but this. */
-#define dls_tensor dls_graph_tensor
+/* Graphs and networks have a dls_weight each, and meet in no file but this. */
+#define dls_weight dls_graph_tensor
 #include "workload/graph/input.h"
 #include "workload/graph/zoo.h"
-#undef dls_tensor
+#undef dls_weight
 
 #include "base/alloc.h"
 #include "predictor/driple/arch_text.h"

@@ -184,7 +184,7 @@ TEST(test_settings)
             if (strncmp(name, "conv_layers.2.", 14) == 0) {
                 name[12] = '1';
             }
-            const dls_tensor *b = dls_tensors_find(&insp->base, name);
+            const dls_weight *b = dls_tensors_find(&insp->base, name);
             assert_non_null(b);
             memcpy(s->tensors.t[i].data, b->data,
                    (size_t)dls_tensor_len(&b->spec) * sizeof *b->data);
@@ -226,7 +226,7 @@ TEST(test_told_settings)
     dls_query q[QUERIES];
     dls_profile together[QUERIES], alone;
     MUST(dls_inspector_condition(insp, "number", 1, &e));
-    dls_tensor *w = NULL;
+    dls_weight *w = NULL;
     for (size_t i = 0; i < insp->base.n; i++) {
         w = strcmp(insp->base.t[i].spec.name, DLS_CONDITION_TENSOR) == 0 ? &insp->base.t[i] : w;
     }

@@ -37,7 +37,7 @@ static void same_tensors(const dls_tensors *a, const dls_tensors *b)
 {
     assert_int_equal(a->n, b->n);
     for (size_t i = 0; i < a->n; i++) {
-        const dls_tensor *t = dls_tensors_find(b, a->t[i].spec.name);
+        const dls_weight *t = dls_tensors_find(b, a->t[i].spec.name);
         assert_non_null(t);
         assert_int_equal(t->spec.rows, a->t[i].spec.rows);
         assert_int_equal(t->spec.cols, a->t[i].spec.cols);

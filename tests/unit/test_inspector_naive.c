@@ -20,7 +20,7 @@ static const dls_inspector *network;
 
 static const double *weights(const char *name)
 {
-    const dls_tensor *t = dls_tensors_find(&network->base, name);
+    const dls_weight *t = dls_tensors_find(&network->base, name);
     if (!t) {
         fail_msg("no tensor %s", name);
     }
@@ -225,7 +225,7 @@ TEST(test_engines)
         MUST(dls_inspector_randomise(insp, 3, 0, 64, &e));
         dls_rng rng = dls_rng_stream(4, DLS_RNG_TEST, 0);
         for (size_t t = 0; t < insp->base.n; t++) { /* no bias of 0, and sharp attention */
-            const dls_tensor *w = &insp->base.t[t];
+            const dls_weight *w = &insp->base.t[t];
             for (int64_t i = 0; i < dls_tensor_len(&w->spec); i++) {
                 w->data[i] = (double)(float)(1.5 * w->data[i] + 0.2 * (dls_rng_unit(&rng) - 0.5));
             }

@@ -136,7 +136,7 @@ TEST(test_oracle)
     assert_true(isnan(mystery.mem_bytes));
     const dls_predictions_stats st = dls_predictions_about(f);
     assert_int_equal(st.batches, 2);
-    assert_int_equal(st.distinct_kinds, 5);
+    assert_int_equal(st.kinds, 5);
     assert_int_equal(st.unknown_kinds, 1);
     assert_null(dls_predictions_shapes(f, 5, 0, &n)); /* its candidates are no questions */
     assert_true(st.answers > 0 && st.answers < st.questions);

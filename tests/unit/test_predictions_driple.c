@@ -286,7 +286,7 @@ static void all_settings_file(const char *path, const dls_hardware *hw)
     tiny_inspector(path, settings, 0, ARCH, NULL, 12);
     TINY(dls_inspector_load(path, &insp, err));
     TINY(dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
-    dls_tensor *t = (dls_tensor *)(uintptr_t)dls_tensors_find(&insp->base, DLS_CONDITION_TENSOR);
+    dls_weight *t = (dls_weight *)(uintptr_t)dls_tensors_find(&insp->base, DLS_CONDITION_TENSOR);
     for (int64_t i = 0; i < dls_tensor_len(&t->spec); i++) {
         t->data[i] = (double)(float)(0.01 * (double)(i % 7 - 2));
     }

@@ -194,7 +194,7 @@ static void same_course(const dls_train_course *a, const dls_train_course *b)
 static void same_base(const dls_inspector *a, const dls_inspector *b)
 {
     for (size_t i = 0; i < a->base.n; i++) {
-        const dls_tensor *t = &a->base.t[i];
+        const dls_weight *t = &a->base.t[i];
         assert_memory_equal(t->data, dls_tensors_find(&b->base, t->spec.name)->data,
                             (size_t)dls_tensor_len(&t->spec) * sizeof(double));
     }

@@ -230,8 +230,8 @@ static void same_base(const dls_inspector *a, const dls_inspector *b)
 {
     assert_int_equal(a->base.n, b->base.n);
     for (size_t i = 0; i < a->base.n; i++) {
-        const dls_tensor *t = &a->base.t[i];
-        const dls_tensor *u = dls_tensors_find(&b->base, t->spec.name);
+        const dls_weight *t = &a->base.t[i];
+        const dls_weight *u = dls_tensors_find(&b->base, t->spec.name);
         assert_non_null(u);
         assert_memory_equal(t->data, u->data, (size_t)dls_tensor_len(&t->spec) * sizeof(double));
     }

@@ -103,7 +103,6 @@ typedef struct picture {
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
-    (void)err;
     const picture *p = what;
     write_dot(to, p->g, p->grouping, p->sums, p->count);
     return DLS_OK;

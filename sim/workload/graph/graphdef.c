@@ -175,7 +175,8 @@ static dls_status node_from(imp_graph *g, const Dls__Tf__NodeDef *from, int32_t 
         return dls_fail(err, DLS_EINPUT, g->file, "node %d (\"%s\") has no %s", (int)i,
                         from->name ? from->name : "", from->name && *from->name ? "op" : "name");
     }
-    const imp_op *known = dls_imp_tf_op(from->op);
+    const imp_op *known;
+    DLS_TRY(dls_imp_op_of(g, from->op, dls_imp_tf_op, &known, err));
     imp_attr *attrs = dls_imp_alloc(g, from->n_attr * sizeof *attrs);
     for (size_t k = 0; attrs && k < from->n_attr; k++) {
         attr_from(g, from->attr[k], &attrs[k]);

@@ -26,8 +26,23 @@ dls_status dls_imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control
 
 void dls_imp_fini(imp_graph *g)
 {
-    dls_free(g->edges);
+    dls_strdict_fini(&g->op_names);
+    DLS_FREE_ALL(g->edges, g->ops);
     dls_arena_fini(&g->arena);
+}
+
+dls_status dls_imp_op_of(imp_graph *g, const char *name, const imp_op *(*find)(const char *),
+                         const imp_op **op, dls_error *err)
+{
+    const size_t n = g->op_names.n;
+    int32_t code;
+    DLS_TRY(dls_strdict_put(&g->op_names, name, strlen(name), &code, err));
+    if (g->op_names.n > n) {
+        DLS_TRY(dls_grow(&g->ops, &g->op_cap, n + 1, sizeof *g->ops, err));
+        g->ops[n] = find(name);
+    }
+    *op = g->ops[code];
+    return DLS_OK;
 }
 
 dls_status dls_graph_import(const char *path, const dls_import_options *options, dls_opgraph **out,

@@ -75,6 +75,13 @@ struct imp_node {
     bool on_gpu;
 };
 
+typedef struct imp_op {
+    const char *names; /* in the file, with blanks between */
+    const char *as;    /* the operation that it is, for an ONNX name; NULL: the name itself */
+    dls_op_kind kind;  /* the operation that it works like */
+    imp_rule rule;
+} imp_op;
+
 /* Inputs that only order: [from], to. */
 typedef struct imp_edge {
     int32_t from, to;
@@ -89,6 +96,9 @@ struct imp_graph {
     int32_t n_nodes;
     imp_edge *edges; /* in order of consumers and their inputs */
     size_t n_edges, edge_cap;
+    dls_strdict op_names; /* of the file, looked up once each: */
+    const imp_op **ops;   /* [op_names.n] NULL: not known */
+    size_t op_cap;
     bool batch_open; /* some input left its first dimension open */
     bool nomem;
 };
@@ -99,6 +109,9 @@ struct imp_graph {
 dls_status dls_imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *report,
                           dls_error *err) DLS_MUST_CHECK;
 void dls_imp_fini(imp_graph *g);
+/* What `find` says of an operation's name; NULL: it is not known. */
+dls_status dls_imp_op_of(imp_graph *g, const char *name, const imp_op *(*find)(const char *),
+                         const imp_op **op, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control,
                             dls_error *err) DLS_MUST_CHECK;
 
@@ -197,13 +210,6 @@ void dls_imp_rule_tile(imp_graph *g, imp_node *x);  /* input 0 repeated input 1 
 void dls_imp_rule_const(imp_graph *g, imp_node *x); /* attribute "value" */
 void dls_imp_rule_input(imp_graph *g, imp_node *x);
 void dls_imp_rule_variable(imp_graph *g, imp_node *x);
-
-typedef struct imp_op {
-    const char *names; /* in the file, with blanks between */
-    const char *as;    /* the operation that it is, for an ONNX name; NULL: the name itself */
-    dls_op_kind kind;  /* the operation that it works like */
-    imp_rule rule;
-} imp_op;
 
 /* By one of its names; NULL: none. */
 const imp_op *dls_imp_op_find(const imp_op *table, size_t n, const char *name);

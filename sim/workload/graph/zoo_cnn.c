@@ -22,7 +22,6 @@ static void classify(dls_net *net, dls_tensor x, int64_t classes)
 /* LeCun et al., 1998, as Caffe trains it on MNIST. */
 void dls_zoo_lenet(dls_net *net, const char *spec)
 {
-    (void)spec;
     dls_tensor x = dls_net_image(net, 28, 28, 1);
     x = dls_net_conv(
         net, x, (dls_conv){.out = 20, .kernel_h = 5, .kernel_w = 5, .stride = 1, .bias = true});
@@ -37,7 +36,6 @@ void dls_zoo_lenet(dls_net *net, const char *spec)
 /* Krizhevsky, 2014 ("One weird trick"): one tower, as torchvision has it. */
 void dls_zoo_alexnet(dls_net *net, const char *spec)
 {
-    (void)spec;
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     x = max_pool(net, dls_block_conv_bias_relu(net, x, 64, 11, 4, 2), 3, 2, 0);
     x = max_pool(net, dls_block_conv_bias_relu(net, x, 192, 5, 1, 2), 3, 2, 0);
@@ -104,7 +102,6 @@ static dls_tensor relu6(dls_net *net, dls_tensor x)
 /* Howard et al., 2017 */
 void dls_zoo_mobilenet(dls_net *net, const char *spec)
 {
-    (void)spec;
     static const struct {
         int32_t out, stride;
     } layers[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},

@@ -24,8 +24,6 @@ typedef struct dls_zoo_file {
 /* Marks a model of a file; never called. */
 static void from_file(dls_net *net, const char *spec)
 {
-    (void)net;
-    (void)spec;
 }
 
 static const dls_zoo_file *file_of(const dls_zoo_model *model)

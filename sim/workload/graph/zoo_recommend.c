@@ -9,7 +9,6 @@
 /* He et al., 2017 (NeuMF), as MLPerf trains it on MovieLens 20M: 138493 users, 26744 items. */
 void dls_zoo_ncf(dls_net *net, const char *spec)
 {
-    (void)spec;
     const dls_tensor user = dls_net_indices(net, 0);
     const dls_tensor item = dls_net_indices(net, 0);
     const dls_tensor user_mf = dls_net_lookup(net, dls_net_table(net, 138493, 64), user);
@@ -27,7 +26,6 @@ void dls_zoo_ncf(dls_net *net, const char *spec)
 /* Naumov et al., 2019, on Criteo Kaggle: 26 tables of 16, all pairs of vectors multiplied. */
 void dls_zoo_dlrm(dls_net *net, const char *spec)
 {
-    (void)spec;
     static const int64_t rows[26] = {1460,  583,     10131227, 2202608, 305,     24,   12517,
                                      633,   3,       93145,    5683,    8351593, 3194, 27,
                                      14992, 5461306, 10,       5652,    2173,    4,    7046547,
@@ -53,7 +51,6 @@ void dls_zoo_dlrm(dls_net *net, const char *spec)
  * "Recommendation"): 20108 items. */
 void dls_zoo_autoencoder(dls_net *net, const char *spec)
 {
-    (void)spec;
     const int64_t items = 20108;
     dls_tensor x = dls_net_dropout(net, dls_net_dense_input(net, (int32_t)items));
     x = dls_net_unary(net, dls_net_dense(net, x, 200, true), DLS_OP_TANH);

@@ -163,7 +163,6 @@ void dls_zoo_gpt(dls_net *net, const char *spec)
  */
 void dls_zoo_lstm_lm(dls_net *net, const char *spec)
 {
-    (void)spec;
     const int64_t vocabulary = 33278;
     dls_tensor x = dls_block_embed(net, vocabulary, 200, dls_net_sequence(net));
     for (int i = 0; i < 2; i++) {
@@ -256,7 +255,6 @@ static dls_tensor switch_stack(dls_net *net, dls_table words, const dls_tensor *
 
 void dls_zoo_switch(dls_net *net, const char *spec)
 {
-    (void)spec;
     const dls_table words = dls_net_table(net, 32128, SWITCH_WIDTH);
     const dls_tensor encoded = switch_stack(net, words, NULL);
     const dls_tensor y = dls_net_scale(net, switch_stack(net, words, &encoded));

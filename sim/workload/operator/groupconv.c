@@ -74,7 +74,6 @@ dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
     const dls_groupconv *g = what;
-    (void)err;
     fputs("# Convolutions of groups in 16 bits, written by: dlsim operators fit-grouped\n\n"
           "grouped = (\n  { ",
           to);

@@ -30,8 +30,6 @@ static int cpu_open(void **device, char *name, size_t name_size, char *err, size
     const sgemm loops = cblas_sgemm;
     const char *whose = "GSL";
     void (*set_threads)(int) = NULL;
-    (void)err;
-    (void)err_size;
     memcpy(device, &loops, sizeof loops);
     for (size_t i = sizeof libraries / sizeof libraries[0]; i-- > 0;) {
         void *const library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL); /* stays */
@@ -52,7 +50,6 @@ static int cpu_open(void **device, char *name, size_t name_size, char *err, size
 
 static void cpu_close(void *device)
 {
-    (void)device;
 }
 
 typedef struct job {
@@ -167,7 +164,6 @@ static int cpu_product(void *device, int precision, int64_t count, int64_t m, in
 static int cpu_move(void *device, int64_t bytes, double budget_s, double *seconds, char *err,
                     size_t err_size)
 {
-    (void)device;
     job j = {.half = (size_t)(bytes + 1) / 2};
     j.sets = sets_for(2 * j.half);
     j.a = dls_alloc_zero(j.sets, j.half);

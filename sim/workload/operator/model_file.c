@@ -287,7 +287,6 @@ static void write_rates(FILE *to, const dls_opmodel *m)
 
 static dls_status put_model(FILE *to, void *what, dls_error *err)
 {
-    (void)err;
     const dls_opmodel *model = *(const dls_opmodel **)what;
     fputs("# Constants of the operator model, written by: dlsim operators calibrate\n\n", to);
     write_kernels(to, model);

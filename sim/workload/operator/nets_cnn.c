@@ -87,7 +87,6 @@ static dls_layer_at join(void *user, char how, dls_layer_at in, const dls_layer_
 {
     const reading *r = user;
     int32_t c = 0;
-    (void)in;
     for (int i = 0; i < n; i++) {
         c += branch[i].v[2];
     }

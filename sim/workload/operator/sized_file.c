@@ -206,7 +206,6 @@ static void write_tiles(FILE *to, const dls_sized_row *row)
 
 static dls_status put_table(FILE *to, void *what, dls_error *err)
 {
-    (void)err;
     const dls_sized_table *t = *(const dls_sized_table **)what;
     fputs("# Constants of the sized operator model (docs/operator.md), written by:\n"
           "# dlsim operators fit-kernels\n\nkernels = (\n",
