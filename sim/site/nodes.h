@@ -10,6 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* A node of a configuration has at most 10^15 bytes. */
+#define DLS_SITE_MEM_MIB 953674316
+
 /* Nodes that follow each other and are alike. */
 typedef struct dls_site_group {
     char name[64], type[64]; /* of the first; type "": not named */

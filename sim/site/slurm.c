@@ -93,8 +93,7 @@ static dls_status add_node(void *user, char *line, dls_error *err)
     dls_site_value_of(line, "RealMemory", mem, sizeof mem);
     g.cpus = strtoll(cpus, NULL, 10);
     g.mem_mib = m->rules.memory ? strtoll(mem, NULL, 10) : 0;
-    /* A node of a configuration has at most so much: 10^15 bytes. */
-    if (!g.name[0] || g.cpus < 0 || g.cpus > 1000000 || g.mem_mib < 0 || g.mem_mib > 953674316) {
+    if (!g.name[0] || g.cpus < 0 || g.cpus > 1000000 || g.mem_mib < 0 || g.mem_mib > DLS_SITE_MEM_MIB) {
         m->nodes->odd++;
         return DLS_OK;
     }

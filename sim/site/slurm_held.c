@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "site/node_list.h"
+#include "site/nodes.h"
 #include "traces/date.h"
 #include "traces/sacct_json.h"
 
@@ -120,17 +121,18 @@ static bool time_of(dls_csv *csv, int col, double *s)
     return is;
 }
 
-/* MiB behind "mem=" of AllocTRES; 0. */
+/* MiB behind "mem=" of AllocTRES; 0: none, or more than a node can have. */
 static double mem_in(const char *tres)
 {
     const char *p = strstr(tres, "mem=");
     char *end;
     const double value = p ? strtod(p + 4, &end) : 0;
-    return !p || !(value > 0) ? 0
-           : *end == 'K'      ? value / 1024
-           : *end == 'G'      ? value * 1024
-           : *end == 'T'      ? value * 1048576
-                              : value;
+    const double mib = !p            ? 0
+                       : *end == 'K' ? value / 1024
+                       : *end == 'G' ? value * 1024
+                       : *end == 'T' ? value * 1048576
+                                     : value;
+    return mib > 0 && mib <= DLS_SITE_MEM_MIB ? mib : 0;
 }
 
 static dls_status name_of(dls_site_held *held, const char *text, int32_t *code, dls_error *err)
@@ -188,7 +190,7 @@ static dls_status add_job(dls_csv *csv, const int *col, void *user, dls_error *e
     finding to = {held, {0, 0, 0, 0}};
     DLS_TRY(dls_site_node_list(strcmp(list, "None assigned") == 0 ? "" : list, one_node, &to, err));
     const found f = to.found;
-    const double cpus = strtod(dls_csv_text(csv, col[CPUS]), NULL);
+    const double cpus = fmax(0, strtod(dls_csv_text(csv, col[CPUS]), NULL)); /* not below, not NAN */
     if (!gpus) {
         count(&held->cpu_only, csv->line);
     }

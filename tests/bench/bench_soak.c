@@ -4,7 +4,7 @@
  * its end as at its beginning. One JSON object a line.
  *
  *   bench_soak               every scheduler with `consolidated` and every placement with
- *                            `dlas-gpu`, on five traces of up to 100,000 jobs
+ *                            `dlas-gpu`, on five traces (support/hostile.h) of up to 100,000 jobs
  *   bench_soak NAME...       only these policies
  *   bench_soak --trace=NAME  only this trace
  *   bench_soak --jobs=N      traces of up to N jobs (100,000)
@@ -12,17 +12,14 @@
  *   bench_soak --long[=N]    N jobs (10,000,000) on 1,000 GPUs, 76 s apart: 24 years; dlas-gpu
  *   bench_soak --smoke       a hundredth of both
  *
- * Traces: `at-once`, all submitted at the same time; `alike`, which differ in nothing; `different`,
- * no two of which ask for the same; `one-node`, on a single node; `vcs`, as many virtual clusters
- * as jobs, to which these belong at random, 4,096 of them with a quota of a GPU. All have more work
- * than the cluster can do in time, so that queues grow with the jobs. exponent: of the processor
- * time of the simulation against the size before; of n log n it is 1.09 between the last two sizes.
+ * exponent: of the processor time of the simulation against the size before; of n log n it is 1.09
+ * between the last two sizes. tests/property/growth.c counts steps instead, of fewer jobs.
  *
  * Fails if a run does, and in the long run if an event in its ninth tenth costs more than twice
  * what it costs in the third, or if memory grows by more than a KiB for each job that ends.
  */
 #include "dlsim/run.h"
-#include "support/bench.h"
+#include "support/hostile.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,99 +29,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { NODES = 128, VC_NODES = 1024, GPUS = 8, QUOTAS = 4096, TENTHS = 9, LONG_JOBS = 10000000 };
-
-static const char *const traces[] = {"at-once", "alike", "different", "one-node", "vcs"};
-enum { AT_ONCE, ALIKE, DIFFERENT, ONE_NODE, VCS, TRACES, LONG };
+enum { TENTHS = 9, LONG_JOBS = 10000000 };
 
 static dls_error err;
-
-static uint32_t below(uint64_t *x, uint32_t n)
-{
-    *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (uint32_t)((*x >> 33) % n);
-}
-
-/* Job j of n. The mean of GPUs x time between two submissions is a tenth above the cluster's. */
-static void describe(int kind, size_t j, size_t n, uint64_t *x, dls_job_rec *rec, char name[32])
-{
-    static const char *const models[] = {"resnet50", "vgg16", "alexnet", "inception3", "googlenet"};
-    const int gpus = kind == ALIKE || kind == VCS ? 1
-                     : kind == DIFFERENT          ? 1 + (int)(j % 64)
-                                                  : 1 << below(x, 4);
-    const double mean_gpus = kind == ALIKE || kind == VCS ? 1 : kind == DIFFERENT ? 32.5 : 3.75;
-    const int cluster = kind == ONE_NODE ? GPUS
-                        : kind == LONG   ? 1000
-                        : kind == VCS    ? VC_NODES * GPUS
-                                         : NODES * GPUS;
-    const uint32_t mean_s = kind == LONG ? 18000 : 1000;
-    const double gap_s = kind == LONG  ? 76
-                         : kind == VCS ? 0.01
-                                       : mean_gpus * mean_s / cluster / 1.1;
-    rec->submit_us = kind == AT_ONCE ? 0 : (int64_t)(1e6 * gap_s * (double)j);
-    rec->duration_us = INT64_C(1000000) * (kind == ALIKE ? mean_s : 1 + below(x, 2 * mean_s - 1));
-    rec->gpus_milli = 1000 * gpus;
-    rec->model = models[kind == ALIKE ? 0 : j % 5];
-    rec->batch = 32 * gpus;
-    if (kind == DIFFERENT) { /* in what classes of jobs are told by, too */
-        rec->duration_us += (int64_t)j;
-        rec->cpu_milli = 1000 + (int64_t)(j / 64);
-        rec->priority = (int64_t)(j * 7919 % n);
-        snprintf(name, 32, "u%zu", j);
-        rec->user = name;
-    }
-    if (kind == VCS) {
-        snprintf(name, 32, "v%u", (unsigned)below(x, (uint32_t)n));
-        rec->vc = name;
-    }
-}
-
-static dls_trace *trace_of(int kind, size_t n)
-{
-    dls_trace_builder *b;
-    dls_trace *trace;
-    uint64_t x = 1;
-    must(dls_trace_builder_create(NULL, &b, &err), &err);
-    for (size_t j = 0; j < n; j++) {
-        dls_job_rec rec;
-        char name[32];
-        dls_job_rec_init(&rec);
-        describe(kind, j, n, &x, &rec, name);
-        must(dls_trace_builder_add(b, &rec, "soak", &err), &err);
-    }
-    must(dls_trace_builder_finish(b, &trace, &err), &err);
-    return trace;
-}
-
-/* What policies want to know is the operator model's; `plain`: jobs run as the trace says. */
-static dls_setup *setup_of(int kind, size_t n, const char *sched, const char *place, bool plain)
-{
-    const size_t quotas = kind != VCS ? 0 : n < QUOTAS ? n : QUOTAS, room = 1000 + 48 * quotas;
-    char *text = malloc(room), *at = text;
-    dls_setup *setup;
-    const size_t nodes = kind == ONE_NODE ? 1
-                         : kind == LONG   ? 125
-                         : kind == VCS    ? n / GPUS + 1
-                                          : NODES;
-    at += snprintf(
-        at, room,
-        "schema_version = 1; cluster: { nodes = ({ count = %zu; gpus = %d; cpus = 64; gpu_type = "
-        "\"V100-32GB\"; });",
-        nodes, GPUS);
-    for (size_t v = 0; v < quotas; v++) {
-        at +=
-            sprintf(at, "%s{ name = \"v%zu\"; gpus = 1; }", v ? ", " : " virtual_clusters = (", v);
-    }
-    sprintf(at, "%s }; scheduler: { name = \"%s\"; }; placement: { name = \"%s\"; };%s",
-            kind == VCS ? ");" : "", sched, place,
-            plain ? ""
-                  : "perf: { model = \"operator\"; reference_gpu = \"V100-32GB\"; };"
-                    "predictor: { source = \"oracle\"; };");
-    must(dls_setup_create(&setup, &err), &err);
-    must(dls_setup_text(setup, text, &err), &err);
-    free(text);
-    return setup;
-}
 
 static size_t resident_kib(void)
 {
@@ -148,11 +55,11 @@ typedef struct cost {
 static cost measure(int kind, size_t n, const char *sched, const char *place)
 {
     cost c = {.status = 2};
-    dls_trace *trace = trace_of(kind, n);
+    dls_trace *trace = hostile_trace(kind, n);
     dls_simulation *sim = NULL;
     const char *problem = NULL;
     for (int plain = 1; plain >= 0 && !sim; plain--) {
-        dls_setup *setup = setup_of(kind, n, sched, place, plain);
+        dls_setup *setup = hostile_setup(kind, n, sched, place, plain);
         if (dls_simulation_create(setup, trace, &sim, &err) != DLS_OK) {
             sim = NULL;
             problem = dls_setup_problem(setup, 0);
@@ -184,7 +91,7 @@ static cost measured(int kind, size_t n, const char *sched, const char *place, d
         setrlimit(RLIMIT_CPU, &limit);
         c = measure(kind, n, sched, place);
         if (c.status == 1) {
-            fprintf(stderr, "%s, %s, %s: %s: %s\n", traces[kind], sched, place, err.where, err.msg);
+            fprintf(stderr, "%s, %s, %s: %s: %s\n", hostile[kind], sched, place, err.where, err.msg);
         }
         _exit(write(to[1], &c, sizeof c) != sizeof c);
     }
@@ -209,7 +116,7 @@ static bool grows(int kind, const char *sched, const char *place, size_t most, d
             before.cpu_s > 0 ? log((double)c.events / (double)before.events) / log(4) : (double)NAN;
         printf("{\"trace\": \"%s\", \"scheduler\": \"%s\", \"placement\": \"%s\", \"jobs\": %zu, "
                "\"status\": \"%s\", \"cpu_s\": %.4f, \"events\": %llu, \"us_per_event\": %.2f",
-               traces[kind], sched, place, n, words[c.status], c.cpu_s,
+               hostile[kind], sched, place, n, words[c.status], c.cpu_s,
                (unsigned long long)c.events, c.events > 0 ? 1e6 * c.cpu_s / (double)c.events : 0);
         if (c.status == 0 && before.cpu_s > 0) {
             printf(", \"exponent\": %.2f, \"events_exponent\": %.2f", x, y);
@@ -250,8 +157,8 @@ static bool lasts(size_t n)
     char path[] = "/tmp/dlsim-soak-XXXXXX";
     double us[TENTHS + 1];
     close(mkstemp(path));
-    dls_trace *trace = trace_of(LONG, n);
-    dls_setup *setup = setup_of(LONG, n, "dlas-gpu", "consolidated", true);
+    dls_trace *trace = hostile_trace(LONG, n);
+    dls_setup *setup = hostile_setup(LONG, n, "dlas-gpu", "consolidated", true);
     must(dls_simulation_create(setup, trace, &t.sim, &err), &err);
     must(dls_simulation_stream(t.sim, path, &err), &err);
     dls_simulation_watch(t.sim, note, &t);
@@ -315,7 +222,7 @@ int main(int argc, char **argv)
         well = lasts(smoke ? LONG_JOBS / 100 : n_long);
     }
     for (int kind = 0; n_long == 0 && kind < TRACES; kind++) {
-        if (trace && strcmp(trace, traces[kind]) != 0) {
+        if (trace && strcmp(trace, hostile[kind]) != 0) {
             continue;
         }
         int number = 0; /* the short form: one trace a policy */
