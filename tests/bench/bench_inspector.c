@@ -384,33 +384,33 @@ static void cuda_rate(const char *module, const char *name, dls_precision precis
     measured m = {0};
     setenv("DLSIM_CUDA_PATH", path, 1);
     if (!measure(insp, &o, g, n, 0, smoke ? 1 : 4, &m, NULL)) {
-        printf(",\n  \"cuda_%s\": {\"skipped\": \"%s\"}", name, m.notes);
+        printf("  \"cuda_%s\": {\"skipped\": \"%s\"},\n", name, m.notes);
     } else {
         double flop = 0;
         for (size_t i = 0; i < n; i++) {
             flop += graph_flop(&insp->arch, &g[i], 1);
         }
-        printf(",\n  \"cuda_%s\": {\"backend\": \"%s\", \"graphs\": %zu, \"graphs_per_s\": %.0f, "
-               "\"tflops\": %.2f}",
+        printf("  \"cuda_%s\": {\"backend\": \"%s\", \"graphs\": %zu, \"graphs_per_s\": %.0f, "
+               "\"tflops\": %.2f},\n",
                name, m.backend, n, (double)n / m.seconds, flop / m.seconds * 1e-12);
     }
     dls_inspector_destroy(insp);
 }
 
-/* What a placement study asks: many workloads in 14 settings each. The CPU does `sample` of them on
- * all cores. */
-static void bench_many(const char *module, const dls_graph *g, size_t n, size_t sample)
+/* What a placement study asks: many workloads in several settings each. The CPU does `sample` of
+ * them on all cores. */
+static void bench_many(const char *module, const char *name, const dls_inspector *insp,
+                       const dls_graph *g, size_t n, size_t sample)
 {
-    const int32_t settings = smoke ? 2 : 14;
-    dls_inspector *insp = make_inspector(settings);
+    const int32_t settings = (int32_t)insp->n_settings;
     measured cpu = {0}, f32 = {0}, fast = {0};
     const dls_predictor_options on_cpu = {.backend = DLS_BACKEND_CPU};
     dls_predictor_options on_device = {.backend = DLS_BACKEND_CUDA, .module_path = module};
     setenv("DLSIM_CUDA_PATH", "fused", 1);
     measure(insp, &on_cpu, g, sample, settings, 1, &cpu, NULL);
-    printf(",\n  \"many_%d_nodes\": {\"workloads\": %zu, \"settings\": %d, \"cpu_workloads\": %zu, "
+    printf("  \"many_%s\": {\"workloads\": %zu, \"settings\": %d, \"cpu_workloads\": %zu, "
            "\"cpu_s\": %.3f, \"cpu\": \"%s\"",
-           (int)g->n_nodes, n, (int)settings, sample, cpu.seconds, cpu.backend);
+           name, n, (int)settings, sample, cpu.seconds, cpu.backend);
     if (measure(insp, &on_device, g, n, settings, smoke ? 1 : 2, &f32, NULL)) {
         printf(", \"cuda_f32_s\": %.3f", f32.seconds);
     }
@@ -418,34 +418,41 @@ static void bench_many(const char *module, const dls_graph *g, size_t n, size_t 
     if (measure(insp, &on_device, g, n, settings, smoke ? 1 : 2, &fast, NULL)) {
         printf(", \"cuda_fast_s\": %.3f", fast.seconds);
     }
-    printf("}");
-    dls_inspector_destroy(insp);
+    printf("},\n");
+    fflush(stdout);
 }
 
 static void bench_cuda(const char *module)
 {
     const size_t n = smoke ? 8 : 50000;
+    const int32_t settings = smoke ? 2 : 14;
     dls_graph *g = make_graphs(n, smoke ? 20 : 100, 3, 0.055);
     cuda_rate(module, "f32_fused", DLS_PRECISION_F32, "fused", g, n);
     cuda_rate(module, "f32_plain", DLS_PRECISION_F32, "plain", g, n);
     cuda_rate(module, "fast_fused", DLS_PRECISION_FAST, "fused", g, n);
     cuda_rate(module, "fast_plain_tf32", DLS_PRECISION_FAST, "plain", g, n);
-    dls_inspector *insp = make_inspector(14);
+    dls_inspector *insp = make_inspector(settings);
     measured m = {0};
     for (int path = 0; path < 2; path++) {
         setenv("DLSIM_CUDA_PATH", path ? "plain" : "fused", 1);
         const dls_predictor_options o = {.backend = DLS_BACKEND_CUDA, .module_path = module};
-        if (measure(insp, &o, g, 1, 14, smoke ? 1 : 50, &m, NULL)) {
-            printf(",\n  \"cuda_one_graph_14_settings_%s_ms\": %.3f", path ? "plain" : "fused",
+        if (measure(insp, &o, g, 1, settings, smoke ? 1 : 50, &m, NULL)) {
+            printf("  \"cuda_one_graph_14_settings_%s_ms\": %.3f,\n", path ? "plain" : "fused",
                    m.seconds * 1e3);
         }
     }
-    dls_inspector_destroy(insp);
-    bench_many(module, g, n, smoke ? 2 : 2000);
+    fflush(stdout);
+    bench_many(module, "100_nodes", insp, g, n, smoke ? 2 : 2000);
     free_graphs(g, n);
     g = make_graphs(n, smoke ? 8 : 24, 3, 0.23);
-    bench_many(module, g, n, n);
+    bench_many(module, "24_nodes", insp, g, n, n);
     free_graphs(g, n);
+    dls_inspector_destroy(insp);
+    insp = make_shipped(64, settings);
+    g = make_graphs(n, 8, 23, 0.286);
+    bench_many(module, "shipped", insp, g, n, n);
+    free_graphs(g, n);
+    dls_inspector_destroy(insp);
 }
 
 /* The same work by PyTorch: the script prints one JSON object, or says why not. */
@@ -493,6 +500,9 @@ int main(int argc, char **argv)
         }
     }
     printf("{\n");
+    if (module) {
+        bench_cuda(module);
+    }
     if (only_threads) {
         const size_t n = smoke ? 4 : 32;
         dls_inspector *insp = make_inspector(0);
@@ -504,9 +514,6 @@ int main(int argc, char **argv)
         bench_cpu();
         bench_shipped();
         bench_density();
-    }
-    if (module) {
-        bench_cuda(module);
     }
     if (torch) {
         bench_torch(torch);

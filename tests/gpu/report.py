@@ -70,11 +70,11 @@ def figures(bench, torch):
             f[name + "_set2set_gb_per_s"] = f[name + "_graphs_per_s"] * 2 * 100 * 25600 * 1e-9
             f[name + "_memory_gb_per_s"] = f[name + "_graphs_per_s"] * 31000 * 1e-9
     f["device_copy_gb_per_s"] = torch.get("copy_gb_per_s")
-    for nodes in (24, 100): # 50,000 workloads in 14 settings
-        many = bench.get(f"many_{nodes}_nodes", {})
+    for name in ("many_shipped", "many_24_nodes", "many_100_nodes"):  # 50,000 workloads in 14 settings
+        many = bench.get(name, {})
         for backend in ("f32", "fast"):
-            f[f"many_{nodes}_nodes_{backend}_s"] = many.get(f"cuda_{backend}_s")
-        f[f"many_{nodes}_nodes_cpu_s"] = ratio(
+            f[f"{name}_{backend}_s"] = many.get(f"cuda_{backend}_s")
+        f[f"{name}_cpu_s"] = ratio(
             many.get("cpu_s", 0) * many.get("workloads", 0), many.get("cpu_workloads"))
     return {k: v for k, v in f.items() if v is not None}
 

@@ -41,7 +41,7 @@ mkdir -p "$build" "$out" || exit 1
 # ---- build ---------------------------------------------------------------------------------------
 include=(-I"$root" -I"$root/sim" -I"$root/sim/include" -I"$root/tests")
 optimise=${emulate:+-O1} # its times mean nothing
-flags=(-std=gnu17 "${optimise:--O3}" -fPIC -D_GNU_SOURCE -ffp-contract=off "${include[@]}")
+flags=(-std=gnu17 "${optimise:--O3}" -fPIC -D_GNU_SOURCE -ffp-contract=off -Wno-psabi "${include[@]}")
 avx512=(-mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512
   -ffp-contract=fast)
 objects=() jobs=()
@@ -118,7 +118,7 @@ status=$?
 [ $status = 77 ] && exit 77
 [ $status = 0 ] || failed=$status
 step training 60 "$build/check_training" "$build/dlsim-cuda.so" $quick || failed=1
-step training_bench 40 "$build/bench_training" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
+step training_bench 90 "$build/bench_training" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
 step training_torch 45 python3 "$root/tests/bench/training_torch.py" ${smoke:---cuda} || failed=1
 step bench 150 "$build/bench_inspector" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
 step torch 75 python3 "$root/tests/bench/inspector_torch.py" ${smoke:---cuda}  || failed=1
