@@ -48,9 +48,9 @@ static dls_status dcgm(dls_call *call, dls_error *err)
 }
 
 static const dls_verb verbs[] = {
-    {"slurm", "", "accounting and configuration of Slurm", 0, 0, "sacct nodes output", slurm},
-    {"kubernetes", "", "objects that kubectl prints", 0, 0, "objects output", kubernetes},
-    {"dcgm", "", "metrics of GPUs as profiles of jobs", 0, 0, "metrics output", dcgm},
+    {"slurm", NULL, "accounting and configuration of Slurm", 0, 0, "sacct nodes output", slurm},
+    {"kubernetes", NULL, "objects that kubectl prints", 0, 0, "objects output", kubernetes},
+    {"dcgm", NULL, "metrics of GPUs as profiles of jobs", 0, 0, "metrics output", dcgm},
     {.name = NULL}};
 
 static const dls_arg args[] = {

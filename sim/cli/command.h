@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A command of the program is one constant table: what it is called, its options with where each
- * value goes, its verbs, and the function that does it. The table alone drives parsing, --help, the
- * manual page, completion and `dlsim help --json`. A file of sim/cli or predictor/cli that defines
+ * value goes, its verbs, and the function that does it. The table alone drives parsing, --help,
+ * completion and `dlsim help --json`, of which docs/manual.py makes the manual page. A file of
+ * sim/cli or predictor/cli that defines
  *
  *     const dls_command dls_command_<name> = {...};
  *
@@ -254,8 +255,6 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
 
 void dls_help_program(FILE *to);
 void dls_help_command(FILE *to, const dls_command *command);
-/* The section of the manual page about commands, in mdoc. */
-void dls_help_manual(FILE *to);
 /* Every command with every option, as JSON. */
 dls_status dls_help_json(FILE *to, dls_error *err) DLS_MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Prints --help, the manual's data and `dlsim help --json` from the same tables that parse the
- * command line.
+ * Prints --help and `dlsim help --json`, of which docs/manual.py makes the manual page, from the
+ * same tables that parse the command line.
  */
 #include "base/alloc.h"
 #include "base/json.h"
@@ -235,128 +235,6 @@ void dls_help_program(FILE *to)
           to);
 }
 
-/* ---- the manual page ------------------------------------------------------------------------- */
-
-/* Text of the page: every sentence on a line of its own, as mdoc wants it, and nothing that it
- * would take for a macro or an escape. */
-static void put_mdoc(FILE *to, const char *text)
-{
-    bool begins = true;
-    for (const char *s = text; *s; s++) {
-        const bool ends =
-            *s == '.' && s[1] == ' ' && !(s > text + 1 && s[-2] == '.'); /* not "e.g." */
-        if (begins && (*s == '.' || *s == '\'')) {
-            fputs("\\&", to);
-        }
-        begins = *s == '\n' || ends;
-        if (*s == '\\') {
-            fputs("\\e", to);
-        } else if (*s == '\n' && s[1] == '\n') {
-            fputs("\n.Pp\n", to);
-            s++;
-        } else if (ends) {
-            fputs(".\n", to);
-            s++;
-        } else {
-            fputc(*s, to);
-        }
-    }
-    fputc('\n', to);
-}
-
-/* An argument of a macro. */
-static void put_mdoc_word(FILE *to, const char *word)
-{
-    fputs(" \"", to);
-    for (; *word; word++) {
-        fputs(*word == '"' ? "\"\"" : *word == '\\' ? "\\e" : "", to);
-        if (*word != '"' && *word != '\\') {
-            fputc(*word, to);
-        }
-    }
-    fputc('"', to);
-}
-
-static void mdoc_arg(FILE *to, const dls_arg_row *row, const char *request)
-{
-    const dls_arg *a = row->arg;
-    char value[100];
-    if (!a->name) {
-        fputs(".El\n.Pp\n", to);
-        put_mdoc(to, a->help);
-        fputs(".Bl -tag -width Ds\n", to);
-        return;
-    }
-    fputs(".It", to);
-    if (a->letter) {
-        fprintf(to, " Fl %c ,", a->letter);
-    }
-    fprintf(to, " Fl -%s", a->name);
-    if (a->metavar) {
-        fputs(strchr(a->metavar, '=') ? " Ar"
-              : a->optional           ? " Ns Oo Ns = Ns Ar"
-                                      : " Ns = Ns Ar",
-              to);
-        put_mdoc_word(to, a->metavar);
-        fputs(a->optional ? " Oc" : "", to);
-    }
-    fputc('\n', to);
-    put_mdoc(to, a->help);
-    default_of(a, request + row->base + a->at, value, sizeof value);
-    if (*value) {
-        fprintf(to, "The default is\n.Ql");
-        put_mdoc_word(to, value);
-        fputs(" .\n", to);
-    }
-}
-
-static void mdoc_command(FILE *to, const dls_command *c)
-{
-    dls_arg_row row[DLS_ARGS_MAX];
-    const size_t n = dls_command_rows(c, row);
-    DLS_FREED char *request = dls_command_request(c);
-    fprintf(to, ".Ss dlsim %s\n", c->name);
-    put_mdoc(to, c->about ? c->about : c->summary);
-    if (c->verbs) {
-        fputs(".Bl -tag -width Ds\n", to);
-        for (const dls_verb *v = c->verbs; v->name; v++) {
-            fprintf(to, ".It Cm %s", v->name);
-            if (v->words) {
-                fputs(" Ar", to);
-                put_mdoc_word(to, v->words);
-            }
-            fputc('\n', to);
-            put_mdoc(to, v->summary);
-        }
-        fputs(".El\n", to);
-    }
-    fputs(n > 1 ? ".Bl -tag -width Ds\n" : "", to);
-    for (size_t i = 0; i + 1 < n && request; i++) { /* all but --help */
-        if (!row[i].arg->hidden) {
-            mdoc_arg(to, &row[i], request);
-        }
-    }
-    fputs(n > 1 ? ".El\n" : "", to);
-    if (c->notes) {
-        fputs(".Pp\n", to);
-        put_mdoc(to, c->notes);
-    }
-    for (size_t i = 0; c->part && c->part[i]; i++) {
-        mdoc_command(to, c->part[i]);
-    }
-}
-
-void dls_help_manual(FILE *to)
-{
-    for (int group = DLS_SIMULATOR; group <= DLS_LABORATORY; group++) {
-        for (const dls_command *const *c = dls_commands(); *c; c++) {
-            if ((int)(*c)->group == group) {
-                mdoc_command(to, *c);
-            }
-        }
-    }
-}
-
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_object *arg_json(const dls_arg_row *row, const char *heading, const char *request)
@@ -371,7 +249,7 @@ static json_object *arg_json(const dls_arg_row *row, const char *heading, const 
     json_object *obj = json_object_new_object();
     DLS_JSON(obj, "name", a->name, "letter", letter, "type", types[a->type], "value",
              a->metavar ? a->metavar : "", "help", a->help, "group", heading, "repeated",
-             (bool)(a->type == DLS_ARG_REPEAT));
+             (bool)(a->type == DLS_ARG_REPEAT), "optional", a->optional);
     if (a->type == DLS_ARG_INT) {
         DLS_JSON(obj, "min", a->least, "max", a->most);
     } else if (a->type == DLS_ARG_REAL || a->type == DLS_ARG_TIME) {
@@ -389,7 +267,8 @@ static json_object *command_json(const dls_command *c)
     const char *heading = "";
     DLS_FREED char *request = dls_command_request(c);
     json_object *obj = json_object_new_object();
-    DLS_JSON(obj, "name", c->name, "group", group_names[c->group], "summary", c->summary);
+    DLS_JSON(obj, "name", c->name, "group", group_names[c->group], "summary", c->summary, "about",
+             c->about, "notes", c->notes);
     json_object *verbs = dls_json_list(obj, "verbs");
     for (const dls_verb *v = c->verbs; v && v->name; v++) {
         json_object *verb = json_object_new_object();

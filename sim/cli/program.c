@@ -17,7 +17,7 @@
 
 enum { COMMANDS_MAX = 64 };
 
-/* dlsim help [COMMAND | --json | --mdoc] */
+/* dlsim help [COMMAND | --json] */
 static int help(int argc, char **argv)
 {
     dls_error err;
@@ -25,8 +25,6 @@ static int help(int argc, char **argv)
         dls_help_program(stdout);
     } else if (strcmp(argv[1], "--json") == 0) {
         return dls_help_json(stdout, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
-    } else if (strcmp(argv[1], "--mdoc") == 0) {
-        dls_help_manual(stdout);
     } else {
         return -1;
     }

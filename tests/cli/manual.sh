@@ -49,11 +49,11 @@ if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$source/docs/dlsim.1" || fail "the manual page"
 fi
 # The page's section about commands is what the program prints.
-"$dlsim" help --mdoc >commands.mdoc
+"$dlsim" help --json | python3 "$source/docs/manual.py" >commands.mdoc
 sed -n '/^\.Sh COMMANDS/,/^\.Sh CONFIGURATIONS/p' "$source/docs/dlsim.1" | sed '1d;$d' >page.mdoc
 test "$(wc -l <page.mdoc)" -gt 300 || fail "the page has no section about commands"
 diff commands.mdoc page.mdoc >diff.txt ||
-    fail "docs/dlsim.1: put the output of 'dlsim help --mdoc' there: $(head -5 diff.txt)"
+    fail "docs/dlsim.1: put the output of 'dlsim help --json | python3 docs/manual.py' there: $(head -5 diff.txt)"
 bash -n "$source/cmake/dlsim.bash"
 (
     # shellcheck disable=SC1091
