@@ -415,7 +415,7 @@ static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_num
     if (!(names->runner & DLS_RUN_EAGER) || dls_numeric_bytes(numeric) > 2) {
         return DLS_OK;
     }
-    const bool first = names->runner & DLS_RUN_CHANNELS_FIRST;
+    const bool first = w->by_channel || names->runner & DLS_RUN_CHANNELS_FIRST;
     const dls_status status =
         dls_workload_lay_out(w, first ? DLS_LAYOUT_FIRST : DLS_LAYOUT_LAST, err);
     if (status != DLS_OK) {

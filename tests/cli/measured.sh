@@ -123,6 +123,26 @@ assert several < 0.7 * stages and refused == [None] * 4, refused
 END
 fi
 
+# Norms of groups make images of which a channel lies together: where channels were to lie last, a network whose weights are standardised runs as
+# with channels first, and any other copies to and fro, so that it gains nothing by that order.
+cat >layout.csv <<'END'
+model,gpu,batch,layout,precision,step_ms
+resnetv2_50x1_bit_distilled,RTX3090,64,nchw,amp,100
+resnetv2_50x1_bit_distilled,RTX3090,64,nhwc,amp,100
+resnet50_gn,RTX3090,64,nchw,amp,100
+resnet50_gn,RTX3090,64,nhwc,amp,100
+resnet50,RTX3090,64,nchw,amp,100
+resnet50,RTX3090,64,nhwc,amp,100
+END
+expect 0 evaluate --measured --no-points --sources=operator --json --details layout.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "norms of groups with channels last"
+import json, sys
+bit, bit_last, gn, gn_last, bn, bn_last = (r["operator"] for r in json.load(open(sys.argv[1]))["steps"])
+assert abs(bit_last / bit - 1) < 1e-9 and bn_last < 0.85 * bn and 1 < gn_last / gn < 1.3, (bit_last / bit, bn_last / bn, gn_last / gn)
+END
+fi
+
 # A GPU left out: the A100's kernels are the V100's then, and those who have rows of their own keep them.
 cat >out.csv <<'END'
 model,gpu,batch,precision,step_ms

@@ -144,6 +144,7 @@ typedef struct dls_opgraph_info {
     dls_optimiser optimiser;
     double shared; /* numbers that GPUs in parts of layers add up in a step; not kept in files */
     double made; /* numbers of a step's input that the training loop makes (PyTorch's); likewise */
+    bool by_channel; /* images lie so, whatever is asked for; likewise */
 } dls_opgraph_info;
 
 typedef struct dls_opgraph {

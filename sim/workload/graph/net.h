@@ -72,6 +72,12 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv conv);
 dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias);
 dls_tensor dls_net_batch_norm(dls_net *net, dls_tensor x);
 dls_tensor dls_net_layer_norm(dls_net *net, dls_tensor x);
+/* Of images, over groups of channels: one reading more than a layer norm, as a group does not stay
+ * in the cache. PyTorch's (1.12) takes and makes images of which a channel lies together: where
+ * channels were to lie last, each convolution behind it copies what it reads, and so does the next
+ * norm. `standardised`: weights of the convolutions are computed, which leaves them so, too, and
+ * the network runs as if channels first had been asked for. */
+dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised);
 dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x); /* no bias */
 /* A table of trained rows. */
 typedef int32_t dls_table;

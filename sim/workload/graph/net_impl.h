@@ -92,6 +92,7 @@ struct dls_net {
     int32_t shards;
     unsigned runner; /* bits of dls_graph_runner */
     bool wide;       /* of the operation that is being written down */
+    bool planes;     /* norms make images by channel, convolutions want them by pixel */
     int32_t element_bytes;
     dls_phase phase;
     int32_t layer, repeat;

@@ -5,6 +5,9 @@
  */
 #include "workload/graph/net_impl.h"
 
+#define HALF_BYTES 2
+#define COPY 2 /* passes over memory: read here, written there */
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)
@@ -74,6 +77,9 @@ static dls_tensor add_bias(dls_net *net, dls_tensor x, bool joined)
 
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 {
+    if (net->planes) { /* back: its gradient for the norm, and once more what it read */
+        x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2 * COPY);
+    }
     on(net, x);
     dls_net_layer(net, "conv");
     const dls_shape in = at(net, x)->shape;
@@ -90,7 +96,9 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
                      .kernel_w = c.kernel_w,
                      .stride_h = c.stride,
                      .stride_w = c.stride,
-                     .groups = c.depthwise ? in_c : c.groups > 1 ? c.groups : 1};
+                     .groups = c.depthwise    ? in_c
+                               : c.groups > 1 ? c.groups
+                                              : 1};
     d.m = d.batch * d.out_h * d.out_w;
     d.n = d.out_c / d.groups;
     d.k = (int64_t)(d.in_c / d.groups) * d.kernel_h * d.kernel_w;
@@ -101,9 +109,9 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
         dls_net_fail(net, "the channels cannot be divided into these groups");
     }
     const bool grouped = c.groups > 1 && !c.depthwise;
-    const dls_shape filter = {.dim = {c.kernel_h, c.kernel_w, grouped ? in_c / d.groups : in_c,
-                                      c.depthwise ? 1 : out_c},
-                              .n = 4};
+    const dls_shape filter = {
+        .dim = {c.kernel_h, c.kernel_w, grouped ? in_c / d.groups : in_c, c.depthwise ? 1 : out_c},
+        .n = 4};
     const int32_t var = dls_net_var(net, &filter, true);
     if (var < 0) {
         return -1;
@@ -236,7 +244,7 @@ static void moving_averages(dls_net *net, int32_t node, int64_t width)
 
 /* Reads its input twice: once for the moments. PyTorch's kernel of a layer norm finds a row in the
  * cache the second time. */
-static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias)
+static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, bool groups)
 {
     x = dls_net_at_width(net, x, kind != DLS_OP_BATCH_NORM, CAST_APART);
     const dls_shape shape = at(net, x)->shape;
@@ -248,7 +256,7 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias)
     }
     const int32_t in[3] = {at(net, x)->node, net->vars[gamma].read,
                            bias ? net->vars[beta].read : -1};
-    const int reads = net->runner != DLS_RUN_GRAPH && kind == DLS_OP_LAYER_NORM ? 1 : 2;
+    const int reads = net->runner != DLS_RUN_GRAPH && kind == DLS_OP_LAYER_NORM && !groups ? 1 : 2;
     const int32_t node = emit(net, kind, &shape, reads * bytes_of(net, &shape),
                               DLS_WORK_NORM * (double)dls_shape_size(&shape), in, bias ? 3 : 2);
     tape_rec *rec;
@@ -266,19 +274,34 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias)
 
 dls_tensor dls_net_batch_norm(dls_net *net, dls_tensor x)
 {
-    return norm(net, x, DLS_OP_BATCH_NORM, true);
+    return norm(net, x, DLS_OP_BATCH_NORM, true, false);
 }
 
 dls_tensor dls_net_layer_norm(dls_net *net, dls_tensor x)
 {
     dls_net_layer(net, "layer_norm");
-    return norm(net, x, DLS_OP_LAYER_NORM, true);
+    return norm(net, x, DLS_OP_LAYER_NORM, true, false);
+}
+
+dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised)
+{
+    const bool last = net->runner != DLS_RUN_GRAPH && !(net->runner & DLS_RUN_CHANNELS_FIRST) &&
+                      net->element_bytes <= HALF_BYTES;
+    dls_net_layer(net, "layer_norm");
+    if (standardised) {
+        net->g->info.by_channel = true;
+    } else if (last) { /* what it reads, and back what the convolution before it gets */
+        net->planes = true;
+        x = dls_net_at_width(net, x, true, CAST_APART);
+        x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, COPY);
+    }
+    return norm(net, x, DLS_OP_LAYER_NORM, true, true);
 }
 
 dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x)
 {
     dls_net_layer(net, "rms_norm");
-    return norm(net, x, DLS_OP_RMS_NORM, false);
+    return norm(net, x, DLS_OP_RMS_NORM, false, false);
 }
 
 /* ---- pointwise ------------------------------------------------------------------------------- */

@@ -65,7 +65,7 @@ static void parts_of(dls_net *net, dls_tensor x, int32_t n, dls_tensor *part)
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const mobile *m)
 {
-    return m->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x);
+    return m->layer ? dls_net_group_norm(net, x, false) : dls_net_batch_norm(net, x);
 }
 
 /* 1 x 1, each of n parts by itself. */

@@ -28,7 +28,7 @@ static int32_t width_of(const regnet *r, int32_t i, int32_t *group)
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const regnet *r)
 {
-    return r->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x);
+    return r->layer ? dls_net_group_norm(net, x, false) : dls_net_batch_norm(net, x);
 }
 
 static dls_tensor attend(dls_net *net, dls_tensor x, int32_t in, const regnet *r)

@@ -13,7 +13,8 @@
  *      early               the stride is that of the first 1 x 1 convolution
  *      before              norm and activation stand before each convolution (version 2)
  *      scale= radix= ...   the 3 x 3 convolution is more than one (zoo_split.c)
- *      layer grow=2        norms of groups of channels in the place of batch norm; all as wide
+ *      layer grow=2        norms of groups of channels in the place of batch norm; all as wide;
+ *                          weights are standardised, without plain
  *      small               images of 32 x 32, ten classes: a stem of one 3 x 3
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
@@ -23,14 +24,14 @@
 
 typedef struct residual {
     int32_t groups, per_group, excite;
-    bool basic, average, smooth, eca, half, wide3, early, before, layer;
+    bool basic, average, smooth, eca, half, wide3, early, before, layer, plain;
     double grow;
     const char *spec;
 } residual;
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const residual *r)
 {
-    return r->layer ? dls_net_layer_norm(net, x) : dls_net_batch_norm(net, x);
+    return r->layer ? dls_net_group_norm(net, x, !r->plain) : dls_net_batch_norm(net, x);
 }
 
 static dls_tensor conv_norm(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
@@ -148,6 +149,7 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
                         .early = dls_spec_has(spec, "early"),
                         .before = dls_spec_has(spec, "before"),
                         .layer = dls_spec_has(spec, "layer"),
+                        .plain = dls_spec_has(spec, "plain"),
                         .grow = dls_spec_number(spec, "grow", 1),
                         .spec = spec};
     dls_spec_numbers(spec, "blocks", blocks, 4);
@@ -197,7 +199,7 @@ static const dls_zoo_model rows[] = {
     ROW("resnet50c", 224, B50 C),
     ROW("resnet50d", 224, B50 D),
     ROW("resnet50s", 224, B50 S),
-    ROW("resnet50_gn", 224, B50 " layer"),
+    ROW("resnet50_gn", 224, B50 " layer plain"),
     ROW("resnet50t", 224, B50 T),
     ROW("resnet101c", 224, B101 C),
     ROW("resnet101d", 256, B101 D),

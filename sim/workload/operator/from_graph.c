@@ -203,6 +203,7 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     w->stream /= element * batch;
     w->shared = g->info.shared / batch;
     w->made = g->info.made / batch;
+    w->by_channel = g->info.by_channel;
     w->forward_macs = totals.flops[DLS_PHASE_FORWARD] / 2 / batch;
     return DLS_OK;
 }
