@@ -527,7 +527,8 @@ static dls_status run(dls_call *call, dls_error *err)
 }
 
 static const dls_arg args[] = {
-    {DLS_ROW(DLS_ARG_SWITCH, 1, request, measured, "measured", 0, NULL, "this"), .hidden = true},
+    DLS_ARG(DLS_ROW(DLS_ARG_SWITCH, 1, request, measured, "measured", 0, NULL, "this"),
+            .hidden = true),
     DLS_LIST(request, sources, "sources", 0, "A,B,...", NULL,
              "of driple, operator, paleo, habitat, justus; all if left out; again: what others "
              "measured of the same job"),

@@ -210,7 +210,7 @@ static dls_status take_measured(void *member, const dls_arg *arg, const char *va
 }
 
 static const dls_arg args[] = {
-    {DLS_ROW(DLS_ARG_SWITCH, 1, request, whatif, "whatif", 0, NULL, "this"), .hidden = true},
+    DLS_ARG(DLS_ROW(DLS_ARG_SWITCH, 1, request, whatif, "whatif", 0, NULL, "this"), .hidden = true),
     DLS_TEXT(request, base.model, "model", 0, "NAME",
              "as in a trace; 'dlsim graph zoo' lists the zoo"),
     DLS_INT(request, base.batch, "batch", 0, 1, 1 << 19, "samples per worker"),
@@ -234,12 +234,9 @@ static const dls_arg args[] = {
     DLS_TEXT(request, p.backend, "backend", 0, "auto|cpu|cuda", "driple: where to compute"),
     DLS_TEXT(request, p.settings_map, "settings-map", 0, "TEXT",
              "driple: which setting answers for what, see docs/predictors.md"),
-    {.type = DLS_ARG_CALL,
-     .name = "measured",
-     .metavar = "GPU:BATCH:SECONDS",
-     .set = take_measured,
-     .help = "habitat: a step measured on one GPU; what the operator model says of a V100 if left "
-             "out"},
+    DLS_CALL(request, p, "measured", 0, "GPU:BATCH:SECONDS", take_measured,
+             "habitat: a step measured on one GPU; what the operator model says of a V100 if left "
+             "out"),
     DLS_TEXT(request, p.hardware_dir, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg"),
     DLS_SWITCH(request, json, "json", 0, "print JSON"),

@@ -288,13 +288,9 @@ static dls_status run(dls_call *call, dls_error *err)
 
 static const dls_arg args[] = {
     DLS_TEXT(request, run_id, "run", 0, "ID", "only the run ID"),
-    {.type = DLS_ARG_INT,
-     .name = "jobs",
-     .metavar = "N",
-     .optional = true,
-     DLS_MEMBER(request, n_jobs),
-     .most = INT64_MAX,
-     .help = "list the first N jobs instead; 0: all"},
+    DLS_ARG(DLS_ROW(DLS_ARG_INT, 1, request, n_jobs, "jobs", 0, "N",
+                    "list the first N jobs instead; 0: all"),
+            .optional = true, .most = INT64_MAX),
     DLS_TEXT(request, job_id, "job", 0, "ID",
              "show the life of a job instead: waits, allocations, rates"),
     DLS_SWITCH(request, config, "config", 0, "print the configuration of the run instead"),

@@ -355,11 +355,7 @@ static const dls_verb verbs[] = {
 static const dls_arg args[] = {
     DLS_TEXT(request, s.output, "output", 'o', "FOLDER",
              "where points are kept; sweep.output, or NAME.sweep"),
-    {.type = DLS_ARG_CALL,
-     .name = "points",
-     .metavar = "A[-B]",
-     .set = take_points,
-     .help = "only these, by number"},
+    DLS_CALL(request, s, "points", 0, "A[-B]", take_points, "only these, by number"),
     DLS_INCLUDE(request, s, dls_sweeping_args),
     DLS_INCLUDE(request, s.o, dls_replay_talk_args),
     DLS_HEADING("plan:"),

@@ -82,18 +82,15 @@ struct dls_arg {
 #define DLS_ABOVE_0 4.9406564584124654e-324
 
 #define DLS_MEMBER(T, m) .at = offsetof(T, m), .size = sizeof(((T *)0)->m)
-#define DLS_ARGS_END                                                                               \
+/* Rows of a table of options; DLS_ARG is one by its members. */
+#define DLS_ARG(...)                                                                               \
     {                                                                                              \
-        .type = DLS_ARG_HEADING                                                                    \
+        __VA_ARGS__                                                                                \
     }
-#define DLS_HEADING(text)                                                                          \
-    {                                                                                              \
-        .type = DLS_ARG_HEADING, .help = text                                                      \
-    }
+#define DLS_ARGS_END DLS_ARG(.type = DLS_ARG_HEADING)
+#define DLS_HEADING(text) DLS_ARG(.type = DLS_ARG_HEADING, .help = text)
 #define DLS_INCLUDE(T, m, table)                                                                   \
-    {                                                                                              \
-        .type = DLS_ARG_INCLUDE, DLS_MEMBER(T, m), .include = table                                \
-    }
+    DLS_ARG(.type = DLS_ARG_INCLUDE, DLS_MEMBER(T, m), .include = table)
 /* 1 if the member is of that type, else it does not compile. */
 #define DLS_IS(T, m, type) _Generic(((T *)0)->m, type : 1)
 #define DLS_IS_INT(T, m) _Generic(((T *)0)->m, int32_t : 1, int64_t : 1, uint64_t : 1)
@@ -101,59 +98,37 @@ struct dls_arg {
     .type = (dls_arg_type)((kind) * (right)), .name = long_name, .letter = short_name,             \
     .metavar = var, .help = text, DLS_MEMBER(T, m)
 #define DLS_SWITCH(T, m, name, letter, help)                                                       \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_SWITCH, DLS_IS(T, m, bool), T, m, name, letter, NULL, help)                \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_SWITCH, DLS_IS(T, m, bool), T, m, name, letter, NULL, help))
 #define DLS_TEXT(T, m, name, letter, var, help)                                                    \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, help)           \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, help))
 #define DLS_NAME(T, m, name, letter, called, help)                                                 \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME", help),       \
-            .names = called                                                                        \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME", help),   \
+            .names = called)
 /* The same, the names listed under this title. */
 #define DLS_LISTED(T, m, name, letter, called, title)                                              \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME",              \
-                "see below"),                                                                      \
-            .names = called, .list = title                                                         \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME",          \
+                    "see below"),                                                                  \
+            .names = called, .list = title)
 #define DLS_INT(T, m, name, letter, lo, hi, help)                                                  \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_INT, DLS_IS_INT(T, m), T, m, name, letter, "N", help), .least = lo,        \
-                                                                               .most = hi          \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_INT, DLS_IS_INT(T, m), T, m, name, letter, "N", help), .least = lo,    \
+            .most = hi)
 #define DLS_REAL(T, m, name, letter, lo, hi, help)                                                 \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_REAL, DLS_IS(T, m, double), T, m, name, letter, "X", help), .min = lo,     \
-                                                                                    .max = hi      \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_REAL, DLS_IS(T, m, double), T, m, name, letter, "X", help), .min = lo, \
+            .max = hi)
 #define DLS_TIME(T, m, name, letter, lo, hi, help)                                                 \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_TIME, DLS_IS(T, m, double), T, m, name, letter, "TIME", help), .min = lo,  \
-                                                                                       .max = hi   \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_TIME, DLS_IS(T, m, double), T, m, name, letter, "TIME", help),         \
+            .min = lo, .max = hi)
 #define DLS_CHOICE_FROM(T, m, name, letter, first, words, help)                                    \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_CHOICE, 1, T, m, name, letter, words, help), .least = (int)(first)         \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_CHOICE, 1, T, m, name, letter, words, help), .least = (int)(first))
 #define DLS_CHOICE(T, m, name, letter, words, help)                                                \
     DLS_CHOICE_FROM(T, m, name, letter, 0, words, help)
 #define DLS_REPEAT(T, m, name, letter, var, help)                                                  \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_REPEAT, DLS_IS(T, m, dls_words), T, m, name, letter, var, help)            \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_REPEAT, DLS_IS(T, m, dls_words), T, m, name, letter, var, help))
 #define DLS_LIST(T, m, name, letter, var, called, help)                                            \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_LIST, DLS_IS(T, m, dls_words), T, m, name, letter, var, help),             \
-            .names = called                                                                        \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_LIST, DLS_IS(T, m, dls_words), T, m, name, letter, var, help),         \
+            .names = called)
 #define DLS_CALL(T, m, name, letter, var, how, help)                                               \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_CALL, 1, T, m, name, letter, var, help), .set = how                        \
-    }
+    DLS_ARG(DLS_ROW(DLS_ARG_CALL, 1, T, m, name, letter, var, help), .set = how)
 
 /* Place of `value` among the words of arg->metavar; EUSAGE: it is none of them. */
 dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place,

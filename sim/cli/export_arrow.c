@@ -108,18 +108,9 @@ static uint32_t put_table(flat *f, const slot *field, unsigned n)
     return table;
 }
 
-#define NUMBER(bytes, v)                                                                           \
-    {                                                                                              \
-        .size = (bytes), .value = (uint64_t)(v)                                                    \
-    }
-#define REFERS(place)                                                                              \
-    {                                                                                              \
-        .size = 4, .refers = true, .value = (place)                                                \
-    }
-#define ABSENT                                                                                     \
-    {                                                                                              \
-        .size = 0                                                                                  \
-    }
+#define NUMBER(bytes, v) ((slot){.size = (bytes), .value = (uint64_t)(v)})
+#define REFERS(place) ((slot){.size = 4, .refers = true, .value = (place)})
+#define ABSENT ((slot){.size = 0})
 #define PUT_TABLE(f, ...)                                                                          \
     put_table((f), (const slot[]){__VA_ARGS__}, sizeof((const slot[]){__VA_ARGS__}) / sizeof(slot))
 
@@ -335,8 +326,7 @@ static uint32_t put_field(flat *f, const column *c, size_t number)
         const uint32_t coding =
             c->codes ? PUT_TABLE(f, NUMBER(8, number), REFERS(put_integer_type(f, c->c.type))) : 0;
         return PUT_TABLE(f, REFERS(name), NUMBER(1, c->codes), NUMBER(1, TYPE_UTF8), REFERS(utf8),
-                         {.size = c->codes ? 4 : 0, .refers = true, .value = coding},
-                         REFERS(children));
+                         c->codes ? REFERS(coding) : ABSENT, REFERS(children));
     }
     const uint32_t type = is_float ? PUT_TABLE(f, NUMBER(2, c->c.type == DLS_VALUE_F32 ? 1 : 2))
                                    : put_integer_type(f, c->c.type);

@@ -18,10 +18,8 @@ typedef enum dls_ui_when { DLS_UI_AUTO, DLS_UI_ALWAYS, DLS_UI_NEVER } dls_ui_whe
 
 /* The options of talk; when: a member of type dls_ui_when. */
 #define DLS_COLOR                                                                                  \
-    {                                                                                              \
-        .type = DLS_ARG_CALL, .name = "color", .metavar = "auto|always|never",                     \
-        .set = dls_ui_take_color, .help = "colour on a terminal, or as told"                       \
-    }
+    DLS_ARG(.type = DLS_ARG_CALL, .name = "color", .metavar = "auto|always|never",                 \
+            .set = dls_ui_take_color, .help = "colour on a terminal, or as told")
 #define DLS_PROGRESS(T, when)                                                                      \
     DLS_CHOICE(T, when, "progress", 0, "auto|always|never", "a bar on a terminal, or as told")
 dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value,
