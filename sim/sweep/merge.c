@@ -7,7 +7,7 @@
 #include "results/merge.h"
 #include "base/alloc.h"
 #include "base/own.h"
-#include "base/units.h"
+#include "sweep/read.h"
 #include "sweep/store.h"
 
 #include <math.h>
@@ -121,37 +121,22 @@ static dls_status add_texts(table *t, const char *name, const char *description,
     return DLS_OK;
 }
 
-/* The value of an axis as a number in the base unit of its key; false if it is none. */
-static bool axis_number(const char *text, double *out)
-{
-    static const dls_quantity kinds[] = {DLS_QUANTITY_TIME, DLS_QUANTITY_BYTES, DLS_QUANTITY_RATE,
-                                         DLS_QUANTITY_FLOPS};
-    if (dls_units_f64(text, out)) {
-        return true;
-    }
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
-        if (dls_units_parse(text, kinds[k], out, NULL) == DLS_OK) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Numbers if all its values are, texts otherwise. */
 static dls_status add_axis(table *t, size_t k, dls_error *err)
 {
     static const char description[] = "axis of the sweep; quantities in s, B, B/s or 1/s";
     const dls_sweep *s = t->plan->request.sweep;
     const char *name = dls_sweep_key(s, k);
+    dls_option_type type;
     double *data, value;
     for (size_t i = 0; i < t->n; i++) {
-        if (!axis_number(dls_sweep_value(s, design_of(t, i), k), &value)) {
+        if (!dls_sweep_number(dls_sweep_value(s, design_of(t, i), k), &value, &type)) {
             return add_texts(t, name, description, (int)k, err);
         }
     }
     DLS_TRY(add_column(t, name, DLS_FIELD_F64, 0, "", description, &data, err));
     for (size_t i = 0; i < t->n; i++) {
-        axis_number(dls_sweep_value(s, design_of(t, i), k), &data[i]);
+        (void)dls_sweep_number(dls_sweep_value(s, design_of(t, i), k), &data[i], &type);
     }
     return DLS_OK;
 }

@@ -53,6 +53,9 @@ dls_status dls_sweep_add_key(dls_sweep_axis *axis, const char *key, dls_error *e
 dls_status dls_sweep_add_value(dls_sweep_axis *axis, size_t at, const char *text,
                                dls_error *err) DLS_MUST_CHECK;
 
+/* A number, or a quantity of any kind: its type, and its value in that one's base unit. */
+bool dls_sweep_number(const char *text, double *out, dls_option_type *type);
+
 /* How the values of a key lie between two ends. */
 typedef struct dls_sweep_span {
     dls_option_type type; /* an option of a policy: as its first end is written */

@@ -25,14 +25,12 @@ static const char *value_text(const dls_sweep_reader *r, const config_setting_t 
     return text;
 }
 
-/* A new axis over one key. */
-static dls_status axis_of_key(const dls_sweep_reader *r, const config_setting_t *group,
-                              const char *key, dls_sweep_axis **axis)
+static dls_status new_axis(const dls_sweep_reader *r, const config_setting_t *group,
+                           dls_sweep_axis **axis)
 {
     char where[DLS_PLACE_BYTES];
     dls_config_place(group, &r->from, where, sizeof where);
-    DLS_TRY(dls_sweep_add_axis(r->sweep, where, axis, r->err));
-    return key ? dls_sweep_add_key(*axis, key, r->err) : DLS_OK;
+    return dls_sweep_add_axis(r->sweep, where, axis, r->err);
 }
 
 /* The keys of an axis: `key` alone, or the list `keys`. *good false after a problem. */
@@ -74,7 +72,7 @@ static dls_status read_values(const dls_sweep_reader *r, const config_setting_t 
     if (!good || !values) {
         return DLS_OK;
     }
-    DLS_TRY(axis_of_key(r, group, NULL, &axis));
+    DLS_TRY(new_axis(r, group, &axis));
     DLS_TRY(read_keys(r, axis, key, keys, &good));
     const int n_keys = (int)axis->n_keys;
     for (int i = 0; good && i < config_setting_length(values); i++) {
@@ -98,14 +96,16 @@ static dls_status read_values(const dls_sweep_reader *r, const config_setting_t 
     return DLS_OK;
 }
 
-/* The ends and the scale of a range or of a dimension that is sampled. */
-typedef struct ends {
+/* A range, or a dimension of a sample: a span, or a list to draw from. */
+typedef struct dimension {
     const char *key, *scale;
     bool whole;
-} ends;
+    int64_t steps; /* of a range */
+    dls_sweep_span span;
+    const config_setting_t *values; /* NULL: the span */
+} dimension;
 
-static bool read_span(const dls_sweep_reader *r, const config_setting_t *group, const ends *e,
-                      dls_sweep_span *span)
+static bool read_span(const dls_sweep_reader *r, const config_setting_t *group, dimension *d)
 {
     const config_setting_t *from = config_setting_get_member(group, "from");
     const config_setting_t *to = config_setting_get_member(group, "to");
@@ -116,101 +116,86 @@ static bool read_span(const dls_sweep_reader *r, const config_setting_t *group, 
     }
     const char *from_text = dls_config_scalar(from, low, sizeof low);
     const char *to_text = dls_config_scalar(to, high, sizeof high);
-    const bool log = strcmp(e->scale, "log") == 0;
+    const bool log = strcmp(d->scale, "log") == 0;
     dls_error bad = {.msg = "'scale' is \"linear\" or \"log\""};
-    if ((!log && strcmp(e->scale, "linear") != 0) ||
-        dls_sweep_span_init(span, e->key, from_text ? from_text : "", to_text ? to_text : "", log,
-                            e->whole, &bad) != DLS_OK) {
+    if ((!log && strcmp(d->scale, "linear") != 0) ||
+        dls_sweep_span_init(&d->span, d->key, from_text ? from_text : "", to_text ? to_text : "",
+                            log, d->whole, &bad) != DLS_OK) {
         dls_sweep_problem(r, group, "%s", bad.msg);
         return false;
     }
     return true;
 }
 
-static dls_status read_range(const dls_sweep_reader *r, const config_setting_t *group,
-                             const char *key)
+static bool read_dimension(const dls_sweep_reader *r, const config_setting_t *group, bool range,
+                           dimension *d)
 {
-    dls_sweep_span span;
-    dls_sweep_axis *axis;
-    int64_t steps = 0;
-    ends e = {.key = key, .scale = "linear"};
-    const dls_sweep_member members[] = {{"key", DLS_SWEEP_ANY, NULL, 0, 0},
-                                        {"from", DLS_SWEEP_ANY, NULL, 0, 0},
-                                        {"to", DLS_SWEEP_ANY, NULL, 0, 0},
-                                        {"steps", DLS_SWEEP_I64, &steps, 2, DLS_STUDY_POINTS_MAX},
-                                        {"scale", DLS_SWEEP_TEXT, &e.scale, 0, 0},
-                                        {"whole", DLS_SWEEP_BOOL, &e.whole, 0, 0},
-                                        {.name = NULL}};
-    const bool good = dls_sweep_take(r, group, "an axis with 'from' and 'to'", members) &&
-                      read_span(r, group, &e, &span);
-    if (good && steps == 0) {
-        dls_sweep_problem(r, group, "a range needs 'steps', how many values it has");
-    }
-    if (!good || steps == 0) {
-        return DLS_OK;
-    }
-    DLS_TRY(axis_of_key(r, group, key, &axis));
-    for (int64_t i = 0; i < steps; i++) {
-        char buf[64];
-        dls_sweep_span_text(&span, (double)i / (double)(steps - 1), buf, sizeof buf);
-        DLS_TRY(dls_sweep_add_value(axis, (size_t)i, buf, r->err));
-    }
-    return DLS_OK;
-}
-
-/* One dimension of a sample: a span, or a list to draw from. */
-typedef struct dimension {
-    const char *key;
-    dls_sweep_span span;
-    const config_setting_t *values; /* NULL: the span */
-} dimension;
-
-static bool read_dimension(const dls_sweep_reader *r, const config_setting_t *group, dimension *out)
-{
-    ends e = {.scale = "linear"};
-    *out = (dimension){.key = NULL};
-    const dls_sweep_member members[] = {{"key", DLS_SWEEP_TEXT, &out->key, 0, 0},
-                                        {"from", DLS_SWEEP_ANY, NULL, 0, 0},
-                                        {"to", DLS_SWEEP_ANY, NULL, 0, 0},
-                                        {"scale", DLS_SWEEP_TEXT, &e.scale, 0, 0},
-                                        {"whole", DLS_SWEEP_BOOL, &e.whole, 0, 0},
-                                        {"values", DLS_SWEEP_LIST, &out->values, 0, 0},
-                                        {.name = NULL}};
+    *d = (dimension){.scale = "linear"};
+    const dls_sweep_member members[] = {
+        {"key", DLS_SWEEP_TEXT, &d->key, 0, 0},
+        {"from", DLS_SWEEP_ANY, NULL, 0, 0},
+        {"to", DLS_SWEEP_ANY, NULL, 0, 0},
+        {"scale", DLS_SWEEP_TEXT, &d->scale, 0, 0},
+        {"whole", DLS_SWEEP_BOOL, &d->whole, 0, 0},
+        range ? (dls_sweep_member){"steps", DLS_SWEEP_I64, &d->steps, 2, DLS_STUDY_POINTS_MAX}
+              : (dls_sweep_member){"values", DLS_SWEEP_LIST, &d->values, 0, 0},
+        {.name = NULL}};
     if (config_setting_type(group) != CONFIG_TYPE_GROUP) {
         dls_sweep_problem(r, group, "a dimension is a group { key = ...; from = ...; to = ...; }");
         return false;
     }
-    const bool good = dls_sweep_take(r, group, "a dimension", members);
-    if (good && !out->key) {
+    const bool good =
+        dls_sweep_take(r, group, range ? "an axis with 'from' and 'to'" : "a dimension", members);
+    if (good && !d->key) {
         dls_sweep_problem(r, group, "a dimension needs a 'key'");
     }
-    e.key = out->key;
-    const bool read = good && out->key && (out->values || read_span(r, group, &e, &out->span));
-    out->span.sampled = true;
+    const bool read = good && d->key && (d->values || read_span(r, group, d));
+    d->span.sampled = !range;
     return read;
 }
 
-static dls_status fill_sample(const dls_sweep_reader *r, dls_sweep_axis *axis, const dimension *dim,
-                              const double *u, size_t points)
+/* An axis whose rows lie at u[points * dims]. */
+static dls_status add_points(const dls_sweep_reader *r, const config_setting_t *group,
+                             const dimension *dim, size_t dims, const double *u, size_t points)
 {
-    const size_t dims = axis->n_keys;
+    dls_sweep_axis *axis;
+    DLS_TRY(new_axis(r, group, &axis));
+    for (size_t d = 0; d < dims; d++) {
+        DLS_TRY(dls_sweep_add_key(axis, dim[d].key, r->err));
+    }
     for (size_t i = 0; i < points * dims; i++) {
         const dimension *d = &dim[i % dims];
+        const int n = d->values ? config_setting_length(d->values) : 0;
         char buf[TEXT_MAX];
-        const char *text;
-        if (d->values) {
-            const int n = config_setting_length(d->values);
-            text = value_text(r, config_setting_get_elem(d->values, (unsigned)(u[i] * n)), buf,
-                              sizeof buf);
-        } else {
-            text = dls_sweep_span_text(&d->span, u[i], buf, sizeof buf);
-        }
+        const char *text =
+            n ? value_text(r, config_setting_get_elem(d->values, (unsigned)(u[i] * n)), buf,
+                           sizeof buf)
+              : dls_sweep_span_text(&d->span, u[i], buf, sizeof buf);
         if (!text) {
             return DLS_OK;
         }
         DLS_TRY(dls_sweep_add_value(axis, i, text, r->err));
     }
     return DLS_OK;
+}
+
+static dls_status read_range(const dls_sweep_reader *r, const config_setting_t *group)
+{
+    dimension d;
+    if (!read_dimension(r, group, true, &d)) {
+        return DLS_OK;
+    }
+    if (d.steps == 0) {
+        dls_sweep_problem(r, group, "a range needs 'steps', how many values it has");
+        return DLS_OK;
+    }
+    const size_t n = (size_t)d.steps;
+    DLS_FREED double *u = NULL;
+    DLS_TRY(dls_alloc_array(&u, n, sizeof *u, "range", r->err));
+    for (size_t i = 0; i < n; i++) {
+        u[i] = (double)i / (double)(n - 1);
+    }
+    return add_points(r, group, &d, 1, u, n);
 }
 
 static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t *group,
@@ -241,14 +226,11 @@ static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t 
     if (!good) {
         return DLS_OK;
     }
-    dls_sweep_axis *axis;
     const size_t dims = (size_t)config_setting_length(over);
-    DLS_TRY(axis_of_key(r, group, NULL, &axis));
     for (size_t d = 0; d < dims; d++) {
-        if (!read_dimension(r, config_setting_get_elem(over, (unsigned)d), &dim[d])) {
+        if (!read_dimension(r, config_setting_get_elem(over, (unsigned)d), false, &dim[d])) {
             return DLS_OK;
         }
-        DLS_TRY(dls_sweep_add_key(axis, dim[d].key, r->err));
     }
     DLS_FREED double *u = NULL;
     DLS_TRY(dls_alloc_array(&u, (size_t)points * dims, sizeof *u, "sample", r->err));
@@ -257,7 +239,7 @@ static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t 
     } else {
         DLS_TRY(dls_sweep_sobol((size_t)points, dims, u, r->err));
     }
-    return fill_sample(r, axis, dim, u, (size_t)points);
+    return add_points(r, group, dim, dims, u, (size_t)points);
 }
 
 static dls_status read_axis(const dls_sweep_reader *r, const config_setting_t *group)
@@ -284,7 +266,7 @@ static dls_status read_axis(const dls_sweep_reader *r, const config_setting_t *g
         return DLS_OK;
     }
     return config_setting_get_member(group, "values") ? read_values(r, group, key)
-                                                      : read_range(r, group, key);
+                                                      : read_range(r, group);
 }
 
 dls_status dls_sweep_read_axes(const dls_sweep_reader *r, const config_setting_t *axes)

@@ -30,23 +30,34 @@ static dls_status end(dls_option_type type, const char *text, double *out, dls_e
                : dls_fail(err, DLS_ECONFIG, NULL, "is \"%.100s\": expected an end", text);
 }
 
-/* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is told
- * by how an end is written, a number unless it has a unit. */
-static dls_option_type type_of(const char *key, const char *from)
+bool dls_sweep_number(const char *text, double *out, dls_option_type *type)
 {
     static const dls_option_type kinds[] = {DLS_OPT_TIME, DLS_OPT_BYTES, DLS_OPT_RATE,
                                             DLS_OPT_FLOPS};
+    dls_quantity kind;
+    bool good = dls_units_f64(text, out);
+    *type = DLS_OPT_F64;
+    for (size_t i = 0; !good && i < sizeof kinds / sizeof kinds[0]; i++) {
+        *type = kinds[i];
+        good =
+            dls_option_quantity(*type, &kind) && dls_units_parse(text, kind, out, NULL) == DLS_OK;
+    }
+    return good;
+}
+
+/* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is told
+ * by how an end is written. */
+static dls_option_type type_of(const char *key, const char *from)
+{
     char plain[256];
     size_t idx;
     double value;
+    dls_option_type type;
     const int found =
         dls_settings_plain(key, plain, sizeof plain, &idx) ? dls_schema_find(plain) : -1;
-    for (size_t i = 0; found < 0 && !dls_units_f64(from, &value) && i < 4; i++) {
-        if (end(kinds[i], from, &value, NULL) == DLS_OK) {
-            return kinds[i];
-        }
-    }
-    return found < 0 ? DLS_OPT_F64 : dls_schema[found].o.type;
+    return found >= 0                              ? dls_schema[found].o.type
+           : dls_sweep_number(from, &value, &type) ? type
+                                                   : DLS_OPT_F64;
 }
 
 dls_status dls_sweep_span_init(dls_sweep_span *span, const char *key, const char *from,
