@@ -6,7 +6,7 @@
 #include "base/own.h"
 #include "base/units.h"
 #include "cli/ui.h"
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/dataset/benched.h"
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/facts.h"

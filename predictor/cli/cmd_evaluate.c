@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "predictor/cli/evaluate.h"
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/judge.h"
 

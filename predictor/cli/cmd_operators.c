@@ -9,7 +9,7 @@
 #include "base/own.h"
 #include "cli/command.h"
 #include "predictor/baselines/validate.h"
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/dataset/benched.h"
 #include "predictor/measure/recording.h"
 #include "workload/operator/calibrate.h"

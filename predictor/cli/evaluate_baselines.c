@@ -10,7 +10,7 @@
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/habitat_nets.h"
 #include "predictor/baselines/justus.h"
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/dataset/origin.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "predictor/cli/evaluate.h"
 
 #include "base/own.h"
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/sources/setting_map.h"
 #include "predictor/training/fit.h"
 

@@ -6,7 +6,7 @@
 #define DLS_CLI_TRAINING_H
 
 #include "cli/ui.h"
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/training/fit.h"
 
 #define DLS_STUDY_VARIANTS 32

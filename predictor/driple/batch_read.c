@@ -3,7 +3,7 @@
  * Reads batches of graphs from HDF5 in slices that fit in memory, and turns dense adjacency
  * matrices into lists of neighbours.
  */
-#include "predictor/driple/batch_io.h"
+#include "dlsim/predictor.h"
 
 #include "base/alloc.h"
 #include "base/own.h"

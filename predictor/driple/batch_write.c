@@ -2,7 +2,7 @@
  *
  * Predictions, written as they come.
  */
-#include "predictor/driple/batch_io.h"
+#include "dlsim/predictor.h"
 
 #include "base/alloc.h"
 #include "base/h5.h"

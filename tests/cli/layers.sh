@@ -38,7 +38,8 @@ allowed() {
     predictor/baselines) echo base cluster workload/graph workload/operator predictor/driple predictor/dataset predictor/training predictor/baselines ;;
     predictor/sources) echo base cluster record workload world predictor/driple workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources ;;
     predictor/measured) echo base cluster workload workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources predictor/measured ;;
-    predictor/cli) echo base cluster record workload world predictor/measured predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
+    # The laboratory's commands use what they exercise, and nothing of the simulator: no engine, world, configuration, results.
+    predictor/cli) echo base workload/graph workload/operator predictor/driple predictor/measure predictor/dataset predictor/training predictor/baselines predictor/sources predictor/measured cli predictor/cli ;;
     python/src) echo ;;
     *) return 1 ;;
     esac

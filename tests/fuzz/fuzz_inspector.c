@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "h5_damage.h"
 #include "predictor/driple/arch_text.h"
-#include "predictor/driple/batch_io.h"
+#include "dlsim/predictor.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
 

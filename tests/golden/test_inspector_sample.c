@@ -4,7 +4,7 @@
  * float64 to 1e-12, float32 within 1e-5 of the largest, for the three settings of each graph.
  */
 
-#include "predictor/driple/batch_io.h"
+#include "dlsim/predictor.h"
 #include "predictor/driple/h5io.h"
 #include "support/must.h"
 

@@ -8,7 +8,7 @@
 #define OWN_MAIN
 #include "base/h5.h"
 #include "base/alloc.h"
-#include "predictor/driple/batch_io.h"
+#include "dlsim/predictor.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
 #include "predictor/training/adam.h"

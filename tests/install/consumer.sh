@@ -100,6 +100,18 @@ if command -v g++ >/dev/null; then
     g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -x c++ -o "$work/example_cpp" "$work/example.c" \
         $(pkg-config --cflags --libs dlsim) || fail "the example in C++"
 fi
+# So is that of steps of models; it says what the command does.
+sed -n '/^ \*      #include <dlsim\/steps.h>/,/^ \*      }$/s/^ \*      \{0,1\}//p' "$include/dlsim/steps.h" >"$work/steps.c"
+# shellcheck disable=SC2046,SC2086
+"$cc" -std=c17 -Wall -Wextra -Wpedantic -Werror -o "$work/steps" "$work/steps.c" $(pkg-config --cflags --libs dlsim) ||
+    fail "the example of steps.h"
+"$work/steps" >"$work/out" 2>&1 || fail "the example of steps.h: $(cat "$work/out")"
+{
+    "$dlsim" predict --whatif --model=resnet50 --batch=64 --gpu=V100 --source=operator
+    "$dlsim" predict --whatif --model=resnet50 --batch=64 --gpu=A100 --workers=4 --nodes=2 --source=operator
+} | awk '/^as asked/ { printf "%.1f\n", $3 }' >"$work/asked"
+sed 's/.*: \([0-9.]*\) ms.*/\1/' "$work/out" | diff - "$work/asked" || fail "steps.h: $(cat "$work/out"), the command: $(cat "$work/asked")"
+test "$(wc -l <"$work/asked")" = 2 || fail "steps: $(cat "$work/asked")"
 
 # A plug-in against the installed headers only.
 mkdir "$work/src"

@@ -7,7 +7,7 @@
 #define OWN_MAIN
 #include "base/alloc.h"
 #include "predictor/driple/arch_text.h"
-#include "predictor/driple/batch_io.h"
+#include "dlsim/predictor.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
 #include "support/must.h"

@@ -12,6 +12,9 @@
  * Thread safety: an inspector is immutable once loaded and may be shared; a predictor belongs to
  * one thread at a time (it runs threads of its own).
  *
+ * The inspector that comes with dlsim is relative to what is known of a question without a network: ask it by a
+ * model's name, through dlsim/steps.h.
+ *
  *      #include <dlsim/predictor.h>
  *
  *      dls_status ask(const char *weights, const dls_graph *graph, dls_profile *out, dls_error *err)
@@ -129,6 +132,13 @@ DLS_API const char *dls_inspector_features(const dls_inspector *insp);
 /* One line: "gcn, 3 features, hidden 64, N/2 layers, gru, set2set, 14 settings". */
 DLS_API void dls_inspector_describe(const dls_inspector *insp, char *text, size_t size);
 
+/* Describe the settings of a file to an inspector that answers for any setting, but those that it has: the one
+ * called name, NULL: every one. which: "paper", "clusters", "all" (both) or a file. Another inspector stays as it
+ * is, and so does one without that name. hardware: folder of the tables; NULL: the usual places. Errors: ECONFIG with
+ * file and line, EINPUT, ENOMEM. */
+DLS_API dls_status dls_inspector_add_settings(dls_inspector *insp, const char *which, const char *hardware,
+                                              const char *name, dls_error *err) DLS_MUST_CHECK;
+
 /* ---- predictors ----------------------------------------------------------------------------- */
 
 typedef enum dls_backend_kind {
@@ -185,6 +195,53 @@ DLS_API dls_status dls_predict_known(dls_predictor *p, const dls_graph *graphs, 
                                      dls_error *err) DLS_MUST_CHECK;
 /* The profile of a step that takes `factor` times as long for the same bytes. */
 DLS_API void dls_profile_stretch(dls_profile *profile, double factor);
+
+/* ---- files ------------------------------------------------------------------------------------ */
+
+/* Graphs in HDF5, as `dlsim graph group` writes them: groups that hold `adj` [B][N][N] or [N][N] and `x`
+ * [B][N][F] or [N][F]. Read in slices, so that a group may hold more graphs than memory. */
+typedef struct dls_graph_reader dls_graph_reader;
+
+/* EINPUT: no such file, no group with adj and x. */
+DLS_API dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out,
+                                         dls_error *err) DLS_MUST_CHECK;
+DLS_API void dls_graph_reader_close(dls_graph_reader *r); /* NULL-safe */
+DLS_API size_t dls_graph_reader_n_groups(const dls_graph_reader *r);
+/* Full name of a group ("/" for the root), borrowed. */
+DLS_API const char *dls_graph_reader_group(const dls_graph_reader *r, size_t group);
+
+typedef struct dls_group_shape {
+    size_t n_graphs;
+    int32_t n_nodes, n_features;
+    bool single; /* stored without the first dimension */
+} dls_group_shape;
+/* EINPUT names the dataset whose shape is wrong or does not go with the other. */
+DLS_API dls_status dls_graph_reader_shape(dls_graph_reader *r, size_t group, dls_group_shape *shape,
+                                          dls_error *err) DLS_MUST_CHECK;
+/* How many graphs of this shape fit in memory_bytes, at least 1. */
+DLS_API size_t dls_graph_reader_fit(const dls_group_shape *shape, size_t memory_bytes);
+/* Graphs first .. first + n - 1 of a group; *graphs is valid until the next read or close. */
+DLS_API dls_status dls_graph_reader_read(dls_graph_reader *r, size_t group, const dls_group_shape *shape,
+                                         size_t first, size_t n, const dls_graph **graphs,
+                                         dls_error *err) DLS_MUST_CHECK;
+
+/* Answers, under the same names of groups. */
+
+typedef struct dls_output_writer dls_output_writer;
+
+/* backend and weights go to the file as attributes. */
+DLS_API dls_status dls_output_writer_create(const char *path, const char *weights, const char *backend,
+                                            dls_output_writer **out, dls_error *err) DLS_MUST_CHECK;
+/* A dataset <group>/output [n_graphs][12], or [n_graphs][n_settings][12] with n_settings > 0. */
+DLS_API dls_status dls_output_writer_begin(dls_output_writer *w, const char *group, size_t n_graphs,
+                                           size_t n_settings, const char *setting_names,
+                                           dls_error *err) DLS_MUST_CHECK;
+/* The next n graphs of the group: rows [n * max(1, n_settings)][12]. */
+DLS_API dls_status dls_output_writer_rows(dls_output_writer *w, const double *rows, size_t n,
+                                          dls_error *err) DLS_MUST_CHECK;
+/* Give the file its name; on failure nothing is left under it. Destroy comes after in any case. */
+DLS_API dls_status dls_output_writer_finish(dls_output_writer *w, dls_error *err) DLS_MUST_CHECK;
+DLS_API void dls_output_writer_destroy(dls_output_writer *w); /* NULL-safe; unfinished: no file */
 
 #ifdef __cplusplus
 }

@@ -8,8 +8,6 @@
 #include "base/own.h"
 #include "cli/command.h"
 #include "dlsim/predictor.h"
-#include "predictor/cli/setting_files.h"
-#include "predictor/driple/batch_io.h"
 
 #include <string.h>
 
@@ -168,7 +166,7 @@ static dls_status choose_settings(session *s, dls_error *err)
 static dls_status predict_file(session *s, dls_error *err)
 {
     DLS_TRY(dls_inspector_load(s->a->weights, &s->insp, err));
-    DLS_TRY(dls_setting_files_settle(s->insp, s->a->settings, s->a->hardware, s->a->setting, err));
+    DLS_TRY(dls_inspector_add_settings(s->insp, s->a->settings, s->a->hardware, s->a->setting, err));
     DLS_TRY(choose_settings(s, err));
     DLS_TRY(dls_graph_reader_open(s->a->input, &s->reader, err));
     DLS_TRY(dls_predictor_create(s->insp, &s->a->predictor, &s->predictor, err));

@@ -3,7 +3,7 @@
  * Loads descriptions of training settings (configs/settings or the user's) and registers them with
  * inspectors that answer for any setting.
  */
-#include "predictor/cli/setting_files.h"
+#include "predictor/sources/setting_files.h"
 
 #include "base/own.h"
 #include "predictor/sources/settle.h"
@@ -27,8 +27,8 @@ dls_status dls_setting_files_load(const char *which, const dls_hardware *hw, dls
     return known ? DLS_OK : dls_setting_list_load(which, hw, list, err);
 }
 
-dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
-                                    const char *name, dls_error *err)
+dls_status dls_inspector_add_settings(dls_inspector *insp, const char *which, const char *hardware,
+                                      const char *name, dls_error *err)
 {
     DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     DLS_OWN(dls_setting_list_fini) dls_setting_list list = {0};

@@ -3,8 +3,8 @@
  * Descriptions of settings, those that came with the program, a user's or a dataset's, and
  * inspectors of all settings that are asked about them.
  */
-#ifndef DLS_CLI_SETTING_FILES_H
-#define DLS_CLI_SETTING_FILES_H
+#ifndef DLS_SOURCES_SETTING_FILES_H
+#define DLS_SOURCES_SETTING_FILES_H
 
 #include "dlsim/predictor.h"
 #include "predictor/dataset/dataset.h"
@@ -14,12 +14,6 @@
  * beside the hardware tables. Errors: those of dls_setting_list_load. */
 dls_status dls_setting_files_load(const char *which, const dls_hardware *hw, dls_setting_list *list,
                                   dls_error *err) DLS_MUST_CHECK;
-
-/* Describe settings to an inspector of all settings, but those that it has: the one called name,
- * NULL: every one. Another inspector stays as it is, and so does one without that name. hardware
- * may be NULL. */
-dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
-                                    const char *name, dls_error *err) DLS_MUST_CHECK;
 
 /* Describe settings[n] of the set (NULL: all) to an inspector of all settings, but those that it
  * has; another inspector stays as it is. */

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/own.h"
 #include "dlsim/predictor.h"
-#include "predictor/sources/whatif.h"
+#include "dlsim/steps.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -17,24 +17,24 @@
 
 #define MAX_QUESTIONS 24
 
+DLS_OWNER(dls_step_predictor, dls_step_predictor_destroy)
+
 typedef struct request {
-    dls_whatif_params p;
-    dls_whatif_question base;
-    const char *gpu, *network;
-    const char *link; /* NULL: the GPU's own */
+    dls_step_predictor_params p;
+    dls_step_question base;
     dls_words to_gpus;
-    char measured[DLS_HW_NAME];
-    bool whatif, async, json;
+    char measured[48];
+    bool whatif, json;
 } request;
 
 typedef struct rows {
     char label[MAX_QUESTIONS][64];
-    dls_whatif_question question[MAX_QUESTIONS];
-    dls_whatif_answer answer[MAX_QUESTIONS];
+    dls_step_question question[MAX_QUESTIONS];
+    dls_step_answer answer[MAX_QUESTIONS];
     size_t n;
 } rows;
 
-static void add(rows *r, const dls_whatif_question *q, const char *label)
+static void add(rows *r, const dls_step_question *q, const char *label)
 {
     if (r->n < MAX_QUESTIONS) {
         snprintf(r->label[r->n], sizeof r->label[0], "%s", label);
@@ -42,52 +42,29 @@ static void add(rows *r, const dls_whatif_question *q, const char *label)
     }
 }
 
-static void name_exchange(dls_setting_spec *s, bool async)
-{
-    const char *name = s->servers > 0   ? (async ? "ps-async" : "ps-sync")
-                       : s->workers > 1 ? "allreduce"
-                                        : "one";
-    snprintf(s->exchange, sizeof s->exchange, "%s", name);
-}
-
-static dls_status use_gpu(const request *a, const dls_hardware *hw, const char *name,
-                          dls_setting_spec *s, dls_error *err)
-{
-    const dls_hw_gpu *gpu;
-    DLS_TRY(dls_hardware_gpu(hw, name, &gpu, err));
-    snprintf(s->gpu, sizeof s->gpu, "%s", gpu->name);
-    snprintf(s->link, sizeof s->link, "%s", a->link ? a->link : gpu->link);
-    return DLS_OK;
-}
-
 /* The question itself, then its neighbours. */
-static dls_status make_rows(const request *a, const dls_hardware *hw, rows *r, dls_error *err)
+static dls_status make_rows(const request *a, const dls_step_predictor *p, rows *r, dls_error *err)
 {
     static const char *const usual[] = {"P100", "RTX2080TI", "A100", "H100"};
     const char *const *others = a->to_gpus.n ? a->to_gpus.at : usual;
     const size_t n_others = a->to_gpus.n ? a->to_gpus.n : sizeof usual / sizeof usual[0];
-    const bool async = a->async;
-    dls_whatif_question q = a->base;
+    dls_step_question base = a->base, q;
     char label[64];
-    DLS_TRY(use_gpu(a, hw, a->gpu, &q.setting, err));
-    name_exchange(&q.setting, async);
-    const dls_whatif_question base = q;
+    DLS_TRY(dls_step_gpu(p, base.gpu, &base.gpu, err));
     add(r, &base, "as asked");
+    q = base;
     for (size_t i = 0; i < n_others; i++) {
-        q = base;
-        DLS_TRY(use_gpu(a, hw, others[i], &q.setting, err));
-        if (strcmp(q.setting.gpu, base.setting.gpu) != 0) {
-            snprintf(label, sizeof label, "on %s", q.setting.gpu);
+        DLS_TRY(dls_step_gpu(p, others[i], &q.gpu, err));
+        if (strcmp(q.gpu, base.gpu) != 0) {
+            snprintf(label, sizeof label, "on %s", q.gpu);
             add(r, &q, label);
         }
     }
     q = base;
-    q.setting.workers += q.setting.nodes;
-    name_exchange(&q.setting, async);
-    add(r, &q, base.setting.nodes > 1 ? "one more worker a machine" : "one more worker");
+    q.workers += q.nodes;
+    add(r, &q, base.nodes > 1 ? "one more worker a machine" : "one more worker");
     q = base;
-    q.setting.servers++;
-    name_exchange(&q.setting, async);
+    q.servers++;
     add(r, &q, "one more parameter server");
     q = base;
     q.batch *= 2;
@@ -101,8 +78,8 @@ static dls_status make_rows(const request *a, const dls_hardware *hw, rows *r, d
 
 static double samples_per_s(const rows *r, size_t i)
 {
-    const dls_whatif_question *q = &r->question[i];
-    return q->setting.workers * q->batch / r->answer[i].prediction.iteration_s;
+    const dls_step_question *q = &r->question[i];
+    return q->workers * q->batch / r->answer[i].prediction.iteration_s;
 }
 
 /* "" for a row with an answer. */
@@ -115,11 +92,11 @@ static const char *why_not(const rows *r, size_t i)
 
 static void print_table(const request *a, const rows *r)
 {
-    const dls_setting_spec *s = &r->question[0].setting;
+    const dls_step_question *q = r->question;
     printf("%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s; %s says:\n\n", a->base.model,
-           (int)r->question[0].batch, (int)s->workers, s->gpu, (int)s->nodes,
-           s->nodes > 1 ? "s" : "", s->exchange, s->nodes > 1 ? " over " : "",
-           s->nodes > 1 ? s->network : "", a->p.source);
+           (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
+           r->answer[0].exchange, q->nodes > 1 ? " over " : "", q->nodes > 1 ? q->network : "",
+           a->p.source);
     printf("%-26s %9s %10s %8s %18s %20s  %s\n", "", "step ms", "samples/s", "speed",
            "GPU burst, idle ms", "sent MB/s, for ms", "answered by");
     for (size_t i = 0; i < r->n; i++) {
@@ -148,11 +125,11 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
     DLS_JSON(top, "model", a->base.model, "source", a->p.source);
     json_object *list = dls_json_list(top, "answers");
     for (size_t i = 0; i < r->n; i++) {
-        const dls_setting_spec *s = &r->question[i].setting;
+        const dls_step_question *q = &r->question[i];
         const dls_prediction *f = &r->answer[i].prediction;
         json_object *obj = dls_json_next(list);
-        DLS_JSON(obj, "what", r->label[i], "gpu", s->gpu, "workers", s->workers, "nodes", s->nodes,
-                 "ps", s->servers, "batch", r->question[i].batch, "exchange", s->exchange);
+        DLS_JSON(obj, "what", r->label[i], "gpu", q->gpu, "workers", q->workers, "nodes", q->nodes,
+                 "ps", q->servers, "batch", q->batch, "exchange", r->answer[i].exchange);
         if (*why_not(r, i)) {
             dls_json_text(obj, "unanswered", why_not(r, i));
             continue;
@@ -169,10 +146,10 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
 
 static dls_status answer(const request *a, rows *r, dls_error *err)
 {
-    DLS_HOLD(dls_whatif_destroy) dls_whatif *w = NULL;
-    DLS_TRY(dls_whatif_create(&a->p, &w, err));
-    DLS_TRY(make_rows(a, dls_whatif_hardware(w), r, err));
-    DLS_TRY(dls_whatif_ask(w, r->question, r->n, r->answer, err));
+    DLS_HOLD(dls_step_predictor_destroy) dls_step_predictor *p = NULL;
+    DLS_TRY(dls_step_predictor_create(&a->p, &p, err));
+    DLS_TRY(make_rows(a, p, r, err));
+    DLS_TRY(dls_step_predict(p, r->question, r->n, r->answer, err));
     if (*why_not(r, 0)) {
         return dls_fail(err, DLS_EINPUT, a->base.model, "%s", why_not(r, 0));
     }
@@ -186,11 +163,9 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
 static dls_status run(dls_call *call, dls_error *err)
 {
     request *a = call->request;
-    dls_setting_spec *s = &a->base.setting;
-    if (a->async && s->servers == 0) {
+    if (a->base.async && a->base.servers == 0) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--async goes with --ps");
     }
-    snprintf(s->network, sizeof s->network, "%s", a->network);
     DLS_FREED rows *r = dls_alloc_zero(1, sizeof *r);
     return r ? answer(a, r, err) : dls_nomem(err, "rows", sizeof *r);
 }
@@ -198,7 +173,7 @@ static dls_status run(dls_call *call, dls_error *err)
 static dls_status take_measured(void *member, const dls_arg *arg, const char *value, dls_error *err)
 {
     request *a = member;
-    dls_whatif_question *q = &a->base;
+    dls_step_question *q = &a->base;
     int end = 0;
     q->measured_gpu = a->measured;
     return sscanf(value, "%47[^:]:%9" SCNd32 ":%lf%n", a->measured, &q->measured_batch,
@@ -214,18 +189,18 @@ static const dls_arg args[] = {
     DLS_TEXT(request, base.model, "model", 0, "NAME",
              "as in a trace; 'dlsim graph zoo' lists the zoo"),
     DLS_INT(request, base.batch, "batch", 0, 1, 1 << 19, "samples per worker"),
-    DLS_TEXT(request, gpu, "gpu", 0, "NAME", "on which it runs"),
+    DLS_TEXT(request, base.gpu, "gpu", 0, "NAME", "on which it runs"),
     DLS_LIST(request, to_gpus, "to-gpus", 0, "A,B,...", NULL,
              "the other GPUs; P100,RTX2080TI,A100,H100 if left out"),
-    DLS_INT(request, base.setting.workers, "workers", 0, 1, 4096, "workers"),
-    DLS_INT(request, base.setting.nodes, "nodes", 0, 1, 4096, "machines that they share alike"),
-    DLS_INT(request, base.setting.servers, "ps", 0, 0, 4096,
+    DLS_INT(request, base.workers, "workers", 0, 1, 4096, "workers"),
+    DLS_INT(request, base.nodes, "nodes", 0, 1, 4096, "machines that they share alike"),
+    DLS_INT(request, base.servers, "ps", 0, 0, 4096,
             "parameter servers; 0, if left out: all-reduce"),
-    DLS_SWITCH(request, async, "async", 0, "servers do not make workers wait for each other"),
-    DLS_TEXT(request, link, "link", 0, "NAME",
+    DLS_SWITCH(request, base.async, "async", 0, "servers do not make workers wait for each other"),
+    DLS_TEXT(request, base.link, "link", 0, "NAME",
              "between GPUs of a machine; the GPU's own if left out"),
-    DLS_TEXT(request, network, "network", 0, "NAME", "between machines"),
-    DLS_CHOICE(request, base.numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
+    DLS_TEXT(request, base.network, "network", 0, "NAME", "between machines"),
+    DLS_CHOICE(request, base.precision, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
     DLS_TEXT(request, p.source, "source", 0, "NAME",
              "who answers: driple, operator, paleo, habitat or justus"),
     DLS_TEXT(
@@ -254,8 +229,10 @@ const dls_command dls_predict_whatif = {
     .needs = "model",
     .size = sizeof(request),
     .initial = &(const request){.p = {.source = "driple"},
-                                .base = {.setting = {.workers = 1, .nodes = 1}, .batch = 32},
-                                .gpu = "V100",
-                                .network = "eth10"},
+                                .base = {.batch = 32,
+                                         .gpu = "V100",
+                                         .workers = 1,
+                                         .nodes = 1,
+                                         .network = "eth10"}},
     .run = run,
 };
