@@ -394,6 +394,21 @@ static void rebase(dls_trace *t, const char *zone)
     snprintf(t->info.epoch, sizeof t->info.epoch, "%s%s", date, zone);
 }
 
+/* Without repeats, and in order of submission as they came, the jobs' ids are numbered as the jobs. */
+static void settle_ids(dls_trace *t)
+{
+    const int32_t *id = t->data[DLS_COL_ID];
+    size_t same = 0;
+    while (same < t->n && id[same] == (int32_t)same) {
+        same++;
+    }
+    if (same == t->n) {
+        dls_free(t->data[DLS_COL_ID]);
+        t->data[DLS_COL_ID] = NULL;
+    }
+    dls_strdict_seal(&t->ids);
+}
+
 static void set_views(dls_trace *t)
 {
     t->cols = (dls_trace_columns){.n = t->n,
@@ -442,6 +457,7 @@ dls_status dls_trace_builder_finish(dls_trace_builder *b, dls_trace **out, dls_e
         }
     }
     write_notes(b, &t->info);
+    settle_ids(t);
     b->trace = NULL;
     dls_trace_builder_destroy(b);
     *out = t;

@@ -56,7 +56,7 @@ dls_status dls_trace_no_duration(const dls_trace *trace, size_t job, dls_error *
 const char *dls_trace_id(const dls_trace *trace, size_t job)
 {
     const int32_t *code = trace->data[DLS_COL_ID];
-    return job < trace->n ? dls_strdict_get(&trace->ids, code[job]) : "";
+    return job < trace->n ? dls_strdict_get(&trace->ids, code ? code[job] : (int32_t)job) : "";
 }
 
 #define XX(column, member, dict, one)                                                              \

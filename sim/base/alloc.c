@@ -70,6 +70,18 @@ void *dls_alloc_aligned(size_t bytes)
                : NULL;
 }
 
+dls_status dls_alloc_lines(void *p, size_t n, size_t size, const char *what, dls_error *err)
+{
+    const size_t bytes = size && n > SIZE_MAX / size ? SIZE_MAX : n * size;
+    void *const array = dls_alloc_aligned(bytes);
+    memcpy(p, &array, sizeof array);
+    if (!array) {
+        return dls_nomem(err, what, bytes);
+    }
+    memset(array, 0, bytes);
+    return DLS_OK;
+}
+
 void *dls_realloc(void *p, size_t bytes)
 {
     return allowed(bytes) ? in_huge_pages(realloc(p, bytes ? bytes : 1), bytes) : NULL;
@@ -115,7 +127,7 @@ dls_status dls_duplicate(void *p, const void *from, size_t n, size_t room, size_
     if (!from) {
         return DLS_OK;
     }
-    copy = dls_alloc(room > 0 ? room * size : 1);
+    copy = dls_alloc_aligned(room * size);
     if (!copy) {
         return dls_nomem(err, "copy", room * size);
     }

@@ -16,6 +16,9 @@ void dls_alloc_set_hook(dls_alloc_hook hook, void *user);
 
 /* dls_alloc with 64-byte alignment, freed by dls_free. */
 void *dls_alloc_aligned(size_t bytes);
+/* dls_alloc_array so aligned, for elements that are to lie in one cache line each; all of it is touched. */
+dls_status dls_alloc_lines(void *p, size_t n, size_t size, const char *what,
+                           dls_error *err) DLS_MUST_CHECK;
 char *dls_strdup(const char *s);
 
 #endif

@@ -19,9 +19,10 @@ dls_status dls_order_init(dls_order *t, int32_t n, int64_t sets, dls_error *err)
     DLS_ASSERT(n >= 0 && sets >= 0);
     /* A set of m has at most m / 5 leaves, a fifth of that above them, .., and a root. */
     *t = (dls_order){.n = n, .room = n / 4 + (int32_t)(sets < n ? sets : n) + 1, .free = DLS_NONE};
-    DLS_TRY(dls_alloc_array(&t->member, (size_t)n + 1, sizeof *t->member, "ordered sets", err));
+    DLS_TRY(dls_alloc_lines(&t->member, (size_t)n + 1, sizeof *t->member, "ordered sets", err));
+    t->aux = dls_alloc_zero((size_t)n + 1, sizeof *t->aux);
     t->node = dls_alloc_aligned((size_t)t->room * sizeof *t->node);
-    if (!t->node) {
+    if (!t->aux || !t->node) {
         dls_order_fini(t);
         return dls_nomem(err, "ordered sets", (size_t)n * sizeof *t->node);
     }
@@ -30,8 +31,7 @@ dls_status dls_order_init(dls_order *t, int32_t n, int64_t sets, dls_error *err)
 
 void dls_order_fini(dls_order *t)
 {
-    dls_free(t->member);
-    dls_free(t->node);
+    DLS_FREE_ALL(t->member, t->aux, t->node);
     *t = (dls_order){0};
 }
 
@@ -42,11 +42,16 @@ dls_status dls_order_copy(dls_order *t, const dls_order *from, dls_error *err)
     if (!from->node) {
         return DLS_OK;
     }
-    DLS_TRY(dls_duplicate(&t->member, from->member, n, n, sizeof *t->member, err));
+    t->member = dls_alloc_aligned(n * sizeof *t->member);
+    t->aux = dls_alloc_zero(n, sizeof *t->aux);
     t->node = dls_alloc_aligned(bytes);
-    if (!t->node) {
+    if (!t->member || !t->aux || !t->node) {
         dls_order_fini(t);
         return dls_nomem(err, "ordered sets", bytes);
+    }
+    memcpy(t->member, from->member, n * sizeof *t->member);
+    if (from->n_nodes > 0) { /* else none has been touched */
+        memcpy(t->aux, from->aux, n * sizeof *t->aux);
     }
     memcpy(t->node, from->node, (size_t)from->n_nodes * sizeof *t->node);
     t->n = from->n;
@@ -191,7 +196,8 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n && !dls_order_has(t, x));
     const int64_t lead = dls_rank_lead(&rank);
-    t->member[x] = (dls_member){.rank = rank, .aux = aux, .weight = weight, .in_set = true};
+    t->member[x] = (dls_member){.rank = rank, .weight = weight, .in_set = true};
+    t->aux[x] = aux;
     if (s->root == DLS_NONE) {
         *s = (dls_order_set){.root = new_node(t)};
     } else if (t->node[s->root].n == WIDTH) {
@@ -250,8 +256,8 @@ static void level_out(dls_order *t, dls_order_node *p, int32_t i)
     }
 }
 
-/* What entry i of a node says of a subtree that member x, m, has left. */
-static void forget(const dls_order *t, dls_order_node *p, int32_t i, int32_t x, const dls_member *m)
+/* What entry i of a node says of a subtree that member x has left. */
+static void forget(const dls_order *t, dls_order_node *p, int32_t i, int32_t x)
 {
     dls_order_entry *e = &p->entry[i];
     const dls_order_node *c = &t->node[e->at];
@@ -259,9 +265,9 @@ static void forget(const dls_order *t, dls_order_node *p, int32_t i, int32_t x, 
         p->lead[i] = c->lead[0];
         e->first = c->entry[0].first;
     }
-    if (e->aux == m->aux) {
+    if (e->aux == t->aux[x]) {
         int64_t least = INT64_MAX;
-        for (int32_t k = 0; k < c->n && least > m->aux; k++) {
+        for (int32_t k = 0; k < c->n && least > e->aux; k++) {
             least = c->entry[k].aux < least ? c->entry[k].aux : least;
         }
         e->aux = least;
@@ -296,7 +302,7 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
     DLS_DEBUG_ASSERT(last >= 0 && p->entry[last].at == x);
     erase(p, last);
     for (int32_t h = 0; h < s->height; h++) {
-        forget(t, way[h].node, way[h].i, x, m);
+        forget(t, way[h].node, way[h].i, x);
     }
     m->in_set = false;
     const int32_t root = s->root;

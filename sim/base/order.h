@@ -63,10 +63,11 @@ static inline int64_t dls_rank_lead(const dls_rank *r)
 /* As it is in its set, or was in its last one. */
 typedef struct dls_member {
     dls_rank rank;
-    int64_t aux;
     int32_t weight;
     bool in_set;
 } dls_member;
+
+_Static_assert(sizeof(dls_member) == 32, "two to a cache line");
 
 enum {
     DLS_ORDER_WIDTH = 14, /* entries of a node */
@@ -91,6 +92,7 @@ typedef struct dls_order_node {
 
 typedef struct dls_order {
     dls_member *member;   /* [n] */
+    int64_t *aux;         /* [n] not touched by piles, which share the members */
     dls_order_node *node; /* [room] */
     int32_t n, room;
     int32_t n_nodes; /* used so far, of which .. */

@@ -6,6 +6,7 @@
 #include "base/strdict.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #include <string.h>
 
@@ -29,6 +30,14 @@ void dls_strdict_fini(dls_strdict *dict)
 {
     DLS_FREE_ALL(dict->text, dict->offset, dict->hash, dict->slot);
     *dict = (dls_strdict){0};
+}
+
+void dls_strdict_seal(dls_strdict *dict)
+{
+    DLS_FREE_ALL(dict->hash, dict->slot);
+    dict->hash = NULL;
+    dict->slot = NULL;
+    dict->hash_cap = dict->n_slots = 0;
 }
 
 const char *dls_strdict_get(const dls_strdict *dict, int32_t code)
@@ -56,6 +65,7 @@ static size_t probe(const dls_strdict *dict, const char *s, size_t len, uint32_t
 
 int32_t dls_strdict_find(const dls_strdict *dict, const char *s, size_t len)
 {
+    DLS_ASSERT(dict->hash || dict->n == 0); /* not sealed */
     return dict->n_slots ? dict->slot[probe(dict, s, len, hash_bytes(s, len))] : -1;
 }
 
@@ -82,6 +92,7 @@ static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
 dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t *code,
                            dls_error *err)
 {
+    DLS_ASSERT(dict->hash || dict->n == 0);
     if (dict->n * 2 >= dict->n_slots) {
         DLS_TRY(rehash(dict, dict->n_slots ? dict->n_slots * 2 : 64, err));
     }
@@ -91,12 +102,15 @@ dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t
         if (dict->n == INT32_MAX) {
             return dls_fail(err, DLS_ENOMEM, NULL, "more than 2^31-1 distinct strings");
         }
+        if (len >= UINT32_MAX - dict->text_len) {
+            return dls_fail(err, DLS_ENOMEM, NULL, "more than 4 GiB of distinct strings");
+        }
         DLS_TRY(dls_grow(&dict->text, &dict->text_cap, dict->text_len + len + 1, 1, err));
         DLS_TRY(dls_grow(&dict->offset, &dict->offset_cap, dict->n + 1, sizeof *dict->offset, err));
         DLS_TRY(dls_grow(&dict->hash, &dict->hash_cap, dict->n + 1, sizeof *dict->hash, err));
         memcpy(dict->text + dict->text_len, s, len);
         dict->text[dict->text_len + len] = '\0';
-        dict->offset[dict->n] = dict->text_len;
+        dict->offset[dict->n] = (uint32_t)dict->text_len;
         dict->hash[dict->n] = hash;
         dict->text_len += len + 1;
         dict->slot[at] = (int32_t)dict->n++;

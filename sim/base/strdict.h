@@ -17,7 +17,7 @@
 typedef struct dls_strdict {
     char *text;       /* the strings, each terminated, one behind the other */
     size_t text_len, text_cap;
-    size_t *offset;   /* [n] start of each string in text */
+    uint32_t *offset; /* [n] start of each string in text */
     uint32_t *hash;   /* [n] of each string: most lookups end without touching text */
     size_t n, offset_cap, hash_cap;
     int32_t *slot;    /* [n_slots] open addressing: code or -1 */
@@ -28,6 +28,8 @@ void dls_strdict_fini(dls_strdict *dict);
 /* Code of s, added if new. O(length). */
 dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t *code,
                            dls_error *err) DLS_MUST_CHECK;
+/* No more strings will be added or looked for: give back what only that needs. */
+void dls_strdict_seal(dls_strdict *dict);
 /* Code of s or -1. */
 int32_t dls_strdict_find(const dls_strdict *dict, const char *s, size_t len);
 /* Borrowed until the next put. "" for a code out of range. */

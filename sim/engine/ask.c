@@ -149,7 +149,7 @@ dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_err
     }
     DLS_TRY(a->prepare(a->user, e->ask.arrivals, n, err));
     for (size_t i = 0; i < n && e->params->estimates_predicted && !e->params->history; i++) {
-        e->jobs.estimate_us[e->ask.arrivals[i]] = a->estimate_us(a->user, e->ask.arrivals[i]);
+        e->jobs.believed_us[e->ask.arrivals[i]] = a->estimate_us(a->user, e->ask.arrivals[i]);
     }
     return DLS_OK;
 }

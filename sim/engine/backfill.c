@@ -69,7 +69,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             bool spends = false;
             if (types || (fits & head_bit && c->weight <= spare)) {
                 found = c->head != head ? c->head : dls_select_next_waiting(s, &s->cls[p->first_class + k], head);
-                spends = !types && found != DLS_NONE && s->order.member[found].aux > left;
+                spends = !types && found != DLS_NONE && s->order.aux[found] > left;
                 types = types ? types : head_bit;
             } else if (fits & head_bit) {
                 found = dls_order_first_aux(&s->order, c->waiting.set, DLS_NONE, left);

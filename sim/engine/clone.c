@@ -106,6 +106,7 @@ static dls_status copy_parts(dls_engine *c, const dls_engine *e, dls_error *err)
         dls_bitmap_assign(&c->walk.waiting, &e->walk.waiting);
     }
     c->jobs.duration_us = c->jobs.work_us ? c->jobs.work_us : c->col->duration_us;
+    c->jobs.estimate_us = c->jobs.believed_us ? c->jobs.believed_us : c->jobs.duration_us;
     c->select.job = c->job;
     c->select.size = c->walk.on ? c->walk.size : c->col->gpus;
     c->decision.actions.e = c;

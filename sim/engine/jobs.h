@@ -10,6 +10,12 @@
 
 #include "engine/sim.h"
 
+/* Every job's estimate is its true duration. */
+static inline bool dls_estimates_exact(const dls_sim_params *p, const dls_trace_columns *col)
+{
+    return p->estimates_exact && !p->estimates_predicted && !p->history && !col->estimate_us;
+}
+
 /* What an event touches of a job and policies do not see as a column: a cache line. Each part of the engine
  * has its own of it. */
 typedef struct dls_job {
@@ -31,7 +37,8 @@ typedef struct dls_jobs {
     /* [n] */
     int64_t *state_since_us;    /* last change of state */
     int64_t *progress_from_us;  /* that of dls_job as policies see it */
-    int64_t *estimate_us;
+    const int64_t *estimate_us; /* where they are exact the durations, else .. */
+    int64_t *believed_us;       /* .. these */
     const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
     int64_t *work_us;           /* .. what the world says; NULL without one */
     dls_work *work_at_start;    /* left at the last start; NULL if not needed */
@@ -52,7 +59,7 @@ typedef struct dls_jobs {
     XX(job, e->n, true)                                                                            \
     XX(jobs.state_since_us, e->n, true)                                                            \
     XX(jobs.progress_from_us, e->n, true)                                                          \
-    XX(jobs.estimate_us, e->n, true)                                                               \
+    XX(jobs.believed_us, e->n, !dls_estimates_exact(e->params, e->col))                            \
     XX(jobs.work_us, e->n, e->params->pace)                                                        \
     XX(jobs.work_at_start, e->n,                                                                   \
        e->params->placement->stopped || e->params->placement->share || e->params->pace ||          \

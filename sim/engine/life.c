@@ -93,7 +93,7 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     const dls_sched_ops *ops = e->params->sched;
     bool admitted = true;
     if (e->params->history) {
-        e->jobs.estimate_us[job] =
+        e->jobs.believed_us[job] =
             dls_history_ask_us(e->params->history, &e->jobs.past, job, e->clock.now_us);
     }
     if (ops->admit) {

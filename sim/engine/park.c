@@ -9,13 +9,13 @@
  * At most DLS_PARKED_MAX of a class are parked, so a pass asks about a bounded number of jobs.
  */
 #include "base/assert.h"
-#include "engine/select.h"
+#include "engine/select_impl.h"
 
 static void park(dls_select *s, dls_class *c, int32_t job)
 {
     DLS_DEBUG_ASSERT(!s->refusal[job].parked);
     const dls_rank rank = s->order.member[job].rank;
-    const int64_t estimate_us = s->order.member[job].aux;
+    const int64_t estimate_us = dls_line_estimate_us(s, job);
     dls_select_remove_waiting(s, job);
     dls_order_insert(&s->order, &c->parked, job, rank, c->weight, estimate_us);
     s->pool[c->pool].waiting_gpus += c->weight; /* a parked job still waits */
@@ -39,7 +39,7 @@ static void unpark_all(dls_select *s, dls_class *c)
 {
     for (int32_t job; (job = dls_order_first(&s->order, c->parked)) != DLS_NONE;) {
         const dls_rank rank = s->order.member[job].rank;
-        const int64_t estimate_us = s->order.member[job].aux;
+        const int64_t estimate_us = dls_line_estimate_us(s, job);
         take_parked(s, c, job);
         dls_select_add_waiting(s, job, rank, estimate_us);
     }
@@ -89,7 +89,7 @@ void dls_select_unpark(dls_select *s, int32_t pool)
 void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank)
 {
     dls_class *c = &s->cls[s->job[job].cls];
-    const int64_t estimate_us = s->order.member[job].aux;
+    const int64_t estimate_us = dls_line_estimate_us(s, job);
     dls_order_remove(&s->order, &c->parked, job);
     dls_order_insert(&s->order, &c->parked, job, rank, c->weight, estimate_us);
 }

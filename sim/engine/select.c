@@ -270,7 +270,7 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
     } else if (s->refusal && s->refusal[job].parked) {
         dls_select_refile_parked(s, job, rank);
     } else {
-        const int64_t estimate_us = s->order.member[job].aux;
+        const int64_t estimate_us = dls_line_estimate_us(s, job);
         dls_select_remove_waiting(s, job);
         dls_select_add_waiting(s, job, rank, estimate_us);
     }

@@ -13,6 +13,12 @@ static inline dls_line dls_line_empty(const dls_select *s, bool back)
                         : (dls_line){.pile = DLS_PILE_EMPTY(back)};
 }
 
+/* The estimate that a waiting job stands at, which backfilling alone asks for. */
+static inline int64_t dls_line_estimate_us(const dls_select *s, int32_t job)
+{
+    return s->backfills ? s->order.aux[job] : 0;
+}
+
 static inline void dls_line_insert(dls_select *s, dls_line *line, int32_t job, dls_rank rank,
                                    int32_t weight, int64_t estimate_us)
 {

@@ -91,17 +91,20 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
 {
     const dls_trace_columns *col = e->col;
     DLS_TRY(find_durations(e, err));
-    const int64_t mean_us = (int64_t)mean(e->jobs.duration_us, e->n);
     for (int32_t j = 0; j < e->n; j++) {
-        const int64_t own = dls_trace_i64(col->estimate_us, (size_t)j);
-        const int64_t limit = dls_trace_i64(col->limit_us, (size_t)j);
         e->job[j].work = dls_work_of_us(e->jobs.duration_us[j]);
         e->job[j].rate = DLS_RATE_ONE;
-        e->jobs.estimate_us[j] = own >= 0                     ? own
+    }
+    const int64_t mean_us = (int64_t)mean(e->jobs.duration_us, e->n);
+    for (int32_t j = 0; j < e->n && e->jobs.believed_us; j++) {
+        const int64_t own = dls_trace_i64(col->estimate_us, (size_t)j);
+        const int64_t limit = dls_trace_i64(col->limit_us, (size_t)j);
+        e->jobs.believed_us[j] = own >= 0                     ? own
                                  : e->params->estimates_exact ? e->jobs.duration_us[j]
                                  : limit >= 0                 ? limit
                                                               : mean_us;
     }
+    e->jobs.estimate_us = e->jobs.believed_us ? e->jobs.believed_us : e->jobs.duration_us;
     if (e->params->history) {
         dls_history_begin(e->params->history, &e->jobs.past);
     }

@@ -57,7 +57,7 @@ static int32_t recount(const dls_order *t, int32_t at, int32_t height, bool root
             const dls_member *m = &t->member[p->entry[i].at];
             assert_true(m->in_set && p->entry[i].first == p->entry[i].at);
             below = m->weight;
-            aux = m->aux;
+            aux = t->aux[p->entry[i].at];
             n++;
         }
         assert_true(i == 0 || p->lead[i - 1] <= p->lead[i]);
