@@ -158,4 +158,33 @@ hid_t dls_h5_text_type(size_t bytes);
 /* n cells of 1, 4 or 8 bytes as they are in a file, little-endian. */
 void dls_h5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes);
 
+/* ---- structs as columns ---------------------------------------------------------------------- */
+
+typedef enum dls_h5_cell {
+    DLS_H5_I32,
+    DLS_H5_I64,
+    DLS_H5_F64,
+    DLS_H5_BOOL, /* one byte */
+    DLS_H5_TEXT  /* of so many bytes, filled up with zeros */
+} dls_h5_cell;
+typedef struct dls_h5_column {
+    const char *name;
+    dls_h5_cell cell;
+    size_t offset; /* of the member */
+    size_t width;  /* of a text, at most 256 */
+} dls_h5_column;
+typedef struct dls_h5_table {
+    const char *group; /* the datasets' group, "": none */
+    const dls_h5_column *column;
+    size_t n_columns, row_bytes;
+} dls_h5_table;
+
+/* A dataset a column, in one order for the file and for the checksum, which may hold the names. */
+dls_status dls_h5_put_rows(hid_t at, const dls_h5_table *t, const void *rows, size_t n,
+                           dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5_get_rows(hid_t at, const dls_h5_table *t, void *rows, size_t n,
+                           dls_error *err) DLS_MUST_CHECK;
+void dls_h5_hash_rows(dls_sha256 *sha, const dls_h5_table *t, const void *rows, size_t n,
+                      bool names);
+
 #endif
