@@ -9,8 +9,8 @@
  *     upload | normalise | prefix layers [G] | suffix layers [R] | readout, MLP
  *
  * It computes what the shipped networks have, GCN, GRU and Set2Set; others are the CPU's. Layers and
- * Set2Set have two forms: the fused kernels where the shape allows (H = 64, up to 144 nodes in
- * float32, 128 in bf16), and cuBLAS with one kernel a step, their check and for every other shape.
+ * Set2Set have two forms: the fused kernels where the shape allows (H = 64, layers of up to 144
+ * nodes in float32, 128 in bf16), and cuBLAS with one kernel a step, their check and for every other shape.
  * DLSIM_CUDA_PATH=plain chooses the latter everywhere.
  */
 #include "predictor/driple/cuda_paths.cuh"
@@ -53,7 +53,7 @@ static void backend_close(void *state)
 
 static dls_status upload_weights(cuda_state *c, dls_error *err)
 {
-    c->pack = pack_plan(c->insp);
+    c->pack = pack_plan(c->insp, c->fast);
     const size_t bytes = c->pack.total * sizeof(float);
     const size_t frag_bytes = c->pack.frag_total * sizeof(uint2);
     float *floats = (float *)dls_alloc_zero(c->pack.total, sizeof(float));
@@ -72,6 +72,13 @@ static dls_status upload_weights(cuda_state *c, dls_error *err)
     return e == cudaSuccess ? status : cuda_fail(err, e, "uploading weights");
 }
 
+template <typename K> static dls_status allow_shared(K *kernel, size_t bytes, dls_error *err)
+{
+    CUDA_TRY(cudaFuncSetAttribute((const void *)kernel,
+                                  cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    return DLS_OK;
+}
+
 static dls_status open_device(cuda_state *c, dls_error *err)
 {
     cudaDeviceProp prop;
@@ -79,28 +86,17 @@ static dls_status open_device(cuda_state *c, dls_error *err)
     snprintf(c->device, sizeof c->device, "%.63s", prop.name);
     c->n_sm = prop.multiProcessorCount;
     c->chunk_limit = ROWS_PER_SM * (size_t)c->n_sm;
-    const size_t most = prop.sharedMemPerBlockOptin;
-    const size_t s2s = fused_s2s_bytes(1024) < most ? fused_s2s_bytes(1024) : most;
-    if (most < fused_f32_bytes(18)) {
+    c->shared_bytes = prop.sharedMemPerBlockOptin;
+    if (c->shared_bytes < fused_bytes<f32_units>(F32_TILES)) {
         c->plain_only = true; /* the fused kernels are sized for 227 KB */
     } else {
-        CUDA_TRY(cudaFuncSetAttribute((const void *)fused_layers_f32<4>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)fused_f32_bytes(4)));
-        CUDA_TRY(cudaFuncSetAttribute((const void *)fused_layers_f32<8>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)fused_f32_bytes(8)));
-        CUDA_TRY(cudaFuncSetAttribute((const void *)fused_layers_f32<13>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)fused_f32_bytes(13)));
-        CUDA_TRY(cudaFuncSetAttribute((const void *)fused_layers_f32<18>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)fused_f32_bytes(18)));
-        CUDA_TRY(cudaFuncSetAttribute((const void *)fused_layers_bf16,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      (int)fused_bf16_bytes()));
-        CUDA_TRY(cudaFuncSetAttribute((const void *)fused_set2set,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)s2s));
+        DLS_TRY(allow_shared(fused_layers<f32_units, F32_TILES - 1>,
+                             fused_bytes<f32_units>(F32_TILES - 1), err));
+        DLS_TRY(allow_shared(fused_layers<f32_units, F32_TILES>,
+                             fused_bytes<f32_units>(F32_TILES), err));
+        DLS_TRY(allow_shared(fused_layers<bf16_units, FAST_TILES>,
+                             fused_bytes<bf16_units>(FAST_TILES), err));
+        DLS_TRY(allow_shared(fused_set2set<true>, c->shared_bytes, err));
     }
     CUDA_TRY(cudaStreamCreate(&c->stream));
     BLAS_TRY(cublasCreate(&c->blas));
@@ -209,7 +205,7 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
     suffix.x_in = w->state;
     suffix.out = w->state2;
     if (fused) {
-        DLS_TRY(fused_layers(c, x, s, dev, &prefix, err));
+        DLS_TRY(run_fused(c, x, s, dev, &prefix, err));
     } else {
         DLS_TRY(plain_layers(c, x, w, s, dev, &prefix, err));
     }
@@ -217,7 +213,7 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
     *rows = x->graphs;
     if (x->suffix) {
         if (fused) {
-            DLS_TRY(fused_layers(c, x, s, dev, &suffix, err));
+            DLS_TRY(run_fused(c, x, s, dev, &suffix, err));
         } else {
             DLS_TRY(plain_layers(c, x, w, s, dev, &suffix, err));
         }

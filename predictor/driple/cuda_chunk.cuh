@@ -50,14 +50,20 @@ static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
     return u;
 }
 
+/* Of the largest of the fused kernels of each precision. */
+#define F32_TILES 5
+#define FAST_TILES 8
+#define F32_NODES fused_nodes<f32_units>(F32_TILES)
+#define FAST_NODES fused_nodes<bf16_units>(FAST_TILES)
+
 static bool fused_layers_fit(const cuda_state *c, int n)
 {
-    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= (c->fast ? BF16_NODES : 144);
+    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= (c->fast ? FAST_NODES : F32_NODES);
 }
 
-static bool fused_s2s_fits(const cuda_state *c, int n)
+static bool fused_s2s_fits(const cuda_state *c)
 {
-    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= 1024;
+    return !c->plain_only && c->insp->arch.hidden == FUSED_H;
 }
 
 static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
@@ -76,7 +82,6 @@ static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
     w.state2 = take<float>(b, x->suffix ? x->rows * x->n * h : 0);
     w.pooled = take<float>(b, most * (size_t)dls_arch_pooled_width(a));
     w.out = take<float>(b, x->pairs * DLS_METRICS);
-    w.score = take<float>(b, most * x->n);
     if (!fused_layers_fit(c, x->n)) {
         w.x = take<float>(b, most * x->n * h);
         w.y = take<float>(b, most * x->n * h);
@@ -84,10 +89,11 @@ static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
         w.gh = take<float>(b, most * x->n * 3 * h);
         w.aggregated = take<float>(b, most * x->n * (h > f ? h : f));
     }
-    if (!fused_s2s_fits(c, x->n)) {
+    if (!fused_s2s_fits(c)) {
         w.gates = take<float>(b, most * 4 * d);
         w.q = take<float>(b, most * 2 * d);
         w.cell = take<float>(b, most * d);
+        w.score = take<float>(b, most * x->n);
     }
     return w;
 }

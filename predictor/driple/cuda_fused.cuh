@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The fused kernels for H = 64: a graph's state never leaves the multiprocessor between layers, and
- * recurrent weights are loaded once per block, which then takes graph after graph.
+ * The fused layers for H = 64: a graph's state never leaves the multiprocessor between layers, and
+ * recurrent weights are loaded once per block, which then takes graph after graph; small graphs are
+ * stacked, as many as have room.
  *
- *     shared memory   Wi, Wh, Wc | x (state), u (aggregated, then new state), y (convolution)
+ *     shared memory   Wc, Wi, Wh | x (state), u (aggregated, then new state), y (convolution)
  *     per layer       u = S x | y = lrelu(u Wc + b) | u = GRU(x, y) | swap x, u
  *
- * Three barriers a layer. fused_layers_f32 multiplies in full float32 on the ordinary units: a
- * thread owns one hidden unit and RT nodes, 4 accumulators each, so that one 16-byte broadcast of a
- * state feeds 12 fused multiply-adds. fused_layers_bf16 uses the matrix units on bf16 operands with
- * float32 sums; the convolution's result stays in float32 registers for the GRU's blend, because
- * products and blend have the same fragment layout.
+ * Three barriers a layer. Products are the matrix units': a warp owns 8 units and every 16 nodes or
+ * every second 16. In float32 each operand is the sum of two TF32 numbers, and three products of
+ * four are made (the fourth is below float32's last bit): ordinary units would wait for shared
+ * memory, which hands a multiprocessor 32 words a clock, broadcast or not, where they multiply 128.
+ * In bf16 the state is rounded after each layer; sums are float32 in both.
  */
 #ifndef DLS_CUDA_FUSED_CUH
 #define DLS_CUDA_FUSED_CUH
@@ -18,28 +19,24 @@
 #include "predictor/driple/cuda_kernels.cuh"
 
 #define FUSED_H 64
-#define FUSED_THREADS 512
-#define FUSED_WARPS (FUSED_THREADS / 32)
-#define FUSED_GROUPS 8 /* of nodes; two warps share one, a half of the units each */
-#define BF16_NODES 128
-#define BF16_WORDS 36 /* words per node: 32 of pairs, 4 against bank conflicts */
-#define S2S_ROWS 8
+#define FUSED_BLOCKS 8                       /* of 8 units, a warp each */
 #define FUSED_CONV ((FUSED_H + 1) * FUSED_H) /* floats of one convolution */
 
 struct fused_args {
     dev_graphs s;
-    const float *features; /* [source][n][n_features] when from is 0, else */
-    const float *x_in;     /* [source][n][64] */
-    float *out;            /* [row][n][64] */
-    const int *source;     /* [row] NULL: the row itself */
-    const int *graph_of;   /* [row] NULL: the row itself */
-    const int *conv_of;    /* [row] convolution of layers 1.. ; NULL: 1 */
-    const float *conv;     /* [conv]: w [64][64], layer 0's zero beyond its features, then b [64] */
-    const float *wi, *wh;  /* [64][192] */
-    const float *bi, *bh;  /* [192] */
-    const uint2 *conv_frag; /* bf16: [conv][4][8][32] */
-    const uint2 *gru_frag;  /* bf16: Wi then Wh, each [4][8][3][32] */
+    const float *features;  /* [source][n][n_features] when from is 0, else */
+    const float *x_in;      /* [source][n][64] */
+    float *out;             /* [row][n][64] */
+    const int *source;      /* [row] NULL: the row itself */
+    const int *graph_of;    /* [row] NULL: the row itself */
+    const int *conv_of;     /* [row] convolution of layers 1.. ; NULL: 1 */
+    const float *conv;      /* [conv]: w [64][64], then b [64] */
+    const float *bi, *bh;   /* [192] */
+    const uint2 *conv_frag; /* [conv][K_TILES][8][32], layer 0's zero beyond its features */
+    const uint2 *gru_frag;  /* Wi then Wh, each [K_TILES][8][3][32] */
     int n, n_features, from, to, n_rows;
+    int slot;  /* nodes of a graph's place in the buffers: n and what fills the last 16 */
+    int stack; /* rows that a block takes at once */
 };
 
 static __device__ __forceinline__ int conv_index(const fused_args &p, int row, int layer)
@@ -56,515 +53,392 @@ static __device__ __forceinline__ float start_value(const fused_args &p, int sou
     return k < p.n_features ? p.features[((size_t)source * p.n + i) * p.n_features + k] : 0.0f;
 }
 
-/* ---- float32 -------------------------------------------------------------------------------- */
+/* ---- precisions ------------------------------------------------------------------------------ */
 
-static inline size_t fused_f32_bytes(int rt)
+/* v = hi + lo, both TF32 but for lo's last bit. */
+static __device__ __forceinline__ void split_tf32(unsigned v, unsigned *hi, unsigned *lo)
 {
-    return sizeof(float) * (2 * FUSED_H * 3 * FUSED_H + FUSED_H * FUSED_H +
-                            3 * (size_t)FUSED_GROUPS * rt * FUSED_H);
+    *hi = (v + 0x1000u) & 0xffffe000u;
+    *lo = __float_as_uint(__uint_as_float(v) - __uint_as_float(*hi));
 }
 
-/* u[i] = diag x[i] + sum val x[col]: a warp per node, a lane per two units. */
-static __device__ __forceinline__ void aggregate_f32(const fused_args &p, int g, const float *x,
-                                                     float *u, int warp, int lane)
-{
-    for (int i = warp; i < p.n; i += FUSED_WARPS) {
-        const int at = g * (p.n + 1) + i;
-        const int begin = __ldg(p.s.row_start + at);
-        const int end = __ldg(p.s.row_start + at + 1);
-        const float d = __ldg(p.s.diag + g * p.n + i);
-        float2 acc = *(const float2 *)(x + i * FUSED_H + 2 * lane);
-        acc.x *= d;
-        acc.y *= d;
-        for (int e0 = begin; e0 < end; e0 += 32) {
-            const bool mine = e0 + lane < end;
-            const int c = mine ? __ldg(p.s.col + e0 + lane) : 0;
-            const float v = mine ? __ldg(p.s.val + e0 + lane) : 0.0f;
-            const int count = end - e0 < 32 ? end - e0 : 32;
-            for (int k = 0; k < count; k++) {
-                const float w = __shfl_sync(0xffffffffu, v, k);
-                const int j = __shfl_sync(0xffffffffu, c, k);
-                const float2 o = *(const float2 *)(x + j * FUSED_H + 2 * lane);
-                acc.x += w * o.x;
-                acc.y += w * o.y;
-            }
+/* What the kernel asks of a precision: WORDS of a node in shared memory (4 against bank conflicts),
+ * LANES that share one 16 bytes each, tiles of k in 64, warps, blocks a multiprocessor, tiles of
+ * nodes that a warp's gates take at once; operands of the matrix units and the TERMS of a product
+ * of them, which are made one after the other for several sums, so that none waits for itself; two
+ * units of a node written and read. */
+struct f32_units {
+    enum { WORDS = 68, LANES = 16, LANE_UNITS = 4, K_TILES = 8, WARPS = 16, BLOCKS = 1, PASS = 4 };
+    enum { TERMS = 3 };
+    struct left {
+        unsigned hi[4], lo[4];
+    };
+    struct right {
+        unsigned hi[2], lo[2];
+    };
+    static __device__ __forceinline__ left left_of(const unsigned a[4])
+    {
+        left l;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            split_tf32(a[i], &l.hi[i], &l.lo[i]);
         }
-        *(float2 *)(u + i * FUSED_H + 2 * lane) = acc;
+        return l;
     }
-}
-
-/* All layers in float32. One function: its phases share shared memory and registers across barriers. */
-template <int RT>
-static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_f32(fused_args p)
-{
-    DLS_SHARED(raw);
-    float *wi = (float *)raw;               /* [64][192] */
-    float *wh = wi + FUSED_H * 3 * FUSED_H; /* [64][192] */
-    float *wc = wh + FUSED_H * 3 * FUSED_H; /* [64][64] */
-    float *x = wc + FUSED_H * FUSED_H;      /* [8 RT][64] */
-    float *u = x + FUSED_GROUPS * RT * FUSED_H;
-    float *y = u + FUSED_GROUPS * RT * FUSED_H;
-    const int tid = threadIdx.x;
-    const int warp = tid / 32;
-    const int lane = tid % 32;
-    const int unit = (warp % 2) * 32 + lane;
-    const int node0 = (warp / 2) * RT;
-    for (int i = tid; i < FUSED_H * 3 * FUSED_H; i += FUSED_THREADS) {
-        wi[i] = p.wi[i];
-        wh[i] = p.wh[i];
+    static __device__ __forceinline__ right right_of(uint2 b)
+    {
+        right r;
+        split_tf32(b.x, &r.hi[0], &r.lo[0]);
+        split_tf32(b.y, &r.hi[1], &r.lo[1]);
+        return r;
     }
-    const float br = p.bi[unit] + p.bh[unit];
-    const float bz = p.bi[64 + unit] + p.bh[64 + unit];
-    const float bnx = p.bi[128 + unit];
-    const float bny = p.bh[128 + unit];
-    int loaded = -1;
-    float bc = 0.0f;
-    for (int row = blockIdx.x; row < p.n_rows; row += gridDim.x) {
-        const int source = p.source ? p.source[row] : row;
-        const int g = p.graph_of ? p.graph_of[row] : row;
-        __syncthreads(); /* the row before has been written out */
-        for (int i = tid; i < FUSED_GROUPS * RT * FUSED_H; i += FUSED_THREADS) {
-            x[i] = i / FUSED_H < p.n ? start_value(p, source, i / FUSED_H, i % FUSED_H) : 0.0f;
-            u[i] = 0.0f; /* nodes beyond n: multiplied, never used, but no stray NaN */
-        }
-        for (int layer = p.from; layer < p.to; layer++) {
-            const int conv = conv_index(p, row, layer);
-            __syncthreads();
-            if (conv != loaded) {
-                loaded = conv;
-                bc = p.conv[conv * FUSED_CONV + FUSED_H * FUSED_H + unit];
-                for (int i = tid; i < FUSED_H * FUSED_H; i += FUSED_THREADS) {
-                    wc[i] = p.conv[conv * FUSED_CONV + i];
-                }
-            }
-            aggregate_f32(p, g, x, u, warp, lane);
-            __syncthreads();
-            float acc[RT];
-#pragma unroll
-            for (int i = 0; i < RT; i++) {
-                acc[i] = bc;
-            }
-            for (int k = 0; k < FUSED_H; k += 4) {
-                const float w0 = wc[(k + 0) * FUSED_H + unit];
-                const float w1 = wc[(k + 1) * FUSED_H + unit];
-                const float w2 = wc[(k + 2) * FUSED_H + unit];
-                const float w3 = wc[(k + 3) * FUSED_H + unit];
-#pragma unroll
-                for (int i = 0; i < RT; i++) {
-                    const float4 v = *(const float4 *)(u + (node0 + i) * FUSED_H + k);
-                    acc[i] += v.x * w0;
-                    acc[i] += v.y * w1;
-                    acc[i] += v.z * w2;
-                    acc[i] += v.w * w3;
-                }
-            }
-#pragma unroll
-            for (int i = 0; i < RT; i++) {
-                y[(node0 + i) * FUSED_H + unit] = lrelu(acc[i]);
-            }
-            __syncthreads();
-            float r[RT], z[RT], nx[RT], ny[RT];
-#pragma unroll
-            for (int i = 0; i < RT; i++) {
-                r[i] = br;
-                z[i] = bz;
-                nx[i] = bnx;
-                ny[i] = bny;
-            }
-            for (int k = 0; k < FUSED_H; k += 4) {
-                float w[4][3];
-#pragma unroll
-                for (int q = 0; q < 4; q++) {
-#pragma unroll
-                    for (int gate = 0; gate < 3; gate++) {
-                        w[q][gate] = wi[(k + q) * 192 + gate * 64 + unit];
-                    }
-                }
-#pragma unroll
-                for (int i = 0; i < RT; i++) {
-                    const float4 v = *(const float4 *)(x + (node0 + i) * FUSED_H + k);
-                    r[i] += v.x * w[0][0];
-                    z[i] += v.x * w[0][1];
-                    nx[i] += v.x * w[0][2];
-                    r[i] += v.y * w[1][0];
-                    z[i] += v.y * w[1][1];
-                    nx[i] += v.y * w[1][2];
-                    r[i] += v.z * w[2][0];
-                    z[i] += v.z * w[2][1];
-                    nx[i] += v.z * w[2][2];
-                    r[i] += v.w * w[3][0];
-                    z[i] += v.w * w[3][1];
-                    nx[i] += v.w * w[3][2];
-                }
-            }
-            for (int k = 0; k < FUSED_H; k += 4) {
-                float w[4][3];
-#pragma unroll
-                for (int q = 0; q < 4; q++) {
-#pragma unroll
-                    for (int gate = 0; gate < 3; gate++) {
-                        w[q][gate] = wh[(k + q) * 192 + gate * 64 + unit];
-                    }
-                }
-#pragma unroll
-                for (int i = 0; i < RT; i++) {
-                    const float4 v = *(const float4 *)(y + (node0 + i) * FUSED_H + k);
-                    r[i] += v.x * w[0][0];
-                    z[i] += v.x * w[0][1];
-                    ny[i] += v.x * w[0][2];
-                    r[i] += v.y * w[1][0];
-                    z[i] += v.y * w[1][1];
-                    ny[i] += v.y * w[1][2];
-                    r[i] += v.z * w[2][0];
-                    z[i] += v.z * w[2][1];
-                    ny[i] += v.z * w[2][2];
-                    r[i] += v.w * w[3][0];
-                    z[i] += v.w * w[3][1];
-                    ny[i] += v.w * w[3][2];
-                }
-            }
-#pragma unroll
-            for (int i = 0; i < RT; i++) {
-                const float n = tanh_exp(nx[i] + sigmoid(r[i]) * ny[i]);
-                const float blend = sigmoid(z[i]);
-                const int at = (node0 + i) * FUSED_H + unit;
-                u[at] = n + blend * (y[at] - n);
-            }
-            float *swap = x;
-            x = u;
-            u = swap;
-        }
-        __syncthreads();
-        for (int i = tid; i < p.n * FUSED_H; i += FUSED_THREADS) {
-            p.out[(size_t)row * p.n * FUSED_H + i] = x[i];
-        }
+    static __device__ __forceinline__ void multiply(int term, float d[4], const left &a,
+                                                    const right &b)
+    {
+        const unsigned *right = term == 1 ? b.lo : b.hi;
+        mma_tf32(d, term == 0 ? a.lo : a.hi, right[0], right[1]);
     }
-}
-
-/* ---- bf16 ----------------------------------------------------------------------------------- */
-
-static inline size_t fused_bf16_bytes(void)
-{
-    return sizeof(uint2) * (4 * 8 * 32 + 2 * 4 * 8 * 3 * 32) +
-           sizeof(unsigned) * 3 * (size_t)BF16_NODES * BF16_WORDS;
-}
+    static __device__ __forceinline__ void put(unsigned *node, int unit, float a, float b)
+    {
+        *(float2 *)(node + unit) = make_float2(a, b);
+    }
+    static __device__ __forceinline__ float2 get(const unsigned *node, int unit)
+    {
+        return *(const float2 *)(node + unit);
+    }
+    static __device__ __forceinline__ void add(float *sum, float w, uint4 v)
+    {
+        sum[0] += w * __uint_as_float(v.x);
+        sum[1] += w * __uint_as_float(v.y);
+        sum[2] += w * __uint_as_float(v.z);
+        sum[3] += w * __uint_as_float(v.w);
+    }
+    static __device__ __forceinline__ uint4 words(const float *sum)
+    {
+        return uint4{__float_as_uint(sum[0]), __float_as_uint(sum[1]), __float_as_uint(sum[2]),
+                     __float_as_uint(sum[3])};
+    }
+    static __device__ __forceinline__ float gate(float v)
+    {
+        return sigmoid(v);
+    }
+    static __device__ __forceinline__ float squash(float v)
+    {
+        return tanh_exp(v);
+    }
+};
 
 static __device__ __forceinline__ float2 bf16_pair(unsigned w)
 {
     return make_float2(__uint_as_float(w << 16), __uint_as_float(w & 0xffff0000u));
 }
 
-static __device__ __forceinline__ float sigmoid_fast(float v)
-{
-    return 0.5f + 0.5f * dls_tanh_fast(0.5f * v);
-}
-
-/* The 16x16 operand of nodes row0.., columns 16 kt.. */
-static __device__ __forceinline__ void load_a(unsigned a[4], const unsigned *buffer, int row0,
-                                              int kt, int lane)
-{
-    const unsigned *at = buffer + (row0 + lane / 4) * BF16_WORDS + kt * 8 + lane % 4;
-    a[0] = at[0];
-    a[1] = at[8 * BF16_WORDS];
-    a[2] = at[4];
-    a[3] = at[8 * BF16_WORDS + 4];
-}
-
-static __device__ __forceinline__ void aggregate_bf16(const fused_args &p, int g, const unsigned *x,
-                                                      unsigned *u, int warp, int lane)
-{
-    for (int i = warp; i < p.n; i += FUSED_WARPS) {
-        const int at = g * (p.n + 1) + i;
-        const int begin = __ldg(p.s.row_start + at);
-        const int end = __ldg(p.s.row_start + at + 1);
-        const float d = __ldg(p.s.diag + g * p.n + i);
-        float2 acc = bf16_pair(x[i * BF16_WORDS + lane]);
-        acc.x *= d;
-        acc.y *= d;
-        for (int e0 = begin; e0 < end; e0 += 32) {
-            const bool mine = e0 + lane < end;
-            const int c = mine ? __ldg(p.s.col + e0 + lane) : 0;
-            const float v = mine ? __ldg(p.s.val + e0 + lane) : 0.0f;
-            const int count = end - e0 < 32 ? end - e0 : 32;
-            for (int k = 0; k < count; k++) {
-                const float w = __shfl_sync(0xffffffffu, v, k);
-                const int j = __shfl_sync(0xffffffffu, c, k);
-                const float2 o = bf16_pair(x[j * BF16_WORDS + lane]);
-                acc.x += w * o.x;
-                acc.y += w * o.y;
-            }
+struct bf16_units {
+    enum { WORDS = 36, LANES = 8, LANE_UNITS = 8, K_TILES = 4, WARPS = 8, BLOCKS = 2, PASS = 4 };
+    enum { TERMS = 1 };
+    struct left {
+        unsigned a[4];
+    };
+    typedef uint2 right;
+    static __device__ __forceinline__ left left_of(const unsigned a[4])
+    {
+        return left{{a[0], a[1], a[2], a[3]}};
+    }
+    static __device__ __forceinline__ right right_of(uint2 b)
+    {
+        return b;
+    }
+    static __device__ __forceinline__ void multiply(int, float d[4], const left &a, const right &b)
+    {
+        mma_bf16(d, a.a, b.x, b.y);
+    }
+    static __device__ __forceinline__ void put(unsigned *node, int unit, float a, float b)
+    {
+        node[unit / 2] = dls_pack_bf16(a, b);
+    }
+    static __device__ __forceinline__ float2 get(const unsigned *node, int unit)
+    {
+        return bf16_pair(node[unit / 2]);
+    }
+    static __device__ __forceinline__ void add(float *sum, float w, uint4 v)
+    {
+        const unsigned word[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float2 pair = bf16_pair(word[i]);
+            sum[2 * i] += w * pair.x;
+            sum[2 * i + 1] += w * pair.y;
         }
-        u[i * BF16_WORDS + lane] = dls_pack_bf16(acc.x, acc.y);
+    }
+    static __device__ __forceinline__ uint4 words(const float *sum)
+    {
+        return uint4{dls_pack_bf16(sum[0], sum[1]), dls_pack_bf16(sum[2], sum[3]),
+                     dls_pack_bf16(sum[4], sum[5]), dls_pack_bf16(sum[6], sum[7])};
+    }
+    static __device__ __forceinline__ float gate(float v)
+    {
+        return 0.5f + 0.5f * dls_tanh_fast(0.5f * v);
+    }
+    static __device__ __forceinline__ float squash(float v)
+    {
+        return dls_tanh_fast(v);
+    }
+};
+
+/* ---- phases of a layer ------------------------------------------------------------------------
+ */
+
+/* Nodes that the buffers have room for: `tiles` of 16 a warp, in float32 9 tiles for two warps. */
+template <class U> static __host__ __device__ constexpr int fused_nodes(int tiles)
+{
+    return 16 * tiles * U::WARPS / FUSED_BLOCKS < 144 ? 16 * tiles * U::WARPS / FUSED_BLOCKS : 144;
+}
+
+template <class U> static inline size_t fused_bytes(int tiles)
+{
+    return sizeof(uint2) * U::K_TILES * FUSED_BLOCKS * 32 * 7 +
+           sizeof(unsigned) * 3 * (size_t)fused_nodes<U>(tiles) * U::WORDS;
+}
+
+/* Rows in a row from `row` on that have one convolution. */
+static __device__ int same_conv(const fused_args &p, int row, int limit)
+{
+    int end = row + 1;
+    while (end < limit && (!p.conv_of || p.conv_of[end] == p.conv_of[row])) {
+        end++;
+    }
+    return end - row;
+}
+
+template <class U>
+static __device__ void start_rows(const fused_args &p, int row, int count, unsigned *x)
+{
+    for (int i = threadIdx.x; i < count * p.n * 32; i += U::WARPS * 32) {
+        const int node = i / 32;
+        const int in = node / p.n;
+        const int local = node - in * p.n;
+        const int unit = 2 * (i % 32);
+        const int source = p.source ? p.source[row + in] : row + in;
+        U::put(x + (in * p.slot + local) * U::WORDS, unit, start_value(p, source, local, unit),
+               start_value(p, source, local, unit + 1));
     }
 }
 
-/* All layers in bfloat16. One function: as fused_layers_f32. */
-static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_bf16(fused_args p)
+/* u[i] = diag x[i] + sum val x[col]: LANES lanes a node. */
+template <class U>
+static __device__ __forceinline__ void aggregate(const fused_args &p, int row, int count,
+                                                 const unsigned *x, unsigned *u)
 {
-    DLS_SHARED(raw);
-    uint2 *fc = (uint2 *)raw;    /* [4][8][32] */
-    uint2 *fi = fc + 4 * 8 * 32; /* [4][8][3][32] */
-    uint2 *fh = fi + 4 * 8 * 3 * 32;
-    unsigned *x = (unsigned *)(fh + 4 * 8 * 3 * 32); /* [128][36] */
-    unsigned *u = x + BF16_NODES * BF16_WORDS;
-    unsigned *y = u + BF16_NODES * BF16_WORDS;
-    const int tid = threadIdx.x;
-    const int warp = tid / 32;
-    const int lane = tid % 32;
-    const int block = warp % 8;        /* of 8 units */
-    const int first = (warp / 8) * 64; /* of up to 4 tiles of 16 nodes */
+    const int part = threadIdx.x % U::LANES * 4;
+    for (int i = threadIdx.x / U::LANES; i < count * p.slot; i += U::WARPS * 32 / U::LANES) {
+        const int in = count == 1 ? 0 : i / p.slot;
+        const int local = i - in * p.slot;
+        if (local >= p.n) {
+            continue;
+        }
+        const int g = p.graph_of ? __ldg(p.graph_of + row + in) : row + in;
+        const int at = g * (p.n + 1) + local;
+        const int end = __ldg(p.s.row_start + at + 1);
+        const unsigned *from = x + in * p.slot * U::WORDS + part;
+        float sum[U::LANE_UNITS] = {};
+        U::add(sum, __ldg(p.s.diag + g * p.n + local), *(const uint4 *)(from + local * U::WORDS));
+#pragma unroll 4
+        for (int e = __ldg(p.s.row_start + at); e < end; e++) {
+            U::add(sum, __ldg(p.s.val + e), *(const uint4 *)(from + __ldg(p.s.col + e) * U::WORDS));
+        }
+        *(uint4 *)(u + i * U::WORDS + part) = U::words(sum);
+    }
+}
+
+/* The 16 x 16 (bf16) or 16 x 8 (TF32) operand of nodes first.., tile kt of k. */
+template <class U>
+static __device__ __forceinline__ typename U::left load_left(const unsigned *buffer, int first,
+                                                             int kt, int lane)
+{
+    const unsigned *at = buffer + (first + lane / 4) * U::WORDS + kt * 8 + lane % 4;
+    const unsigned a[4] = {at[0], at[8 * U::WORDS], at[4], at[8 * U::WORDS + 4]};
+    return U::left_of(a);
+}
+
+/* First node of a warp's tile m. */
+template <class U> static __device__ __forceinline__ int tile_node(int m)
+{
+    return 16 * (m * (U::WARPS / FUSED_BLOCKS) + (int)threadIdx.x / 32 / FUSED_BLOCKS);
+}
+
+/* y = lrelu(u Wc + bias) */
+template <class U, int TILES>
+static __device__ __forceinline__ void convolve(const uint2 *fc, const float *bias, int nodes,
+                                                const unsigned *u, unsigned *y)
+{
+    const int lane = threadIdx.x % 32;
+    const int block = threadIdx.x / 32 % FUSED_BLOCKS;
     const int unit = block * 8 + 2 * (lane % 4);
-    for (int i = tid; i < 2 * 4 * 8 * 3 * 32; i += FUSED_THREADS) {
+    const float b0 = __ldg(bias + unit), b1 = __ldg(bias + unit + 1);
+    float c[TILES][4];
+#pragma unroll
+    for (int m = 0; m < TILES; m++) {
+        c[m][0] = c[m][2] = b0;
+        c[m][1] = c[m][3] = b1;
+    }
+#pragma unroll
+    for (int kt = 0; kt < U::K_TILES; kt++) {
+        const typename U::right b = U::right_of(fc[(kt * FUSED_BLOCKS + block) * 32 + lane]);
+        typename U::left a[TILES];
+#pragma unroll
+        for (int m = 0; m < TILES; m++) {
+            a[m] = load_left<U>(u, tile_node<U>(m) < nodes ? tile_node<U>(m) : 0, kt, lane);
+        }
+#pragma unroll
+        for (int term = 0; term < U::TERMS; term++) {
+#pragma unroll
+            for (int m = 0; m < TILES; m++) {
+                if (tile_node<U>(m) < nodes) {
+                    U::multiply(term, c[m], a[m], b);
+                }
+            }
+        }
+    }
+#pragma unroll
+    for (int m = 0; m < TILES; m++) {
+        if (tile_node<U>(m) < nodes) {
+            unsigned *at = y + (tile_node<U>(m) + lane / 4) * U::WORDS;
+            U::put(at, unit, lrelu(c[m][0]), lrelu(c[m][1]));
+            U::put(at + 8 * U::WORDS, unit, lrelu(c[m][2]), lrelu(c[m][3]));
+        }
+    }
+}
+
+/* The new state of two units of a node to u and, with out, to the node's place there. */
+template <class U>
+static __device__ __forceinline__ void blend(const fused_args &p, int row, int count, int node,
+                                             int unit, float2 z, float2 n, const unsigned *y,
+                                             unsigned *u, bool out)
+{
+    const float2 c = U::get(y + node * U::WORDS, unit);
+    const float a = n.x + z.x * (c.x - n.x);
+    const float b = n.y + z.y * (c.y - n.y);
+    U::put(u + node * U::WORDS, unit, a, b);
+    const int in = out ? node / p.slot : 0;
+    const int local = node - in * p.slot;
+    if (out && in < count && local < p.n) {
+        *(float2 *)(p.out + ((size_t)(row + in) * p.n + local) * FUSED_H + unit) =
+            make_float2(a, b);
+    }
+}
+
+/* acc[gate][m] += left tiles times the three gates' weights; gate 2 goes to acc[third]. */
+template <class U, int PASS>
+static __device__ __forceinline__ void gates_product(float acc[4][PASS][4], int third,
+                                                     const uint2 *frag, int kt, int m0, int nodes,
+                                                     const unsigned *from)
+{
+    const int lane = threadIdx.x % 32;
+    const uint2 *at = frag + (kt * FUSED_BLOCKS + threadIdx.x / 32 % FUSED_BLOCKS) * 3 * 32 + lane;
+    const typename U::right r = U::right_of(at[0]);
+    const typename U::right z = U::right_of(at[32]);
+    const typename U::right n = U::right_of(at[64]);
+#pragma unroll
+    for (int i = 0; i < PASS; i++) {
+        if (tile_node<U>(m0 + i) < nodes) {
+            const typename U::left a = load_left<U>(from, tile_node<U>(m0 + i), kt, lane);
+#pragma unroll
+            for (int term = 0; term < U::TERMS; term++) {
+                U::multiply(term, acc[0][i], a, r);
+                U::multiply(term, acc[1][i], a, z);
+                U::multiply(term, acc[third][i], a, n);
+            }
+        }
+    }
+}
+
+/* u = GRU(x, y), PASS tiles of the warp from m0 on. */
+template <class U, int PASS>
+static __device__ __forceinline__ void gru_pass(const fused_args &p, int row, int count,
+                                                const uint2 *fi, const uint2 *fh, const unsigned *x,
+                                                const unsigned *y, unsigned *u, int m0, bool out)
+{
+    const int lane = threadIdx.x % 32;
+    const int unit = threadIdx.x / 32 % FUSED_BLOCKS * 8 + 2 * (lane % 4);
+    const int nodes = count * p.slot;
+    float acc[4][PASS][4]; /* r, z, n of x, n of y */
+#pragma unroll
+    for (int i = 0; i < PASS; i++) {
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const int at = unit + k % 2;
+            acc[0][i][k] = __ldg(p.bi + at) + __ldg(p.bh + at);
+            acc[1][i][k] = __ldg(p.bi + 64 + at) + __ldg(p.bh + 64 + at);
+            acc[2][i][k] = __ldg(p.bi + 128 + at);
+            acc[3][i][k] = __ldg(p.bh + 128 + at);
+        }
+    }
+#pragma unroll
+    for (int kt = 0; kt < U::K_TILES; kt++) {
+        gates_product<U, PASS>(acc, 2, fi, kt, m0, nodes, x);
+        gates_product<U, PASS>(acc, 3, fh, kt, m0, nodes, y);
+    }
+#pragma unroll
+    for (int i = 0; i < PASS; i++) {
+        float z[4], n[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            n[k] = U::squash(acc[2][i][k] + U::gate(acc[0][i][k]) * acc[3][i][k]);
+            z[k] = U::gate(acc[1][i][k]);
+        }
+        const int node = tile_node<U>(m0 + i) + lane / 4;
+        if (tile_node<U>(m0 + i) < nodes) {
+            blend<U>(p, row, count, node, unit, make_float2(z[0], z[1]), make_float2(n[0], n[1]), y,
+                     u, out);
+            blend<U>(p, row, count, node + 8, unit, make_float2(z[2], z[3]),
+                     make_float2(n[2], n[3]), y, u, out);
+        }
+    }
+}
+
+/* All layers of the rows. */
+template <class U, int TILES>
+static __global__ void __launch_bounds__(U::WARPS * 32, U::BLOCKS) fused_layers(fused_args p)
+{
+    enum { CONV = U::K_TILES * FUSED_BLOCKS * 32, PASS = TILES % U::PASS ? TILES : U::PASS };
+    DLS_SHARED(raw);
+    uint2 *fc = (uint2 *)raw;
+    uint2 *fi = fc + CONV;
+    uint2 *fh = fi + 3 * CONV;
+    unsigned *x = (unsigned *)(fh + 3 * CONV);
+    unsigned *u = x + fused_nodes<U>(TILES) * U::WORDS;
+    unsigned *y = u + fused_nodes<U>(TILES) * U::WORDS;
+    for (int i = threadIdx.x; i < 6 * CONV; i += U::WARPS * 32) {
         fi[i] = p.gru_frag[i];
     }
-    for (int i = tid; i < 3 * BF16_NODES * BF16_WORDS; i += FUSED_THREADS) {
-        x[i] = 0; /* all three: nodes beyond n stay zero or finite */
-    }
-    float br[2], bz[2], bnx[2], bny[2], bc[2];
-    for (int k = 0; k < 2; k++) {
-        br[k] = p.bi[unit + k] + p.bh[unit + k];
-        bz[k] = p.bi[64 + unit + k] + p.bh[64 + unit + k];
-        bnx[k] = p.bi[128 + unit + k];
-        bny[k] = p.bh[128 + unit + k];
-        bc[k] = 0.0f;
-    }
     int loaded = -1;
-    for (int row = blockIdx.x; row < p.n_rows; row += gridDim.x) {
-        const int source = p.source ? p.source[row] : row;
-        const int g = p.graph_of ? p.graph_of[row] : row;
-        __syncthreads();
-        for (int i = tid; i < p.n * 32; i += FUSED_THREADS) {
-            x[i / 32 * BF16_WORDS + i % 32] =
-                dls_pack_bf16(start_value(p, source, i / 32, 2 * (i % 32)),
-                              start_value(p, source, i / 32, 2 * (i % 32) + 1));
-        }
-        for (int layer = p.from; layer < p.to; layer++) {
-            const int conv = conv_index(p, row, layer);
-            __syncthreads();
-            if (conv != loaded) {
+    int count;
+    for (int base = blockIdx.x * p.stack; base < p.n_rows; base += gridDim.x * p.stack) {
+        const int limit = base + p.stack < p.n_rows ? base + p.stack : p.n_rows;
+        for (int row = base; row < limit; row += count) {
+            count = same_conv(p, row, limit);
+            __syncthreads(); /* the rows before have been read to the end */
+            start_rows<U>(p, row, count, x);
+            for (int layer = p.from; layer < p.to; layer++) {
+                const int conv = conv_index(p, row, layer);
+                __syncthreads();
+                for (int i = threadIdx.x; conv != loaded && i < CONV; i += U::WARPS * 32) {
+                    fc[i] = p.conv_frag[(size_t)conv * CONV + i];
+                }
                 loaded = conv;
-                bc[0] = p.conv[conv * FUSED_CONV + FUSED_H * FUSED_H + unit];
-                bc[1] = p.conv[conv * FUSED_CONV + FUSED_H * FUSED_H + unit + 1];
-                for (int i = tid; i < 4 * 8 * 32; i += FUSED_THREADS) {
-                    fc[i] = p.conv_frag[(size_t)conv * 4 * 8 * 32 + i];
+                aggregate<U>(p, row, count, x, u);
+                __syncthreads();
+                convolve<U, TILES>(fc, p.conv + conv * FUSED_CONV + FUSED_H * FUSED_H,
+                                   count * p.slot, u, y);
+                __syncthreads();
+#pragma unroll 1
+                for (int m = 0; m < TILES && tile_node<U>(m) < count * p.slot; m += PASS) {
+                    gru_pass<U, PASS>(p, row, count, fi, fh, x, y, u, m, layer == p.to - 1);
                 }
+                unsigned *swap = x;
+                x = u;
+                u = swap;
             }
-            aggregate_bf16(p, g, x, u, warp, lane);
-            __syncthreads();
-            float c[4][4]; /* the convolution, then kept for the blend */
-#pragma unroll
-            for (int m = 0; m < 4; m++) {
-                c[m][0] = c[m][2] = bc[0];
-                c[m][1] = c[m][3] = bc[1];
-            }
-#pragma unroll
-            for (int kt = 0; kt < 4; kt++) {
-                const uint2 b = fc[(kt * 8 + block) * 32 + lane];
-#pragma unroll
-                for (int m = 0; m < 4; m++) {
-                    if (first + 16 * m < p.n) {
-                        unsigned a[4];
-                        load_a(a, u, first + 16 * m, kt, lane);
-                        dls_mma_bf16(c[m], a, b.x, b.y);
-                    }
-                }
-            }
-#pragma unroll
-            for (int m = 0; m < 4; m++) {
-                for (int k = 0; k < 4; k++) {
-                    c[m][k] = lrelu(c[m][k]);
-                }
-                unsigned *at = y + (first + 16 * m + lane / 4) * BF16_WORDS + unit / 2;
-                at[0] = dls_pack_bf16(c[m][0], c[m][1]);
-                at[8 * BF16_WORDS] = dls_pack_bf16(c[m][2], c[m][3]);
-            }
-            __syncthreads();
-            float r[4][4], z[4][4], nx[4][4], ny[4][4];
-#pragma unroll
-            for (int m = 0; m < 4; m++) {
-#pragma unroll
-                for (int k = 0; k < 4; k++) {
-                    r[m][k] = br[k % 2];
-                    z[m][k] = bz[k % 2];
-                    nx[m][k] = bnx[k % 2];
-                    ny[m][k] = bny[k % 2];
-                }
-            }
-#pragma unroll
-            for (int kt = 0; kt < 4; kt++) {
-                const uint2 *wi = fi + (kt * 8 + block) * 3 * 32 + lane;
-                const uint2 *wh = fh + (kt * 8 + block) * 3 * 32 + lane;
-                const uint2 ir = wi[0], iz = wi[32], in = wi[64];
-                const uint2 hr = wh[0], hz = wh[32], hn = wh[64];
-#pragma unroll
-                for (int m = 0; m < 4; m++) {
-                    if (first + 16 * m < p.n) {
-                        unsigned a[4];
-                        load_a(a, x, first + 16 * m, kt, lane);
-                        dls_mma_bf16(r[m], a, ir.x, ir.y);
-                        dls_mma_bf16(z[m], a, iz.x, iz.y);
-                        dls_mma_bf16(nx[m], a, in.x, in.y);
-                        load_a(a, y, first + 16 * m, kt, lane);
-                        dls_mma_bf16(r[m], a, hr.x, hr.y);
-                        dls_mma_bf16(z[m], a, hz.x, hz.y);
-                        dls_mma_bf16(ny[m], a, hn.x, hn.y);
-                    }
-                }
-            }
-#pragma unroll
-            for (int m = 0; m < 4; m++) {
-                float h[4];
-#pragma unroll
-                for (int k = 0; k < 4; k++) {
-                    const float n = dls_tanh_fast(nx[m][k] + sigmoid_fast(r[m][k]) * ny[m][k]);
-                    h[k] = n + sigmoid_fast(z[m][k]) * (c[m][k] - n);
-                }
-                const int node = first + 16 * m + lane / 4;
-                unsigned *at = u + node * BF16_WORDS + unit / 2;
-                at[0] = dls_pack_bf16(h[0], h[1]);
-                at[8 * BF16_WORDS] = dls_pack_bf16(h[2], h[3]);
-                if (layer == p.to - 1) {
-                    float *out = p.out + (size_t)row * p.n * FUSED_H;
-                    if (node < p.n) {
-                        *(float2 *)(out + node * FUSED_H + unit) = make_float2(h[0], h[1]);
-                    }
-                    if (node + 8 < p.n) {
-                        *(float2 *)(out + (node + 8) * FUSED_H + unit) = make_float2(h[2], h[3]);
-                    }
-                }
-            }
-            unsigned *swap = x;
-            x = u;
-            u = swap;
-        }
-    }
-}
-
-/* ---- Set2Set -------------------------------------------------------------------------------- */
-
-static inline size_t fused_s2s_bytes(int n)
-{
-    return sizeof(float) *
-           (128 * 256 + 128 * S2S_ROWS + 2 * S2S_ROWS * 256 + (size_t)S2S_ROWS * ((n + 3) / 4 * 4));
-}
-
-/* All steps for S2S_ROWS rows at a time: the merged weights [128][256] (131 KB) stay in shared
- * memory, cell states in registers, the nodes come through the caches. Two warps per row.
- *   A  gates: thread = one of 256 gate units and one half of the 128 inputs, 8 rows each
- *   B  cell:  thread = (row, unit)
- *   C  scores: 8 lanes per node, both warps
- *   D  softmax by each warp for itself; a warp sums 32 columns of the nodes
- * pooled [rows][128] = h, r. One function: its phases share registers across barriers. */
-static __global__ void __launch_bounds__(FUSED_THREADS, 1)
-    fused_set2set(const float *nodes, int n, int steps, int n_rows, const float *w,
-                  const float *bias, float *pooled)
-{
-    DLS_SHARED(raw);
-    float *weights = (float *)raw;            /* [128][256] */
-    float *q = weights + 128 * 256;           /* [128][8]: h then r, a column per row */
-    float *part = q + 128 * S2S_ROWS;         /* [2][8][256] */
-    float *score = part + 2 * S2S_ROWS * 256; /* [8][padded n] */
-    const int ne = (n + 3) / 4 * 4;
-    const int tid = threadIdx.x;
-    const int lane = tid % 32;
-    const int row = tid / 64; /* this thread's row in B, C, D */
-    const int unit = tid % 64;
-    const int half = tid / 32 % 2;
-    for (int i = tid; i < 128 * 256; i += FUSED_THREADS) {
-        weights[i] = w[i];
-    }
-    const float b0 = bias[unit], b1 = bias[64 + unit], b2 = bias[128 + unit], b3 = bias[192 + unit];
-    for (int base = blockIdx.x * S2S_ROWS; base < n_rows; base += gridDim.x * S2S_ROWS) {
-        const bool live = base + row < n_rows;
-        const float *x = nodes + (size_t)(live ? base + row : base) * n * FUSED_H;
-        float cell = 0.0f;
-        __syncthreads();
-        for (int i = tid; i < 128 * S2S_ROWS; i += FUSED_THREADS) {
-            q[i] = 0.0f;
-        }
-        for (int step = 0; step < steps; step++) {
-            __syncthreads();
-            { /* A */
-                const int j = tid % 256;
-                const int k0 = tid / 256 * 64;
-                float acc[S2S_ROWS] = {0};
-#pragma unroll 4
-                for (int k = k0; k < k0 + 64; k++) {
-                    const float v = weights[k * 256 + j];
-                    const float4 a = *(const float4 *)(q + k * S2S_ROWS);
-                    const float4 b = *(const float4 *)(q + k * S2S_ROWS + 4);
-                    acc[0] += v * a.x;
-                    acc[1] += v * a.y;
-                    acc[2] += v * a.z;
-                    acc[3] += v * a.w;
-                    acc[4] += v * b.x;
-                    acc[5] += v * b.y;
-                    acc[6] += v * b.z;
-                    acc[7] += v * b.w;
-                }
-#pragma unroll
-                for (int i = 0; i < S2S_ROWS; i++) {
-                    part[(tid / 256 * S2S_ROWS + i) * 256 + j] = acc[i];
-                }
-            }
-            __syncthreads();
-            { /* B */
-                const float *lo = part + row * 256 + unit;
-                const float *hi = lo + S2S_ROWS * 256;
-                cell = sigmoid(lo[64] + hi[64] + b1) * cell +
-                       sigmoid(lo[0] + hi[0] + b0) * tanh_exp(lo[128] + hi[128] + b2);
-                q[unit * S2S_ROWS + row] = sigmoid(lo[192] + hi[192] + b3) * tanh_exp(cell);
-            }
-            __syncthreads();
-            { /* C */
-                float h[8];
-#pragma unroll
-                for (int k = 0; k < 8; k++) {
-                    h[k] = q[(lane % 8 * 8 + k) * S2S_ROWS + row];
-                }
-                for (int i0 = 0; i0 < n; i0 += 8) {
-                    const int i = i0 + half * 4 + lane / 8;
-                    const float *v = x + (size_t)(i < n ? i : 0) * FUSED_H + lane % 8 * 8;
-                    const float4 a = __ldg((const float4 *)v);
-                    const float4 b = __ldg((const float4 *)(v + 4));
-                    float s = a.x * h[0] + a.y * h[1] + a.z * h[2] + a.w * h[3] + b.x * h[4] +
-                              b.y * h[5] + b.z * h[6] + b.w * h[7];
-                    s += __shfl_xor_sync(0xffffffffu, s, 1);
-                    s += __shfl_xor_sync(0xffffffffu, s, 2);
-                    s += __shfl_xor_sync(0xffffffffu, s, 4);
-                    if (lane % 8 == 0 && i < n) {
-                        score[row * ne + i] = s;
-                    }
-                }
-            }
-            __syncthreads();
-            { /* D: scores are read only; both warps of a row find the same top and sum */
-                const float *mine = score + row * ne;
-                float top = -INFINITY;
-                for (int i = lane; i < n; i += 32) {
-                    top = fmaxf(top, mine[i]);
-                }
-                top = warp_max(top);
-                float sum = 0.0f;
-                float r = 0.0f;
-                const float *column = x + half * 32 + lane;
-                for (int i0 = 0; i0 < n; i0 += 32) {
-                    const float e = i0 + lane < n ? __expf(mine[i0 + lane] - top) : 0.0f;
-                    sum += e;
-                    const int count = n - i0 < 32 ? n - i0 : 32;
-#pragma unroll 4
-                    for (int k = 0; k < count; k++) {
-                        r += __shfl_sync(0xffffffffu, e, k) *
-                             __ldg(column + (size_t)(i0 + k) * FUSED_H);
-                    }
-                }
-                q[(64 + half * 32 + lane) * S2S_ROWS + row] = r / warp_sum(sum);
-            }
-        }
-        __syncthreads();
-        if (live) {
-            pooled[(size_t)(base + row) * 128 + unit] = q[unit * S2S_ROWS + row];
-            pooled[(size_t)(base + row) * 128 + 64 + unit] = q[(64 + unit) * S2S_ROWS + row];
         }
     }
 }

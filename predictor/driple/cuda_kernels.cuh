@@ -121,8 +121,8 @@ static __global__ void k_lstm(const float *gates, const float *bias, int h, int 
     q[(size_t)(i / h) * 2 * h + u] = sigmoid(g[3 * h] + bias[3 * h + u]) * tanh_exp(cell);
 }
 
-/* One warp per row of q [rows][2h]: weights from scores s = <x_i, q>, softmax over the nodes, weighted
- * sum of the nodes to the second half. Scores go through e [rows][n]. */
+/* One warp per row of q [rows][2h]: weights from scores s = <x_i, q>, softmax over the nodes,
+ * weighted sum of the nodes to the second half. Scores go through e [rows][n]. */
 static __global__ void k_attend(const float *x, int n, int h, float *q, float *e)
 {
     const size_t row = blockIdx.x;
@@ -163,6 +163,7 @@ static __global__ void k_attend(const float *x, int n, int h, float *q, float *e
 
 #define MLP_LAYERS_MAX 16
 #define MLP_PAIRS 16
+#define MLP_AHEAD 8
 
 struct dev_mlp {
     const float *weights; /* setting s (base 0) at s * stride: per layer w [k][n], b [n] */
@@ -171,16 +172,34 @@ struct dev_mlp {
     int width[MLP_LAYERS_MAX + 1];
 };
 
-/* A block takes up to MLP_PAIRS pairs; weights are read once per run of equal settings. Shared: two
- * arrays [MLP_PAIRS][widest]. */
+/* acc[p] += K elements of a[p] times a column of w [k][n]: K weights on their way at once. */
+template <int K>
+static __device__ __forceinline__ void mlp_column(float acc[MLP_PAIRS], const float *a, int widest,
+                                                  int count, const float *w, int n)
+{
+    float v[K];
+#pragma unroll
+    for (int q = 0; q < K; q++) {
+        v[q] = __ldg(w + (size_t)q * n);
+    }
+#pragma unroll
+    for (int p = 0; p < MLP_PAIRS; p++) {
+        for (int q = 0; p < count && q < K; q++) {
+            acc[p] += v[q] * a[p * widest + q];
+        }
+    }
+}
+
+/* A block takes up to `most` pairs, at most MLP_PAIRS; weights are read once per run of equal
+ * settings. Shared: two arrays [most][widest]. */
 static __global__ void k_mlp(dev_mlp m, const float *pooled, const int *row_of, const int *setting,
-                             int n_pairs, int widest, float *out)
+                             int n_pairs, int most, int widest, float *out)
 {
     DLS_SHARED(raw);
     float *a = (float *)raw;
-    float *b = a + MLP_PAIRS * widest;
-    const int first = blockIdx.x * MLP_PAIRS;
-    const int last = first + MLP_PAIRS < n_pairs ? first + MLP_PAIRS : n_pairs;
+    float *b = a + most * widest;
+    const int first = blockIdx.x * most;
+    const int last = first + most < n_pairs ? first + most : n_pairs;
     for (int from = first; from < last;) {
         int to = from + 1;
         while (to < last && setting[to] == setting[from]) {
@@ -203,17 +222,19 @@ static __global__ void k_mlp(dev_mlp m, const float *pooled, const int *row_of, 
                 for (int p = 0; p < MLP_PAIRS; p++) {
                     acc[p] = bias[j];
                 }
-                for (int i = 0; i < k; i++) {
-                    const float v = w[(size_t)i * n + j];
-#pragma unroll
-                    for (int p = 0; p < MLP_PAIRS; p++) {
-                        acc[p] += v * a[p * widest + i]; /* rows beyond count are not used */
-                    }
+                int i = 0;
+                for (; i + MLP_AHEAD <= k; i += MLP_AHEAD) {
+                    mlp_column<MLP_AHEAD>(acc, a + i, widest, count, w + (size_t)i * n + j, n);
+                }
+                for (; i < k; i++) {
+                    mlp_column<1>(acc, a + i, widest, count, w + (size_t)i * n + j, n);
                 }
                 const bool end = l == m.n_layers - 1;
 #pragma unroll
                 for (int p = 0; p < MLP_PAIRS; p++) {
-                    b[p * widest + j] = end ? lrelu(acc[p]) : relu(acc[p]);
+                    if (p < count) {
+                        b[p * widest + j] = end ? lrelu(acc[p]) : relu(acc[p]);
+                    }
                 }
             }
             __syncthreads();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Weights for the device: one array of floats and one of bf16 fragments, built on the host and
- * uploaded once.
+ * Weights for the device: one array of floats and one of the matrix units' operands, built on the
+ * host and uploaded once.
  */
 #ifndef DLS_CUDA_PACK_CUH
 #define DLS_CUDA_PACK_CUH
@@ -30,7 +30,9 @@ struct pack_layout {
     size_t lstm_w, lstm_b;    /* [2d][4d], [4d]: W_ih and W_hh merged for the part that is h */
     size_t mlp, mlp_stride;
     size_t total;
-    size_t frag_gru, frag_total; /* in uint2; the convolutions' come first */
+    bool fast;                   /* fragments of bf16, else of float32 */
+    size_t frag_conv;            /* uint2 of a convolution's fragments */
+    size_t frag_gru, frag_total; /* the convolutions' come first */
 };
 
 static inline size_t pack_take(size_t *at, size_t n)
@@ -54,7 +56,7 @@ static inline conv_layout conv_plan(const dls_arch *a, bool first)
     return l;
 }
 
-static inline pack_layout pack_plan(const dls_inspector *insp)
+static inline pack_layout pack_plan(const dls_inspector *insp, bool fast)
 {
     const dls_arch *a = &insp->arch;
     const size_t h = (size_t)a->hidden;
@@ -82,8 +84,11 @@ static inline pack_layout pack_plan(const dls_inspector *insp)
     l.total = at;
     l.frag_total = 1; /* an empty allocation is none */
     if (a->hidden == FUSED_H) {
-        l.frag_gru = convs * 4 * 8 * 32;
-        l.frag_total = l.frag_gru + 2 * 4 * 8 * 3 * 32;
+        l.fast = fast;
+        l.frag_conv =
+            (fast ? (size_t)bf16_units::K_TILES : (size_t)f32_units::K_TILES) * FUSED_BLOCKS * 32;
+        l.frag_gru = convs * l.frag_conv;
+        l.frag_total = l.frag_gru + 6 * l.frag_conv;
     }
     return l;
 }
@@ -163,31 +168,40 @@ static inline unsigned bf16_bits(float v)
     return (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
 }
 
-/* B fragments of w [64][ld], columns 8 block + first .., k tile kt: see dls_mma_bf16. */
-static inline void pack_fragment(const float *w, size_t ld, int kt, int column, uint2 *to)
+/* B fragments of w [64][ld], columns `column` .., k tile kt: see mma_bf16, mma_tf32. */
+static inline void pack_fragment(const float *w, size_t ld, int kt, int column, bool fast,
+                                 uint2 *to)
 {
     for (int lane = 0; lane < 32; lane++) {
-        const int k = kt * 16 + 2 * (lane % 4);
         const float *at = w + column + lane / 4;
-        to[lane].x = bf16_bits(at[k * ld]) | bf16_bits(at[(k + 1) * ld]) << 16;
-        to[lane].y = bf16_bits(at[(k + 8) * ld]) | bf16_bits(at[(k + 9) * ld]) << 16;
+        if (fast) {
+            at += (kt * 16 + 2 * (lane % 4)) * ld;
+            to[lane].x = bf16_bits(at[0]) | bf16_bits(at[ld]) << 16;
+            to[lane].y = bf16_bits(at[8 * ld]) | bf16_bits(at[9 * ld]) << 16;
+        } else {
+            at += (kt * 8 + lane % 4) * ld;
+            memcpy(&to[lane].x, at, sizeof *at);
+            memcpy(&to[lane].y, at + 4 * ld, sizeof *at);
+        }
     }
 }
 
 static inline void pack_fragments(const float *floats, const pack_layout *l, size_t convs,
                                   uint2 *to)
 {
-    for (int kt = 0; kt < 4; kt++) {
-        for (int block = 0; block < 8; block++) {
+    const int k_tiles = (int)(l->frag_conv / (FUSED_BLOCKS * 32));
+    for (int kt = 0; kt < k_tiles; kt++) {
+        for (int block = 0; block < FUSED_BLOCKS; block++) {
+            const size_t tile = (size_t)(kt * FUSED_BLOCKS + block) * 32;
             for (size_t c = 0; c < convs; c++) {
-                pack_fragment(floats + l->conv + c * l->conv_stride, 64, kt, block * 8,
-                              to + (c * 32 + (size_t)(kt * 8 + block)) * 32);
+                pack_fragment(floats + l->conv + c * l->conv_stride, 64, kt, block * 8, l->fast,
+                              to + c * l->frag_conv + tile);
             }
             for (int gate = 0; gate < 3; gate++) {
-                const size_t at = l->frag_gru + (size_t)((kt * 8 + block) * 3 + gate) * 32;
-                pack_fragment(floats + l->wi, 192, kt, gate * 64 + block * 8, to + at);
-                pack_fragment(floats + l->wh, 192, kt, gate * 64 + block * 8,
-                              to + at + 4 * 8 * 3 * 32);
+                uint2 *at = to + l->frag_gru + 3 * tile + (size_t)gate * 32;
+                const int column = gate * 64 + block * 8;
+                pack_fragment(floats + l->wi, 192, kt, column, l->fast, at);
+                pack_fragment(floats + l->wh, 192, kt, column, l->fast, at + 3 * l->frag_conv);
             }
         }
     }

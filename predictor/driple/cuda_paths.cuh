@@ -99,8 +99,20 @@ static dls_status plain_layers(cuda_state *c, const extent *x, const device_work
 
 /* ---- fused layers --------------------------------------------------------------------------- */
 
-static dls_status fused_layers(cuda_state *c, const extent *x, const dev_graphs *s, const upload *u,
-                               const stage *st, dls_error *err)
+template <class U, int TILES> static void launch_fused(const cuda_state *c, fused_args *p)
+{
+    /* graphs that have room together, but first one for every block */
+    const int blocks = c->n_sm * U::BLOCKS;
+    const int room = fused_nodes<U>(TILES) / p->slot;
+    const int share = (p->n_rows + blocks - 1) / blocks;
+    p->stack = room < share ? room : share;
+    const int items = (p->n_rows + p->stack - 1) / p->stack;
+    DLS_LAUNCH((fused_layers<U, TILES>), items < blocks ? items : blocks, U::WARPS * 32,
+               fused_bytes<U>(TILES), c->stream, *p);
+}
+
+static dls_status run_fused(cuda_state *c, const extent *x, const dev_graphs *s, const upload *u,
+                            const stage *st, dls_error *err)
 {
     fused_args p;
     memset(&p, 0, sizeof p);
@@ -112,8 +124,6 @@ static dls_status fused_layers(cuda_state *c, const extent *x, const dev_graphs 
     p.graph_of = st->graph_of;
     p.conv_of = st->conv_of;
     p.conv = c->w + c->pack.conv;
-    p.wi = c->w + c->pack.wi;
-    p.wh = c->w + c->pack.wh;
     p.bi = c->w + c->pack.bi;
     p.bh = c->w + c->pack.bh;
     p.conv_frag = c->frag;
@@ -123,17 +133,13 @@ static dls_status fused_layers(cuda_state *c, const extent *x, const dev_graphs 
     p.from = st->from;
     p.to = st->to;
     p.n_rows = (int)st->rows;
-    const int grid = st->rows < (size_t)c->n_sm ? (int)st->rows : c->n_sm;
+    p.slot = (x->n + 15) / 16 * 16;
     if (c->fast) {
-        DLS_LAUNCH(fused_layers_bf16, grid, FUSED_THREADS, fused_bf16_bytes(), c->stream, p);
-    } else if (x->n <= FUSED_GROUPS * 4) {
-        DLS_LAUNCH(fused_layers_f32<4>, grid, FUSED_THREADS, fused_f32_bytes(4), c->stream, p);
-    } else if (x->n <= FUSED_GROUPS * 8) {
-        DLS_LAUNCH(fused_layers_f32<8>, grid, FUSED_THREADS, fused_f32_bytes(8), c->stream, p);
-    } else if (x->n <= FUSED_GROUPS * 13) {
-        DLS_LAUNCH(fused_layers_f32<13>, grid, FUSED_THREADS, fused_f32_bytes(13), c->stream, p);
+        launch_fused<bf16_units, FAST_TILES>(c, &p);
+    } else if (x->n <= fused_nodes<f32_units>(F32_TILES - 1)) {
+        launch_fused<f32_units, F32_TILES - 1>(c, &p);
     } else {
-        DLS_LAUNCH(fused_layers_f32<18>, grid, FUSED_THREADS, fused_f32_bytes(18), c->stream, p);
+        launch_fused<f32_units, F32_TILES>(c, &p);
     }
     CUDA_TRY(cudaGetLastError());
     return DLS_OK;
@@ -148,11 +154,16 @@ static dls_status set2set(cuda_state *c, const extent *x, const device_work *w, 
     const int steps = c->insp->arch.set2set_steps ? c->insp->arch.set2set_steps : x->n;
     const float *weights = c->w + c->pack.lstm_w;
     const float *bias = c->w + c->pack.lstm_b;
-    if (fused_s2s_fits(c, x->n)) {
-        const size_t blocks = (rows + S2S_ROWS - 1) / S2S_ROWS;
-        DLS_LAUNCH(fused_set2set, (int)(blocks < (size_t)c->n_sm ? blocks : (size_t)c->n_sm),
-                   FUSED_THREADS, fused_s2s_bytes(x->n), c->stream, nodes, x->n, steps, (int)rows,
-                   weights, bias, w->pooled);
+    if (fused_s2s_fits(c)) {
+        const size_t items = (rows + S2S_ROWS - 1) / S2S_ROWS;
+        const int blocks = (int)(items < (size_t)c->n_sm ? items : (size_t)c->n_sm);
+        if (set2set_bytes(x->n, true) <= c->shared_bytes) {
+            DLS_LAUNCH(fused_set2set<true>, blocks, S2S_THREADS, set2set_bytes(x->n, true),
+                       c->stream, nodes, x->n, steps, (int)rows, weights, bias, w->pooled);
+        } else {
+            DLS_LAUNCH(fused_set2set<false>, blocks, S2S_THREADS, set2set_bytes(x->n, false),
+                       c->stream, nodes, x->n, steps, (int)rows, weights, bias, w->pooled);
+        }
         CUDA_TRY(cudaGetLastError());
         return DLS_OK;
     }
@@ -183,9 +194,12 @@ static void mlp(cuda_state *c, const extent *x, const device_work *w, const uplo
         m.width[i] = i == 0 ? dls_arch_pooled_width(a) : i == a->mlp_layers ? a->n_outputs : d;
         widest = m.width[i] > widest ? m.width[i] : widest;
     }
-    DLS_LAUNCH(k_mlp, (int)((x->pairs + MLP_PAIRS - 1) / MLP_PAIRS), 128,
-               2 * MLP_PAIRS * (size_t)widest * sizeof(float), c->stream, m, w->pooled, u->row_of,
-               u->setting, (int)x->pairs, widest, w->out);
+    /* few pairs: each a block of its own */
+    const size_t share = (x->pairs + (size_t)c->n_sm - 1) / (size_t)c->n_sm;
+    const size_t most = share < MLP_PAIRS ? share : MLP_PAIRS;
+    DLS_LAUNCH(k_mlp, (int)((x->pairs + most - 1) / most), 128,
+               2 * most * (size_t)widest * sizeof(float), c->stream, m, w->pooled, u->row_of,
+               u->setting, (int)x->pairs, (int)most, widest, w->out);
 }
 
 static dls_status readout(cuda_state *c, const extent *x, const device_work *w, const upload *u,

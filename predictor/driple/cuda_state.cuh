@@ -7,8 +7,8 @@
 
 #include "predictor/driple/backend.h"
 #include "predictor/driple/cuda_device.cuh"
-#include "predictor/driple/cuda_fused.cuh"
 #include "predictor/driple/cuda_pack.cuh"
+#include "predictor/driple/cuda_set2set.cuh"
 
 #define SLOTS 2
 #define DEFAULT_BYTES ((size_t)1 << 30)
@@ -34,7 +34,8 @@ struct cuda_state {
     size_t memory_bytes;
     size_t chunk_limit; /* pairs; halved when memory runs out */
     int n_sm;
-    int *row_of_conv; /* [n_settings + 2] scratch of fill_upload */
+    size_t shared_bytes; /* that a block can have */
+    int *row_of_conv;    /* [n_settings + 2] scratch of fill_upload */
     cudaStream_t stream;
     cublasHandle_t blas;
     pack_layout pack;

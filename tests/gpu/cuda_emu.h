@@ -30,6 +30,9 @@ struct float4 {
 struct uint2 {
     unsigned x, y;
 };
+struct uint4 {
+    unsigned x, y, z, w;
+};
 struct int2 {
     int x, y;
 };
@@ -222,6 +225,12 @@ static inline float __uint_as_float(unsigned u)
     memcpy(&f, &u, sizeof f);
     return f;
 }
+static inline unsigned __float_as_uint(float f)
+{
+    unsigned u;
+    memcpy(&u, &f, sizeof u);
+    return u;
+}
 static inline float emu_expf(float v)
 {
     return expf(v);
@@ -247,7 +256,7 @@ static inline unsigned dls_pack_bf16(float low, float high)
 }
 
 /* mma.m16n8k16: fragments as the PTX ISA lays them out. */
-static inline void dls_mma_bf16(float d[4], const unsigned a[4], unsigned b0, unsigned b1)
+static inline void mma_bf16(float d[4], const unsigned a[4], unsigned b0, unsigned b1)
 {
     const unsigned lane = the_emu.current->id % 32;
     unsigned *mine = emu_words(lane);
@@ -265,6 +274,27 @@ static inline void dls_mma_bf16(float d[4], const unsigned a[4], unsigned b0, un
             const unsigned vb = wb[4 + (k >= 8 ? 1 : 0)];
             d[e] += __uint_as_float((k % 2 ? va >> 16 : va & 0xffffu) << 16) *
                     __uint_as_float((k % 2 ? vb >> 16 : vb & 0xffffu) << 16);
+        }
+    }
+    emu_warp_meet();
+}
+
+/* mma.m16n8k8 of TF32: bits beyond the mantissa's tenth are not read. */
+static inline void mma_tf32(float d[4], const unsigned a[4], unsigned b0, unsigned b1)
+{
+    const unsigned lane = the_emu.current->id % 32;
+    unsigned *mine = emu_words(lane);
+    memcpy(mine, a, 4 * sizeof *a);
+    mine[4] = b0;
+    mine[5] = b1;
+    emu_warp_meet();
+    for (int e = 0; e < 4; e++) {
+        const unsigned row = lane / 4 + (e / 2) * 8;
+        const unsigned col = lane % 4 * 2 + (unsigned)e % 2;
+        for (unsigned k = 0; k < 8; k++) {
+            const unsigned va = emu_words(row % 8 * 4 + k % 4)[row / 8 + k / 4 * 2];
+            const unsigned vb = emu_words(col * 4 + k % 4)[4 + k / 4];
+            d[e] += __uint_as_float(va & 0xffffe000u) * __uint_as_float(vb & 0xffffe000u);
         }
     }
     emu_warp_meet();
