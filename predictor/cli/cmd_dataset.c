@@ -314,22 +314,20 @@ static dls_status build_measured(const request *req, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status build_benched(const request *req, const tables *t, dls_error *err)
-{
-    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
-    DLS_TRY(dls_dataset_benched(req->labels, req->graphs, &t->list, &req->corpus,
-                                req->relative ? &t->model : NULL, &t->hw, &set, err));
-    return save(req, set, err);
-}
-
 static dls_status build_any(const request *req, dls_error *err)
 {
     DLS_OWN(close_tables) tables t = {.list = {0}};
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
     if (!req->labels && req->perf_result) {
         return build_measured(req, err);
     }
     DLS_TRY(open_tables(req, !req->labels || req->relative, &t, err));
-    return req->labels ? build_benched(req, &t, err) : simulate(req, &t, err);
+    if (!req->labels) {
+        return simulate(req, &t, err);
+    }
+    DLS_TRY(dls_dataset_benched(req->labels, req->graphs, &t.list, &req->corpus,
+                                req->relative ? &t.model : NULL, &t.hw, &set, err));
+    return save(req, set, err);
 }
 
 /* With the input of an inspector, if one was given. */

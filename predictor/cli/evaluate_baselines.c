@@ -23,15 +23,6 @@
 const char *const dls_baseline_names[DLS_BASELINE_KINDS] = {"paleo", "habitat", "habitat_nets",
                                                             "justus"};
 
-static dls_status load(dls_baselines *b, dls_error *err)
-{
-    DLS_OWN(dls_pointset_fini) dls_pointset points = {0};
-    DLS_TRY(dls_opmodel_of(b->hw.folder, NULL, &b->model, err));
-    DLS_TRY(dls_setting_files_load("all", &b->hw, &b->settings, err));
-    DLS_TRY(dls_pointset_create(&b->hw, &points, err));
-    return dls_paleo_calibrate(&points, &b->paleo, err);
-}
-
 static dls_status load_learned(const char *path, dls_baselines *b, dls_error *err)
 {
     dls_kernel_nets nets;
@@ -62,9 +53,13 @@ dls_status dls_baselines_open(const dls_dataset *set, const char *hardware,
                               const char *const *learned, size_t n_learned, dls_baselines *b,
                               dls_error *err)
 {
+    DLS_OWN(dls_pointset_fini) dls_pointset points = {0};
     *b = (dls_baselines){.set = set, .v100 = dls_dataset_find(set, FROM_SETTING)};
     DLS_TRY(dls_hardware_load(hardware, &b->hw, err));
-    DLS_TRY(load(b, err));
+    DLS_TRY(dls_opmodel_of(b->hw.folder, NULL, &b->model, err));
+    DLS_TRY(dls_setting_files_load("all", &b->hw, &b->settings, err));
+    DLS_TRY(dls_pointset_create(&b->hw, &points, err));
+    DLS_TRY(dls_paleo_calibrate(&points, &b->paleo, err));
     for (size_t i = 0; i < n_learned; i++) {
         DLS_TRY(load_learned(learned[i], b, err));
     }

@@ -40,28 +40,37 @@ static size_t refused(const dls_verdicts *v, size_t group, size_t source, size_t
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-static void print_real(double x, int width, int digits, double scale)
+/* The rest of a row, in columns or of a page's table, which leaves out how many pairs there were.
+ */
+static void print_figures(const dls_errors *e, bool page)
 {
-    if (isfinite(x)) {
-        printf(" %*.*f", width, digits, scale * x);
-    } else {
-        printf(" %*s", width, "-");
+    const struct {
+        double x, scale;
+        int digits, width;
+    } figure[] = {{e->median, 100, 1, 7},   {e->mean, 100, 1, 7},
+                  {e->p90, 100, 1, 7},      {e->bias, 1, 2, 6},
+                  {e->tau, 1, 2, 6},        {(double)e->gpu_pairs, 1, 0, 5},
+                  {e->in_order, 100, 1, 6}, {e->ratio_median, 100, 1, 6}};
+    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
+        const int width = page ? 0 : figure[i].width;
+        if (page && figure[i].digits == 0) {
+            continue;
+        }
+        if (isfinite(figure[i].x)) {
+            printf(" %*.*f", width, figure[i].digits, figure[i].scale * figure[i].x);
+        } else {
+            printf(" %*s", width, "-");
+        }
+        fputs(page ? " |" : "", stdout);
     }
+    putchar('\n');
 }
 
 static void print_errors(const char *name, const dls_verdict_group *g, size_t source)
 {
     const dls_errors *e = &g->errors[source];
     printf("%-46s %5zu %5zu", name, e->rows, e->rows - e->answered);
-    print_real(e->median, 7, 1, 100);
-    print_real(e->mean, 7, 1, 100);
-    print_real(e->p90, 7, 1, 100);
-    print_real(e->bias, 6, 2, 1);
-    print_real(e->tau, 6, 2, 1);
-    printf(" %5zu", e->gpu_pairs);
-    print_real(e->in_order, 6, 1, 100);
-    print_real(e->ratio_median, 6, 1, 100);
-    putchar('\n');
+    print_figures(e, false);
 }
 
 /* Unknown models stand in one line, the first of them by name. */
@@ -110,22 +119,7 @@ static void print_source(const dls_verdicts *v, size_t source)
     putchar('\n');
 }
 
-static void print_text(const dls_measured_steps *steps, const dls_verdicts *v)
-{
-    printf("%zu measured %s, %zu rows left out\n\n", steps->n,
-           steps->memory ? "footprints" : "steps", steps->n_bad);
-    for (size_t s = 0; s < v->n_sources; s++) {
-        print_source(v, s);
-    }
-}
-
 /* ---- for documents --------------------------------------------------------------------------- */
-
-static void mark_real(double x, int digits, double scale)
-{
-    print_real(x, 0, digits, scale);
-    fputs(" |", stdout);
-}
 
 /* The sums, or the groups, as a table of a page. */
 static void print_markdown(const dls_verdicts *v, bool groups)
@@ -145,14 +139,7 @@ static void print_markdown(const dls_verdicts *v, bool groups)
             printf("| %s | %zu | %zu |",
                    g == v->groups.n ? v->source[s] : dls_verdicts_group_name(v, g), e->rows,
                    e->rows - e->answered);
-            mark_real(e->median, 1, 100);
-            mark_real(e->mean, 1, 100);
-            mark_real(e->p90, 1, 100);
-            mark_real(e->bias, 2, 1);
-            mark_real(e->tau, 2, 1);
-            mark_real(e->in_order, 1, 100);
-            mark_real(e->ratio_median, 1, 100);
-            putchar('\n');
+            print_figures(e, true);
         }
     }
 }
@@ -365,13 +352,6 @@ static dls_status count(dls_whatif *w, tally *t, dls_error *err)
     return DLS_OK;
 }
 
-static void doublings_head(void)
-{
-    printf("| source | doublings | more than %g times as long | less time | longest, times |\n"
-           "|---|---|---|---|---|\n",
-           MUCH);
-}
-
 /* One line for a source: over all networks of the zoo and all GPUs of the table, how many doublings
  * of the batch on one GPU in fp32, from 1 sample to 512, it answers; of how many it says that they
  * take more than 2.1 times as long, and of how many less time. Batches that do not fit the GPU are
@@ -456,7 +436,11 @@ static dls_status report(const request *a, const session *s, dls_error *err)
     } else if (a->markdown && s->steps.n > 0) {
         print_markdown(&s->v, a->left_out);
     } else if (!a->markdown && (s->steps.n > 0 || s->steps.n_bad > 0)) {
-        print_text(&s->steps, &s->v);
+        printf("%zu measured %s, %zu rows left out\n\n", s->steps.n,
+               s->steps.memory ? "footprints" : "steps", s->steps.n_bad);
+        for (size_t i = 0; i < s->v.n_sources; i++) {
+            print_source(&s->v, i);
+        }
     }
     if (s->kernels.n > 0 || s->kernels.n_bad > 0) {
         DLS_TRY(kernels_report(a, &s->kernels, &s->hw, top, err));
@@ -496,7 +480,9 @@ static dls_status double_batches(const request *a, dls_error *err)
     json_object *list = dls_json_list(top, "doublings");
     const char *const *source = a->sources.n ? a->sources.at : dls_whatif_sources();
     if (!top) {
-        doublings_head();
+        printf("| source | doublings | more than %g times as long | less time | longest, times |\n"
+               "|---|---|---|---|---|\n",
+               MUCH);
     }
     for (size_t i = 0; a->sources.n ? i < a->sources.n : source[i] != NULL; i++) {
         const bool justus = strcmp(source[i], "justus") == 0;

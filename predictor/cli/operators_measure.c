@@ -62,24 +62,18 @@ static dls_status run(const dls_operators *o, const char *gpu, const dls_meter *
     return status;
 }
 
-static dls_status measure_graph(const dls_operators *o, const char *gpu, const dls_opgraph *g,
-                                dls_op_times *times, dls_error *err)
-{
-    DLS_OWN(dls_workload_fini) dls_workload w = {0};
-    DLS_OWN(dls_meter_close) dls_meter meter = {0};
-    DLS_TRY(dls_workload_from_graph(g, &w, err));
-    DLS_TRY(dls_meter_open(o->device, &meter, err));
-    return run(o, gpu, &meter, &w, &g->info, times, err);
-}
-
 dls_status dls_operators_measure(const dls_operators *o, dls_error *err)
 {
     const dls_hw_gpu *gpu;
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_OWN(dls_op_times_fini) dls_op_times times = {0};
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
+    DLS_OWN(dls_meter_close) dls_meter meter = {0};
     DLS_TRY(dls_operators_gpu(o, &gpu, err));
     DLS_TRY(open_graph(o, &g, err));
     DLS_TRY(access(o->output, F_OK) == 0 ? dls_op_times_load(o->output, &times, err) : DLS_OK);
-    DLS_TRY(measure_graph(o, gpu->name, g, &times, err));
+    DLS_TRY(dls_workload_from_graph(g, &w, err));
+    DLS_TRY(dls_meter_open(o->device, &meter, err));
+    DLS_TRY(run(o, gpu->name, &meter, &w, &g->info, &times, err));
     return dls_op_times_save(&times, o->output, err);
 }

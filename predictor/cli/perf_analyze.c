@@ -322,13 +322,6 @@ static dls_status put_svg(FILE *to, void *what, dls_error *err)
     return DLS_OK;
 }
 
-/* EOUTPUT; the file appears when it is whole. */
-static dls_status plot_svg(const char *path, const char *title, const plot_series *series, size_t n,
-                           dls_error *err)
-{
-    return dls_atomicfile_write(path, put_svg, &(picture){title, series, n}, err);
-}
-
 /* ---- print ----------------------------------------------------------------------------------- */
 
 static void print_head(const dls_recording *r, const job *j)
@@ -454,7 +447,7 @@ static dls_status plot(const dls_recording *r, const job *j, const char *path, d
                 .threshold = a->burst.pattern == DLS_PATTERN_BIB ? a->burst.threshold : -1};
         }
     }
-    return plot_svg(path, r->command, series, n, err);
+    return dls_atomicfile_write(path, put_svg, &(picture){r->command, series, n}, err);
 }
 
 dls_status dls_perf_analyze(const dls_recording *r, const dls_perf_request *request, dls_error *err)

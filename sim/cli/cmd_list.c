@@ -64,20 +64,15 @@ static void placements(const request *r, json_object *all)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void named(json_object *all, const char *name, const char *summary)
-{
-    if (all) {
-        DLS_JSON(dls_json_next(all), "name", name, "summary", summary);
-    } else {
-        printf("%s%-16s%s %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout), summary);
-    }
-}
-
 static void known(dls_known of, json_object *all)
 {
     const char *name, *summary;
     for (size_t i = 0; (name = dls_known_name(of, i, &summary)); i++) {
-        named(all, name, summary);
+        if (all) {
+            DLS_JSON(dls_json_next(all), "name", name, "summary", summary);
+        } else {
+            printf("%s%-16s%s %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout), summary);
+        }
     }
 }
 

@@ -17,17 +17,6 @@ typedef struct study {
     char scratch[4096]; /* a folder that goes away again, "" if there is none */
 } study;
 
-/* The study of the command line. */
-static dls_status make_study(study *s, dls_error *err)
-{
-    DLS_TRY(dls_study_create(s->s.o.setup, s->s.o.config_path, &s->s.study, err));
-    DLS_TRY(
-        dls_study_vary(s->s.study, "scheduler.name", s->sched.at, s->sched.n, "--schedulers", err));
-    return s->place.n ? dls_study_vary(s->s.study, "placement.name", s->place.at, s->place.n,
-                                       "--placements", err)
-                      : DLS_OK;
-}
-
 /* Without -o, results on the command line's axes are for the table alone. */
 static dls_status make_scratch(study *s, dls_error *err)
 {
@@ -70,7 +59,13 @@ static dls_status load(study *s, dls_error *err)
     if (s->path) {
         return dls_sweeping_load(&s->s, s->path, err);
     }
-    DLS_TRY(make_study(s, err));
+    DLS_TRY(dls_study_create(s->s.o.setup, s->s.o.config_path, &s->s.study, err));
+    DLS_TRY(
+        dls_study_vary(s->s.study, "scheduler.name", s->sched.at, s->sched.n, "--schedulers", err));
+    if (s->place.n) {
+        DLS_TRY(dls_study_vary(s->s.study, "placement.name", s->place.at, s->place.n,
+                               "--placements", err));
+    }
     return s->s.output ? DLS_OK : make_scratch(s, err);
 }
 

@@ -18,8 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- before libconfig -------------------------------------------------------------------------
- */
+/* ---- before libconfig ------------------------------------------------------------------------ */
+
+/* What libconfig 1.5 gets wrong or dies of is looked for in the text before it sees it: whole
+ * numbers that do not fit 32 bits without L (it wraps them), NUL bytes, includes that are missing,
+ * absolute (it looks for them in the folder all the same) or too deep. */
 
 #define INCLUDE_DEPTH_MAX 8 /* libconfig's own bound is 10 */
 
@@ -169,18 +172,6 @@ static void scan_text(scan *s, const char *text, size_t n)
     }
 }
 
-/* What libconfig 1.5 gets wrong or dies of, looked for in the text before it sees it: whole numbers
- * that do not fit 32 bits without L (it wraps them), NUL bytes, includes that are missing, absolute
- * (it looks for them in the folder all the same) or too deep. Returns whether libconfig may have
- * the text. */
-static bool prescan(const char *text, size_t len, const dls_config_source *from,
-                    dls_problems *problems)
-{
-    scan s = {from->path, from->folder, text, 1, 0, true, problems};
-    scan_text(&s, text, len);
-    return s.good;
-}
-
 /* ---- the tree -------------------------------------------------------------------------------- */
 
 dls_status dls_config_folder(const char *path, char **out, dls_error *err)
@@ -214,7 +205,9 @@ bool dls_config_tree_read(config_t *tree, const char *text, size_t len,
                           const dls_config_source *from, dls_problems *problems)
 {
     DLS_IN_C_LOCALE; /* libconfig leaves the process's own behind */
-    if (!prescan(text, len, from, problems)) {
+    scan s = {from->path, from->folder, text, 1, 0, true, problems};
+    scan_text(&s, text, len);
+    if (!s.good) {
         return false;
     }
     config_set_auto_convert(tree, CONFIG_FALSE);

@@ -20,20 +20,15 @@ enum {
     OVERRIDES_EXTRA = 1  /* the seed */
 };
 
-static void trace_fini(dls_sweep_trace *t)
-{
-    dls_free(t->path);
-    dls_free(t->format);
-    dls_trace_destroy(t->trace);
-}
-
 void dls_sweep_plan_destroy(dls_sweep_plan *plan)
 {
     if (!plan) {
         return;
     }
     for (size_t i = 0; i < plan->n_traces; i++) {
-        trace_fini(&plan->trace[i]);
+        dls_free(plan->trace[i].path);
+        dls_free(plan->trace[i].format);
+        dls_trace_destroy(plan->trace[i].trace);
     }
     dls_sweep_inputs_fini(&plan->inputs);
     dls_memo_destroy(plan->memo);
