@@ -5,6 +5,7 @@
  * one, which it is asked about.
  */
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/own.h"
 #include "cli/ui.h"
 #include "predictor/baselines/kernel_nets.h"
@@ -14,7 +15,6 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -140,33 +140,23 @@ static void profiles_fini(profiles *p)
     dls_free(p->at);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const dls_layer_profile *x = a, *y = b;
-    return strcmp(x->w.name, y->w.name);
-}
-
 /* Every folder that has a graph.txt, in order of the names. */
 static dls_status read_all(const char *folder, profiles *p, dls_error *err)
 {
     char path[4096];
-    DIR *dir = opendir(folder);
-    if (!dir) {
-        return dls_fail(err, DLS_EINPUT, folder, "not a folder that can be read");
-    }
+    struct dirent **name;
+    int n;
+    DLS_TRY(dls_file_names(folder, &name, &n, err));
     dls_status status = DLS_OK;
-    for (struct dirent *e; status == DLS_OK && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/%s/graph.txt", folder, e->d_name);
-        if (*e->d_name != '.' && access(path, F_OK) == 0) {
+    for (int i = 0; status == DLS_OK && i < n; i++) {
+        snprintf(path, sizeof path, "%s/%s/graph.txt", folder, name[i]->d_name);
+        if (access(path, F_OK) == 0) {
             status = dls_grow(&p->at, &p->cap, p->n + 1, sizeof *p->at, err);
-            DLS_THEN(status, dls_layer_profile_read(path, e->d_name, &p->at[p->n], err));
+            DLS_THEN(status, dls_layer_profile_read(path, name[i]->d_name, &p->at[p->n], err));
             p->n += status == DLS_OK;
         }
     }
-    closedir(dir);
-    if (p->n) {
-        qsort(p->at, p->n, sizeof *p->at, by_name);
-    }
+    dls_file_free_names(name, n);
     return status;
 }
 

@@ -32,22 +32,18 @@ static void add(list *l, const char *name, const char *arch, dls_fit_init init, 
 
 static dls_status variants(const dls_training *s, list *l, dls_error *err)
 {
-    static const char *const depth[] = {"depth=N",      "depth=Nover2", "depth=Nover3",
-                                        "depth=3log2N", "depth=log2N",  "depth=log10N"};
-    static const char *const readout[] = {"pool=set2set", "pool=mean", "pool=max", "pool=attention",
-                                          "gru=0"};
-    static const char *const conv[] = {"conv=gcn", "conv=gin", "conv=gat", "conv=mpnn"};
-    const struct {
-        const char *what;
-        const char *const *arch;
-        size_t n;
-    } by_arch[] = {{"depth", depth, sizeof depth / sizeof *depth},
-                   {"readout", readout, sizeof readout / sizeof *readout},
-                   {"conv", conv, sizeof conv / sizeof *conv}};
+    static const struct {
+        const char *study, *arch;
+    } by_arch[] = {
+        {"depth", "depth=N"},          {"depth", "depth=Nover2"}, {"depth", "depth=Nover3"},
+        {"depth", "depth=3log2N"},     {"depth", "depth=log2N"},  {"depth", "depth=log10N"},
+        {"readout", "pool=set2set"},   {"readout", "pool=mean"},  {"readout", "pool=max"},
+        {"readout", "pool=attention"}, {"readout", "gru=0"},      {"conv", "conv=gcn"},
+        {"conv", "conv=gin"},          {"conv", "conv=gat"},      {"conv", "conv=mpnn"}};
     const char *first = s->dataset.at[0];
     for (size_t i = 0; i < sizeof by_arch / sizeof *by_arch; i++) {
-        for (size_t k = 0; strcmp(s->study, by_arch[i].what) == 0 && k < by_arch[i].n; k++) {
-            add(l, by_arch[i].arch[k], by_arch[i].arch[k], s->init, first);
+        if (strcmp(s->study, by_arch[i].study) == 0) {
+            add(l, by_arch[i].arch, by_arch[i].arch, s->init, first);
         }
     }
     for (int i = 0; strcmp(s->study, "init") == 0 && i < DLS_FIT_INITS; i++) {

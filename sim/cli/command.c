@@ -52,12 +52,22 @@ dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what
                     what);
 }
 
+/* "a, b or c" of words that end with NULL; at most size - 1 bytes. */
+static void join(const char *const *word, char *out, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; word[i] && used < size; i++) {
+        const char *before = i == 0 ? "" : word[i + 1] ? ", " : " or ";
+        used += (size_t)snprintf(out + used, size - used, "%s%s", before, word[i]);
+    }
+}
+
 dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place, dls_error *err)
 {
     enum { WORDS_MAX = 16 };
-    char words[200], what[300];
+    char words[200], all[200], what[300];
     const char *word[WORDS_MAX + 1] = {NULL};
-    size_t n = 0, used = 0;
+    size_t n = 0;
     snprintf(words, sizeof words, "%s", arg->metavar);
     for (char *rest = words, *w; (w = strsep(&rest, "|")) != NULL; n++) {
         DLS_ASSERT(n < WORDS_MAX);
@@ -67,16 +77,8 @@ dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place, dls_e
             return DLS_OK;
         }
     }
-    for (size_t i = 0; i < n && used < sizeof what; i++) {
-        used += (size_t)snprintf(what + used, sizeof what - used, "%s%s",
-                                 i == 0       ? ""
-                                 : i + 1 == n ? " or "
-                                              : ", ",
-                                 word[i]);
-    }
-    if (used < sizeof what) {
-        snprintf(what + used, sizeof what - used, "%s", DLS_DID_YOU_MEAN(dls_suggest(value, word)));
-    }
+    join(word, all, sizeof all);
+    snprintf(what, sizeof what, "%s%s", all, DLS_DID_YOU_MEAN(dls_suggest(value, word)));
     return dls_arg_wrong(arg, value, what, err);
 }
 
@@ -380,32 +382,21 @@ static dls_status check_words(const dls_call *call, const char *words, size_t mi
     return DLS_OK;
 }
 
-/* "a, b or c" */
-static void join_verbs(const dls_verb *verbs, char *out, size_t size)
-{
-    size_t used = 0;
-    for (const dls_verb *v = verbs; v->name && used < size; v++) {
-        used += (size_t)snprintf(out + used, size - used, "%s%s",
-                                 v == verbs  ? ""
-                                 : v[1].name ? ", "
-                                             : " or ",
-                                 v->name);
-    }
-}
-
 static dls_status do_verb(dls_call *call, dls_error *err)
 {
     const dls_command *c = call->command;
     const char *names[24] = {NULL};
     char all[200];
-    join_verbs(c->verbs, all, sizeof all);
+    for (size_t i = 0; c->verbs[i].name; i++) {
+        names[i] = c->verbs[i].name;
+    }
+    join(names, all, sizeof all);
     if (call->n_words == 0) {
         return dls_fail(err, DLS_EUSAGE, NULL, "expected one of %s", all);
     }
     const char *word = call->word[0];
     for (size_t i = 0; c->verbs[i].name; i++) {
         const dls_verb *v = &c->verbs[i];
-        names[i] = v->name;
         if (strcmp(v->name, word) == 0) {
             call->word++;
             call->n_words--;

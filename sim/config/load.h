@@ -10,6 +10,9 @@
 /* Read a regular file or standard input ("-"), at most 16 MiB, terminated. Freed by dls_free. */
 dls_status dls_config_read_text(const char *path, char **text, size_t *len,
                                 dls_error *err) DLS_MUST_CHECK;
+/* A file that a configuration names and that cannot be read, EINPUT, is an error of the
+ * configuration. */
+dls_status dls_config_unread(dls_status status, dls_error *err);
 
 /* libconfig text into settings, and what the text leaves out although it must be given. */
 dls_status dls_config_parse(dls_settings *settings, const char *text, size_t len, const char *path,

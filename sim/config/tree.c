@@ -36,7 +36,11 @@ typedef struct scan {
 
 dls_status dls_config_read_text(const char *path, char **text, size_t *len, dls_error *err)
 {
-    const dls_status status = dls_file_read(path, DLS_FILE_CONFIG, text, len, err);
+    return dls_config_unread(dls_file_read(path, DLS_FILE_CONFIG, text, len, err), err);
+}
+
+dls_status dls_config_unread(dls_status status, dls_error *err)
+{
     if (status == DLS_EINPUT && err) {
         err->status = DLS_ECONFIG;
     }

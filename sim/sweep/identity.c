@@ -6,12 +6,12 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "config/load.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -32,44 +32,28 @@ static dls_status unreadable(const char *path, int why, dls_error *err)
     return dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(why));
 }
 
-static dls_status add_file(dls_sha256 *sha, const char *path, dls_error *err)
-{
-    const dls_status status = dls_file_hash(path, sha, err);
-    if (status == DLS_EINPUT && err) {
-        err->status = DLS_ECONFIG;
-    }
-    return status == DLS_EINPUT ? DLS_ECONFIG : status;
-}
-
-static int visible(const struct dirent *entry)
-{
-    return entry->d_name[0] != '.';
-}
-
 static dls_status add_input(dls_sweep_inputs *inputs, dls_sha256 *sha, const char *path,
                             dls_error *err);
 
 static dls_status add_folder(dls_sweep_inputs *inputs, dls_sha256 *sha, const char *path,
                              dls_error *err)
 {
-    struct dirent **entry = NULL;
-    const int n = scandir(path, &entry, visible, alphasort);
-    dls_status status = n < 0 ? unreadable(path, errno, err) : DLS_OK;
-    for (int i = 0; i < n; i++) {
+    struct dirent **entry;
+    int n;
+    DLS_TRY(dls_config_unread(dls_file_names(path, &entry, &n, err), err));
+    dls_status status = DLS_OK;
+    for (int i = 0; status == DLS_OK && i < n; i++) {
         char below[4400];
         struct stat st;
         const int len = snprintf(below, sizeof below, "%s/%s", path, entry[i]->d_name);
-        if (status == DLS_OK && len >= (int)sizeof below) {
+        if (len >= (int)sizeof below) {
             status = unreadable(path, ENAMETOOLONG, err);
-        }
-        if (status == DLS_OK && stat(below, &st) == 0 &&
-            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+        } else if (stat(below, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
             add(sha, entry[i]->d_name);
             status = add_input(inputs, sha, below, err);
         }
-        free(entry[i]); /* the C library's own */
     }
-    free(entry);
+    dls_file_free_names(entry, n);
     return status;
 }
 
@@ -85,7 +69,8 @@ static dls_status read_input(dls_sweep_inputs *inputs, const char *path, dls_swe
     if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
         return dls_fail(err, DLS_ECONFIG, path, "is not a file");
     }
-    DLS_TRY(S_ISDIR(st.st_mode) ? add_folder(inputs, &sha, path, err) : add_file(&sha, path, err));
+    DLS_TRY(S_ISDIR(st.st_mode) ? add_folder(inputs, &sha, path, err)
+                                : dls_config_unread(dls_file_hash(path, &sha, err), err));
     *out = (dls_sweep_input){
         .dev = st.st_dev, .ino = st.st_ino, .size = st.st_size, .changed = st.st_mtim};
     dls_sha256_final(&sha, out->sha256);
