@@ -70,7 +70,7 @@ typedef struct link_memo {
 } link_memo;
 
 typedef struct cassini {
-    dls_traffic traffic;
+    dls_traffic traffic; /* first: dls_traffic_stopped */
     dls_grant *trial;
     int32_t candidates;
     int64_t host; /* of hosts */
@@ -530,13 +530,6 @@ static void started(void *state, const dls_place_index *index, const dls_request
     dls_traffic_started(&c->traffic, index, r, nodes, gpus, n);
 }
 
-static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                    int64_t worked_us)
-{
-    cassini *c = state;
-    dls_traffic_stopped(&c->traffic, index, job);
-}
-
 const dls_placement_ops dls_placement_ops_cassini = {
     .abi = DLS_POLICY_ABI,
     .name = "cassini",
@@ -549,5 +542,5 @@ const dls_placement_ops dls_placement_ops_cassini = {
     .clone = clone,
     .place = place,
     .started = started,
-    .stopped = stopped,
+    .stopped = dls_traffic_stopped,
 };

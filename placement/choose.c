@@ -227,17 +227,3 @@ double dls_choose_cost(void *state, const dls_place_index *index, const dls_requ
                ? (double)INFINITY
                : cost_s * (1 + worth_of_type(state, index, r->type));
 }
-
-void dls_choose_started(void *state, const dls_place_index *index, const dls_request *r,
-                        const int32_t *nodes, const int32_t *gpus, size_t n)
-{
-    dls_choose *c = state;
-    dls_traffic_started(&c->traffic, index, r, nodes, gpus, n);
-}
-
-void dls_choose_stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                        int64_t worked_us)
-{
-    dls_choose *c = state;
-    dls_traffic_stopped(&c->traffic, index, job);
-}

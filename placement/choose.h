@@ -74,7 +74,7 @@ typedef struct dls_candidates_memo {
 
 /* The state of a policy begins with this one. */
 typedef struct dls_choose {
-    dls_traffic traffic;
+    dls_traffic traffic; /* first: dls_traffic_stopped */
     double gain, relax, link_part, alike;
     int64_t max_wait_us;
     dls_grant *trial;
@@ -109,9 +109,5 @@ bool dls_choose_place(void *state, const dls_place_index *index, const dls_reque
  * the fewest nodes; 0 without a prediction. O(1) if the job was asked about since the type changed.
  */
 double dls_choose_cost(void *state, const dls_place_index *index, const dls_request *r);
-void dls_choose_started(void *state, const dls_place_index *index, const dls_request *r,
-                        const int32_t *nodes, const int32_t *gpus, size_t n);
-void dls_choose_stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                        int64_t worked_us);
 
 #endif

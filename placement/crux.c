@@ -36,7 +36,7 @@ typedef struct ranked {
 } ranked;
 
 typedef struct crux {
-    dls_traffic traffic;
+    dls_traffic traffic; /* first: dls_traffic_stopped */
     sender *sender; /* by slot */
     /* Scratch, without meaning between two starts: */
     ranked *rank;        /* [n_rank] all that send */
@@ -295,13 +295,6 @@ static void started(void *state, const dls_place_index *index, const dls_request
     }
 }
 
-static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                    int64_t worked_us)
-{
-    crux *c = state;
-    dls_traffic_stopped(&c->traffic, index, job);
-}
-
 const dls_placement_ops dls_placement_ops_crux = {
     .abi = DLS_POLICY_ABI,
     .name = "crux",
@@ -314,5 +307,5 @@ const dls_placement_ops dls_placement_ops_crux = {
     .clone = clone,
     .place = place,
     .started = started,
-    .stopped = stopped,
+    .stopped = dls_traffic_stopped,
 };

@@ -21,6 +21,6 @@ const dls_placement_ops dls_placement_ops_driple = {
     .clone = dls_choose_clone,
     .place = dls_choose_place,
     .cost = dls_choose_cost,
-    .started = dls_choose_started,
-    .stopped = dls_choose_stopped,
+    .started = dls_traffic_started,
+    .stopped = dls_traffic_stopped,
 };

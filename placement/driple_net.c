@@ -121,6 +121,6 @@ const dls_placement_ops dls_placement_ops_driple_net = {
     .clone = dls_choose_clone,
     .place = place,
     .cost = cost,
-    .started = dls_choose_started,
-    .stopped = dls_choose_stopped,
+    .started = dls_traffic_started,
+    .stopped = dls_traffic_stopped,
 };

@@ -97,6 +97,6 @@ const dls_placement_ops dls_placement_ops_driple_pack = {
     .place = dls_choose_place,
     .cost = dls_choose_cost,
     .share = share,
-    .started = dls_choose_started,
-    .stopped = dls_choose_stopped,
+    .started = dls_traffic_started,
+    .stopped = dls_traffic_stopped,
 };

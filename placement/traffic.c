@@ -206,9 +206,10 @@ static int32_t new_slot(dls_traffic *t, const dls_request *r, size_t n)
     return slot;
 }
 
-void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
+void dls_traffic_started(void *state, const dls_place_index *index, const dls_request *r,
                          const int32_t *nodes, const int32_t *gpus, size_t n)
 {
+    dls_traffic *t = state;
     dls_traffic_job *of = job_of(t, r->job);
     const int32_t slot = of ? new_slot(t, r, n) : -1;
     if (slot < 0) {
@@ -243,8 +244,10 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
     each_link(t, index, slot, join_link);
 }
 
-void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job)
+void dls_traffic_stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
+                         int64_t worked_us)
 {
+    dls_traffic *t = state;
     if ((size_t)job >= t->n_jobs || t->of[job].slot == 0) {
         return;
     }

@@ -64,10 +64,12 @@ dls_pulse dls_pulse_of(const dls_prediction *f);
 
 /* The time shift that is asked for with the grant of a job; NAN: none. */
 void dls_traffic_set_shift(dls_traffic *t, int32_t job, double shift_s);
-/* A job that memory does not suffice for is not remembered. O(jobs running + nodes). */
-void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
+/* `started` and `stopped` of placements whose state begins with their traffic. A job that memory does not
+ * suffice for is not remembered. O(jobs running + nodes). */
+void dls_traffic_started(void *state, const dls_place_index *index, const dls_request *r,
                          const int32_t *nodes, const int32_t *gpus, size_t n);
-void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job);
+void dls_traffic_stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
+                         int64_t worked_us);
 
 /* How long from now on the shape has to wait if running jobs end as predicted and nothing else
  * starts: 0 if it is free, DLS_NEVER if it opens neither within limit_us nor with the next

@@ -32,11 +32,6 @@ typedef struct antman {
     double booked;
 } antman;
 
-typedef struct known {
-    double use; /* mean GPU use; NAN: unknown */
-    bool asked;
-} known;
-
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
@@ -50,14 +45,6 @@ static bool is_guaranteed(const antman *a, const dls_view *view, int32_t job)
 {
     return !view->priority || view->priority[job] == DLS_ABSENT ||
            view->priority[job] >= a->guaranteed;
-}
-
-static double use_of(const dls_view *view, int32_t job)
-{
-    known *k = dls_view_job_state(view, job);
-    k->use = k->asked ? k->use : dls_gang_use(view, job);
-    k->asked = true;
-    return k->use;
 }
 
 /* ---- guaranteed jobs ------------------------------------------------------------------------- */
@@ -121,7 +108,7 @@ static bool suits(const antman *a, const dls_view *view, int32_t job, int32_t ho
     dls_place_part part;
     return is_guaranteed(a, view, host) && dls_view_host(view, host) < 0 &&
            view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
-           use_of(view, host) <= a->booked && dls_view_nodes(view, host, &part, 1) == 1 &&
+           dls_job_use(view, host) <= a->booked && dls_view_nodes(view, host, &part, 1) == 1 &&
            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, host, type, &cap) &&
            !dls_has_guest(view, host);
 }
@@ -130,7 +117,7 @@ static bool join(const antman *a, const dls_view *view, dls_actions *out, int32_
 {
     int32_t best = -1;
     for (int32_t h = dls_view_first_running(view); h >= 0; h = dls_view_next_running(view, h)) {
-        if (suits(a, view, job, h) && (best < 0 || use_of(view, h) < use_of(view, best))) {
+        if (suits(a, view, job, h) && (best < 0 || dls_job_use(view, h) < dls_job_use(view, best))) {
             best = h;
         }
     }
@@ -163,7 +150,7 @@ const dls_sched_ops dls_sched_ops_antman = {
         "guaranteed jobs have GPUs of their own, opportunistic ones what they leave (AntMan)",
     .options = options,
     .state_bytes = sizeof(antman),
-    .job_state_bytes = sizeof(known),
+    .job_state_bytes = sizeof(dls_use),
     .init = init,
     .pass = pass,
     .admit = dls_admit_gang,

@@ -34,16 +34,9 @@ static void note_rate(void *state, const dls_view *view, const dls_observation *
     }
 }
 
-static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
-{
-    dls_timeshares_isolated(&g->shares);
-    *outcome = DLS_INTERIOR_OPTIMAL;
-    return DLS_OK;
-}
-
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    return dls_gavel_round(state, view, plan, objective, err);
+    return dls_gavel_round(state, view, plan, dls_gavel_isolated, err);
 }
 
 const dls_sched_ops dls_sched_ops_gandiva_pack = {

@@ -147,6 +147,14 @@ double dls_gang_use(const dls_view *view, int32_t job)
     return (double)NAN;
 }
 
+double dls_job_use(const dls_view *view, int32_t job)
+{
+    dls_use *u = dls_view_job_state(view, job);
+    u->use = u->asked ? u->use : dls_gang_use(view, job);
+    u->asked = true;
+    return u->use;
+}
+
 bool dls_has_guest(const dls_view *view, int32_t host)
 {
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {

@@ -59,6 +59,12 @@ int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job);
 
 /* Predicted mean use of a job's GPUs, 0..1, on as few nodes as there need be; NAN: not known. */
 double dls_gang_use(const dls_view *view, int32_t job);
+/* The same, asked once a job, of policies that keep it as their bytes for a job. */
+typedef struct dls_use {
+    double use;
+    bool asked;
+} dls_use;
+double dls_job_use(const dls_view *view, int32_t job);
 bool dls_has_guest(const dls_view *view, int32_t host);
 
 /* Of policies that judge pairs by the use of both. */

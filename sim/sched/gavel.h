@@ -73,6 +73,8 @@ struct dls_gavel {
 /* The jobs of `shares` carry entry indices as ids, and types are those of `type`. */
 typedef dls_status (*dls_gavel_objective)(dls_gavel *g, dls_interior_outcome *outcome,
                                           dls_error *err);
+/* The same share of every type for all (gavel-isolated). */
+dls_status dls_gavel_isolated(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err);
 
 enum { DLS_GAVEL_OPT_ROUND, DLS_GAVEL_OPT_RESET, DLS_GAVEL_OPT_TYPES, DLS_GAVEL_OPTIONS_N };
 #define DLS_GAVEL_OPTIONS                                                                          \

@@ -6,7 +6,7 @@
 
 static const dls_option options[] = {DLS_GAVEL_OPTIONS, {0}};
 
-static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
+dls_status dls_gavel_isolated(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
 {
     dls_timeshares_isolated(&g->shares);
     *outcome = DLS_INTERIOR_OPTIMAL;
@@ -15,7 +15,7 @@ static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_err
 
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    return dls_gavel_round(state, view, plan, objective, err);
+    return dls_gavel_round(state, view, plan, dls_gavel_isolated, err);
 }
 
 const dls_sched_ops dls_sched_ops_gavel_isolated = {

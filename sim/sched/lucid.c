@@ -51,11 +51,6 @@ typedef struct lucid {
     int32_t next; /* job whose arrival has not been counted */
 } lucid;
 
-typedef struct known {
-    double use; /* mean GPU use; NAN: unknown */
-    bool asked;
-} known;
-
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
@@ -73,14 +68,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 static int64_t service_of(const dls_view *view, int32_t job)
 {
     return dls_service_us(view->estimate_us[job], view->gpus[job]);
-}
-
-static double use_of(const dls_view *view, int32_t job)
-{
-    known *k = dls_view_job_state(view, job);
-    k->use = k->asked ? k->use : dls_gang_use(view, job);
-    k->asked = true;
-    return k->use;
 }
 
 static int32_t bin_of(double use)
@@ -108,7 +95,7 @@ static void count(lucid *l, const dls_view *view)
         l->came[(l->bucket + 1) % BUCKETS] = 0;
     }
     for (; l->next < view->n_jobs && view->submit_us[l->next] <= view->now_us; l->next++) {
-        const double use = use_of(view, l->next);
+        const double use = dls_job_use(view, l->next);
         l->came[bucket % BUCKETS]++;
         if (!isnan(use)) {
             l->used[bin_of(use)]++;
@@ -122,7 +109,7 @@ static void count(lucid *l, const dls_view *view)
 static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t host)
 {
     const int32_t type = view->held_type[host];
-    const double mine = use_of(view, job), its = use_of(view, host);
+    const double mine = dls_job_use(view, job), its = dls_job_use(view, host);
     int64_t gpus;
     dls_place_part part;
     return view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
@@ -138,7 +125,7 @@ static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t hos
 /* The eldest running job that will have it. */
 static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t job)
 {
-    if (isnan(use_of(view, job))) {
+    if (isnan(dls_job_use(view, job))) {
         return false;
     }
     int32_t host = dls_view_first_running(view);
@@ -198,7 +185,7 @@ const dls_sched_ops dls_sched_ops_lucid = {
         "least predicted service first, pairs that disturb each other little share GPUs (Lucid)",
     .options = options,
     .state_bytes = sizeof(lucid),
-    .job_state_bytes = sizeof(known),
+    .job_state_bytes = sizeof(dls_use),
     .init = init,
     .fini = dls_scratch_fini,
     .clone = dls_scratch_clone,

@@ -5,6 +5,7 @@
 #include "sched/market.h"
 
 #include "dlsim/memory.h"
+#include "sched/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -78,26 +79,10 @@ static int ascending(const void *x, const void *y)
 }
 
 /* Who gains most per GPU by one more round, of equals the first, is on top of the heap. */
-static bool above(const dls_market *m, int32_t a, int32_t b)
+static bool above(const void *market, int32_t a, int32_t b)
 {
+    const dls_market *m = market;
     return m->gain[a] != m->gain[b] ? m->gain[a] > m->gain[b] : a < b;
-}
-
-static void sink(dls_market *m, int32_t at)
-{
-    const int32_t i = m->heap[at];
-    for (;;) {
-        int32_t next = 2 * at + 1;
-        if (next + 1 < m->heap_n && above(m, m->heap[next + 1], m->heap[next])) {
-            next++;
-        }
-        if (next >= m->heap_n || !above(m, m->heap[next], i)) {
-            break;
-        }
-        m->heap[at] = m->heap[next];
-        at = next;
-    }
-    m->heap[at] = i;
 }
 
 static void set_gain(dls_market *m, int32_t i)
@@ -115,9 +100,7 @@ static void fill_heap(dls_market *m)
             m->heap[m->heap_n++] = i;
         }
     }
-    for (int32_t at = m->heap_n / 2 - 1; at >= 0; at--) {
-        sink(m, at);
-    }
+    dls_heap_make(m->heap, m->heap_n, above, m);
 }
 
 /* The one on top has got a round, or can get none. */
@@ -129,7 +112,7 @@ static void renew_top(dls_market *m)
         m->heap[0] = m->heap[--m->heap_n];
     }
     if (m->heap_n > 0) {
-        sink(m, 0);
+        dls_heap_sink(m->heap, m->heap_n, 0, above, m);
     }
 }
 

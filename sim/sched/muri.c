@@ -5,6 +5,7 @@
 #include "sched/muri.h"
 
 #include "dlsim/memory.h"
+#include "sched/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,9 +50,14 @@ static double key_of(const dls_muri_state *s, const dls_view *view, int32_t job)
     return left / (seen->slowdown > 0 ? seen->slowdown : 1) * view->gpus[job];
 }
 
+typedef struct keyed {
+    double key;
+    int32_t job;
+} keyed;
+
 static int by_key(const void *a, const void *b)
 {
-    const dls_muri_keyed *x = a, *y = b;
+    const keyed *x = a, *y = b;
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
     }
@@ -60,10 +66,10 @@ static int by_key(const void *a, const void *b)
 
 static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_error *err)
 {
-    dls_muri_keyed *k;
+    keyed *k;
     DLS_TRY(dls_alloc_array(&k, (size_t)n + 1, sizeof *k, "round", err));
     for (int32_t i = 0; i < n; i++) {
-        k[i] = (dls_muri_keyed){key[list[i]], list[i]};
+        k[i] = (keyed){key[list[i]], list[i]};
     }
     qsort(k, (size_t)n, sizeof *k, by_key);
     for (int32_t i = 0; i < n; i++) {
@@ -73,19 +79,10 @@ static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_e
     return DLS_OK;
 }
 
-/* Let place i of a heap of n go down until the least is on top again. */
-static void sink(dls_muri_keyed *heap, int32_t n, int32_t i)
+static bool before(const void *key, int32_t a, int32_t b)
 {
-    const dls_muri_keyed moved = heap[i];
-    for (int32_t child = 2 * i + 1; child < n; child = 2 * i + 1) {
-        child += child + 1 < n && by_key(&heap[child + 1], &heap[child]) < 0;
-        if (by_key(&heap[child], &moved) > 0) {
-            break;
-        }
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = moved;
+    const double *k = key;
+    return k[a] != k[b] ? k[a] < k[b] : a < b;
 }
 
 static dls_status class_of(dls_muri_state *s, const dls_view *view, int32_t job, size_t *out,
@@ -113,7 +110,7 @@ static dls_status list_job(dls_muri_state *s, const dls_view *view, int32_t job,
     s->order[job] = (int32_t)k;
     s->class[k].n++;
     s->key[job] = key_of(s, view, job);
-    s->heap[(*n)++] = (dls_muri_keyed){s->key[job], job};
+    s->heap[(*n)++] = job;
     return DLS_OK;
 }
 
@@ -128,9 +125,7 @@ static dls_status list_jobs(dls_muri_state *s, const dls_view *view, int32_t *n,
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         DLS_TRY(list_job(s, view, j, n, err));
     }
-    for (int32_t i = *n / 2; i-- > 0;) {
-        sink(s->heap, *n, i);
-    }
+    dls_heap_make(s->heap, *n, before, s->key);
     return DLS_OK;
 }
 
@@ -199,9 +194,9 @@ static dls_status mark_candidates(dls_muri_state *s, const dls_view *view, int32
     }
     s->n_taken = 0;
     while (n > 0 && (open > 0 || wanted > 0)) {
-        const int32_t job = s->heap[0].job;
+        const int32_t job = s->heap[0];
         s->heap[0] = s->heap[--n];
-        sink(s->heap, n, 0);
+        dls_heap_sink(s->heap, n, 0, before, s->key);
         dls_muri_class *c = &s->class[s->order[job]];
         if (c->n_groups == 0) {
             c->rank = seen++;

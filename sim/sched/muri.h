@@ -51,11 +51,6 @@ typedef struct dls_muri_pair {
     double weight;
 } dls_muri_pair;
 
-typedef struct dls_muri_keyed {
-    double key;
-    int32_t job;
-} dls_muri_keyed;
-
 typedef struct dls_muri_state {
     bool by_attained;
     int64_t interval_us;
@@ -67,7 +62,7 @@ typedef struct dls_muri_state {
     dls_group_memo memo;
     dls_matching *matching;
     /* Of a round. */
-    dls_muri_keyed *heap;             /* [jobs] */
+    int32_t *heap;                    /* [jobs] by key */
     int32_t *by_class, *mate, *order; /* [jobs] */
     double *key;                      /* [jobs] */
     int32_t *profile_of;              /* [jobs] DLS_MURI_UNASKED, DLS_MURI_UNKNOWN or which */
