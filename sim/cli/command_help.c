@@ -58,44 +58,31 @@ static void choice_at(const char *metavar, int place, char *buf, size_t size)
     snprintf(buf, size, "%.*s", w ? (int)strcspn(w, "|") : 0, w ? w : "");
 }
 
+/* The member of an option that is a whole number or a choice. */
+static int64_t whole_of(const dls_arg *a, const void *member)
+{
+    return a->size == sizeof(int64_t)   ? *(const int64_t *)member
+           : a->size == sizeof(int32_t) ? *(const int32_t *)member
+                                        : *(const bool *)member;
+}
+
 /* What the option is if it is not given, "" for nothing that could be told. */
 static void default_of(const dls_arg *a, const void *member, char *buf, size_t size)
 {
-    int64_t wide = 0;
-    int32_t small = 0;
-    double real = 0;
-    const char *text = NULL;
+    const bool real = a->type == DLS_ARG_REAL || a->type == DLS_ARG_TIME;
+    const double x = real ? *(const double *)member : 0;
     *buf = '\0';
-    switch (a->type) {
-    case DLS_ARG_TEXT:
-        memcpy(&text, member, sizeof text);
+    if (a->type == DLS_ARG_TEXT) {
+        const char *text = *(const char *const *)member;
         snprintf(buf, size, "%s", text ? text : "");
-        break;
-    case DLS_ARG_INT:
-        memcpy(a->size == sizeof wide ? (void *)&wide : (void *)&small, member, a->size);
-        wide = a->size == sizeof wide ? wide : small;
-        if (wide != 0) {
-            snprintf(buf, size, "%lld", (long long)wide);
-        }
-        break;
-    case DLS_ARG_REAL:
-        memcpy(&real, member, sizeof real);
-        if (real > 0 && isfinite(real)) {
-            snprintf(buf, size, "%g", real);
-        }
-        break;
-    case DLS_ARG_TIME:
-        memcpy(&real, member, sizeof real);
-        if (real > 0 && isfinite(real)) {
-            dls_units_format(real, DLS_QUANTITY_TIME, buf, size);
-        }
-        break;
-    case DLS_ARG_CHOICE:
-        memcpy(&small, member, a->size);
-        choice_at(a->metavar, small - (int)a->least, buf, size);
-        break;
-    default:
-        break;
+    } else if (a->type == DLS_ARG_INT && whole_of(a, member) != 0) {
+        snprintf(buf, size, "%lld", (long long)whole_of(a, member));
+    } else if (a->type == DLS_ARG_REAL && x > 0 && isfinite(x)) {
+        snprintf(buf, size, "%g", x);
+    } else if (a->type == DLS_ARG_TIME && x > 0 && isfinite(x)) {
+        dls_units_format(x, DLS_QUANTITY_TIME, buf, size);
+    } else if (a->type == DLS_ARG_CHOICE) {
+        choice_at(a->metavar, (int)(whole_of(a, member) - a->least), buf, size);
     }
 }
 

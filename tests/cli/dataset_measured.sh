@@ -90,45 +90,13 @@ test ! -e x.h5 || fail "a failed build left a file"
     exit 0
 }
 cat >make.py <<'EOF'
-import collections, io, pickle, sys, types, zipfile
+import sys
 import numpy as np
+import torch_file
 
-# Stand-ins under PyTorch's names, so that the pickle refers to them as torch.save does.
-torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
-torch.FloatStorage = type("FloatStorage", (), {"__module__": "torch"})
-def _rebuild_tensor_v2():
-    pass
-_rebuild_tensor_v2.__module__ = "torch._utils"
-utils._rebuild_tensor_v2 = _rebuild_tensor_v2
-sys.modules.update({"torch": torch, "torch._utils": utils})
-
-class Key:
-    def __init__(self, key, n):
-        self.key, self.n = key, n
-
-class Tensor:
-    def __init__(self, value):
-        self.key, self.value = str(len(tensors)), np.ascontiguousarray(value, "<f4")
-        tensors.append(self)
-
-    def __reduce__(self):
-        shape = self.value.shape
-        stride = tuple(int(np.prod(shape[i + 1:])) for i in range(len(shape)))
-        return (_rebuild_tensor_v2, (Key(self.key, self.value.size), 0, shape, stride, False,
-                                     collections.OrderedDict()))
-
-class Pickler(pickle.Pickler):
-    def persistent_id(self, thing):
-        if isinstance(thing, Key):
-            return ("storage", torch.FloatStorage, thing.key, "cpu", thing.n)
-
-def save(path, state):
-    data = io.BytesIO()
-    Pickler(data, protocol=2).dump(state)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("d/data.pkl", data.getvalue())
-        for t in tensors:
-            archive.writestr("d/data/" + t.key, t.value.tobytes())
+def Tensor(value):
+    tensors.append(torch_file.Tensor(len(tensors), value))
+    return tensors[-1]
 
 def path_graph(n):
     return np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)
@@ -150,10 +118,10 @@ elif kind == "short":
     y["val"] = [Tensor(np.zeros((3, 11)))]
 elif kind == "uneven":
     x["test"] = [Tensor(np.zeros((2, 4, 3)))]
-save(sys.argv[1] + ".pkl", (adj, x, Evil() if kind == "evil" else y))
+torch_file.save(sys.argv[1] + ".pkl", (adj, x, Evil() if kind == "evil" else y), tensors, "cpu")
 EOF
 convert=$source/predictor/dataset/pickle_to_h5.py
-"$python" make.py good
+PYTHONPATH=$source/tests/support "$python" make.py good
 "$python" "$convert" good.pkl p.h5 --setting=V100-P5w10-he-1G --gpu=V100 --ps=5 --workers=10 --nodes=5 \
     --topology=ps-sync --network=eth1 >said.txt || fail "pickle_to_h5.py"
 says said.txt "12 graphs of 4 nodes"
@@ -169,7 +137,7 @@ assert s["label_least"]["gpu_mem_idle"] == 0 and s["label_most"]["net_tx_peak"] 
 assert s["iteration_least_s"] == 3 + 4
 EOF
 for kind in nan short uneven evil; do
-    "$python" make.py $kind
+    PYTHONPATH=$source/tests/support "$python" make.py $kind
     if "$python" "$convert" $kind.pkl x.h5 --setting=s 2>said.txt; then
         fail "$kind.pkl was taken"
     fi

@@ -11,62 +11,18 @@ python=python3
 "$python" -c 'import h5py, numpy' 2>/dev/null || { echo "skipped: python3 has no h5py"; exit 77; }
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-"$python" - "$sample/weights.h5" "$dir" <<'PY'
+PYTHONPATH=$DLSIM_SOURCE/tests/support "$python" - "$sample/weights.h5" "$dir" <<'PY'
 import collections
-import io
-import pickle
 import sys
-import types
-import zipfile
 
 import h5py
 import numpy as np
-
-# Stand-ins under PyTorch's names, so that the pickle refers to them as torch.save does.
-torch, utils = types.ModuleType("torch"), types.ModuleType("torch._utils")
-torch.FloatStorage = type("FloatStorage", (), {"__module__": "torch"})
-def _rebuild_tensor_v2():
-    pass
-_rebuild_tensor_v2.__module__ = "torch._utils"
-utils._rebuild_tensor_v2 = _rebuild_tensor_v2
-sys.modules.update({"torch": torch, "torch._utils": utils})
-
-
-class Key:
-    def __init__(self, key, n):
-        self.key, self.n = key, n
-
-
-class Tensor:
-    def __init__(self, key, value):
-        self.key, self.value = key, value
-
-    def __reduce__(self):
-        shape = self.value.shape
-        stride = tuple(int(np.prod(shape[i + 1:])) for i in range(len(shape)))
-        return (_rebuild_tensor_v2, (Key(self.key, self.value.size), 0, shape, stride, False,
-                                     collections.OrderedDict()))
-
-
-class Pickler(pickle.Pickler):
-    def persistent_id(self, thing):
-        if isinstance(thing, Key):
-            return ("storage", torch.FloatStorage, thing.key, "cuda:0", thing.n)
-
-
-def save(path, state, tensors):
-    data = io.BytesIO()
-    Pickler(data, protocol=2).dump(state)
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("archive/data.pkl", data.getvalue())
-        for t in tensors:
-            archive.writestr("archive/data/" + t.key, t.value.astype("<f4").tobytes())
-
+from torch_file import Tensor, save
 
 with h5py.File(sys.argv[1], "r") as f:
     base = f["base/tensors"]
-    tensors = {name: Tensor(str(i), base[name][()]) for i, name in enumerate(base)}
-save(sys.argv[2] + "/good.pkl", collections.OrderedDict(tensors), tensors.values())
+    tensors = {name: Tensor(i, base[name][()]) for i, name in enumerate(base)}
+save(sys.argv[2] + "/good.pkl", collections.OrderedDict(tensors), tensors.values(), "cuda:0")
 
 
 class Evil:
@@ -74,9 +30,9 @@ class Evil:
         return (print, ("this ran",))
 
 
-save(sys.argv[2] + "/evil.pkl", {"a": Evil()}, [])
-short = Tensor("0", np.zeros((2, 2)))
-save(sys.argv[2] + "/short.pkl", {"a": short}, [Tensor("0", np.zeros(3))])
+save(sys.argv[2] + "/evil.pkl", {"a": Evil()}, [], "cuda:0")
+short = Tensor(0, np.zeros((2, 2)))
+save(sys.argv[2] + "/short.pkl", {"a": short}, [Tensor(0, np.zeros(3))], "cuda:0")
 open(sys.argv[2] + "/text.pkl", "w").write("no archive")
 PY
 "$python" "$convert" "$dir/good.pkl" "$dir/plain.h5"
