@@ -541,14 +541,11 @@ static dls_status read_job(replay *r, const dls_trace *trace, int32_t id)
 static dls_status create(replay *r, const dls_trace *trace)
 {
     const size_t n = r->n_jobs;
-    r->job = dls_alloc_zero(n, sizeof *r->job);
-    r->list = dls_alloc_zero(n, sizeof *r->list);
-    r->trial = dls_alloc_zero(n, sizeof *r->trial);
-    r->cached = dls_alloc_zero(n, sizeof *r->cached);
-    r->share = dls_alloc_zero(n, sizeof *r->share);
-    if (!r->job || !r->list || !r->trial || !r->cached || !r->share) {
-        return dls_nomem(r->err, "jobs", n * sizeof *r->job);
-    }
+    DLS_TRY(dls_alloc_array(&r->job, n, sizeof *r->job, "jobs", r->err));
+    DLS_TRY(dls_alloc_array(&r->list, n, sizeof *r->list, "jobs", r->err));
+    DLS_TRY(dls_alloc_array(&r->trial, n, sizeof *r->trial, "jobs", r->err));
+    DLS_TRY(dls_alloc_array(&r->cached, n, sizeof *r->cached, "jobs", r->err));
+    DLS_TRY(dls_alloc_array(&r->share, n, sizeof *r->share, "jobs", r->err));
     for (size_t j = 0; j < n; j++) {
         DLS_TRY(read_job(r, trace, (int32_t)j));
     }

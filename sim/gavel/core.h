@@ -111,6 +111,7 @@ struct dls_gv {
     size_t candidate_cap;
     uint8_t *taken; /* scratch: [n] of jobs, [gpus] of GPUs */
     uint8_t *gpu_taken;
+    int32_t *list;  /* scratch [n] of a policy while it is asked: jobs, or one number a job */
     int32_t idle_rounds;
     size_t unsolved;
     struct dls_gv_market *market; /* NULL: none */

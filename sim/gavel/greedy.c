@@ -5,8 +5,6 @@
  */
 #include "gavel/core.h"
 
-#include "base/alloc.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -124,10 +122,7 @@ static void admit_drawn(dls_gv *g, open_types *o, const int32_t *queue, int32_t 
 dls_status dls_gv_fifo(dls_gv *g, dls_error *err)
 {
     open_types o;
-    int32_t *queue = dls_alloc((size_t)g->n * sizeof *queue), n = 0, head = 0;
-    if (!queue) {
-        return dls_nomem(err, "queue", (size_t)g->n * sizeof *queue);
-    }
+    int32_t *queue = g->list, n = 0, head = 0;
     memcpy(o.room, g->gpus, sizeof o.room);
     for (int32_t i = 0; i < g->n_active; i++) {
         if (!g->job[g->active[i]].home) {
@@ -148,7 +143,6 @@ dls_status dls_gv_fifo(dls_gv *g, dls_error *err)
     }
     list_open(g, &o);
     admit_drawn(g, &o, queue, head, n);
-    dls_free(queue);
     clear(g);
     for (int32_t i = 0; i < g->n_active; i++) {
         const int32_t home = g->job[g->active[i]].home;
@@ -345,6 +339,7 @@ static void pair_up(dls_gv *g, int32_t *free_list)
 dls_status dls_gv_gandiva(dls_gv *g, dls_error *err)
 {
     int64_t wanted = 0, there = 0;
+    int32_t m = 0;
     drop_partners(g);
     for (int32_t i = 0; i < g->n_active; i++) {
         wanted += g->job[g->active[i]].gpus;
@@ -355,12 +350,7 @@ dls_status dls_gv_gandiva(dls_gv *g, dls_error *err)
     if (wanted <= there) {
         return dls_gv_isolated(g, err);
     }
-    int32_t *free_list = dls_alloc((size_t)g->n * sizeof *free_list), m = 0;
-    if (!free_list) {
-        return dls_nomem(err, "jobs without a partner", (size_t)g->n * sizeof *free_list);
-    }
-    pair_up(g, free_list);
-    dls_free(free_list);
+    pair_up(g, g->list);
     clear(g);
     for (int32_t i = 0; i < g->n_active; i++) {
         m += g->job[g->active[i]].partner < g->active[i];

@@ -118,10 +118,10 @@ static void take_shares(dls_gv *g, const program *p)
 dls_status dls_gv_max_min_packed(dls_gv *g, dls_error *err)
 {
     const size_t cells = 1 + (size_t)g->n_active + g->n_combos * (size_t)g->n_types * 5;
-    DLS_FREED int32_t *place = dls_alloc((size_t)g->n * sizeof *place);
+    int32_t *place = g->list;
     DLS_FREED int32_t *row = dls_alloc(cells * 2 * sizeof *row);
     DLS_FREED double *value = dls_alloc(cells * sizeof *value);
-    if (!place || !row || !value || cells > INT32_MAX) {
+    if (!row || !value || cells > INT32_MAX) {
         return dls_nomem(err, "pairs", cells * 16);
     }
     program p = {.columns = (int32_t)(1 + g->n_combos * (size_t)g->n_types),

@@ -99,8 +99,7 @@ static dls_status set_cluster(dls_gv *g, dls_error *err)
     if (g->policy->market && !g->p->shockwave) {
         return dls_fail(err, DLS_EUSAGE, NULL, "policy shockwave: only in the fork (--shockwave)");
     }
-    g->gpu_taken = dls_alloc_zero((size_t)next, 1);
-    return g->gpu_taken ? DLS_OK : dls_nomem(err, "GPUs", (size_t)next);
+    return dls_alloc_array(&g->gpu_taken, (size_t)next, 1, "GPUs", err);
 }
 
 /* A job that nothing can run would keep the original busy for ever. */
@@ -168,13 +167,12 @@ static dls_status set_up(dls_gv *g, const char *throughputs, const dls_trace *tr
     if (n == 0 || n > INT32_MAX / 4) {
         return dls_fail(err, DLS_EINPUT, NULL, "%zu jobs", n);
     }
-    g->job = dls_alloc_zero(n, sizeof *g->job);
-    g->active = dls_alloc(n * sizeof *g->active);
-    g->taken = dls_alloc(n);
-    g->result = out->job = dls_alloc(n * sizeof *out->job);
-    if (!g->job || !g->active || !g->taken || !out->job) {
-        return dls_nomem(err, "jobs", n * sizeof *g->job);
-    }
+    DLS_TRY(dls_alloc_array(&g->job, n, sizeof *g->job, "jobs", err));
+    DLS_TRY(dls_alloc_array(&g->active, n, sizeof *g->active, "jobs", err));
+    DLS_TRY(dls_alloc_array(&g->list, n, sizeof *g->list, "jobs", err));
+    DLS_TRY(dls_alloc_array(&g->taken, n, 1, "jobs", err));
+    DLS_TRY(dls_alloc_array(&out->job, n, sizeof *out->job, "jobs", err));
+    g->result = out->job;
     g->n = g->left = (int32_t)n;
     for (int32_t j = 0; j < g->n; j++) {
         DLS_TRY(set_job(g, trace, j, err));
@@ -198,7 +196,7 @@ static void take_down(dls_gv *g)
         dls_gv_profile_destroy(g->job[j].profile);
     }
     dls_gv_speeds_fini(&g->speeds);
-    DLS_FREE_ALL(g->job, g->active, g->taken, g->gpu_taken, g->combo, g->candidate);
+    DLS_FREE_ALL(g->job, g->active, g->list, g->taken, g->gpu_taken, g->combo, g->candidate);
     dls_gv_market_destroy(g->market);
     dls_timeshares_fini(&g->shares);
     DLS_FREE_ALL(g->now.run, g->now.gpu, g->before.run, g->before.gpu, g);
