@@ -138,8 +138,13 @@ static extent next_chunk(const cuda_state *c, const dls_driple_job *job, size_t 
         longer.suffix = x.suffix || own;
         longer.rows += own || !base_row;
         base_row = base_row || !own;
-        if (i > first && (g->n_nodes != x.n || longer.edges >= (size_t)1 << 30 ||
-                          chunk_bytes(c, &longer) > c->memory_bytes / SLOTS)) {
+        /* what a graph's pairs without rows of their own will take is counted at its first */
+        const bool grown = longer.graphs > x.graphs || longer.rows > x.rows;
+        extent most = longer;
+        most.pairs += c->insp->n_settings;
+        if (i > first && grown &&
+            (g->n_nodes != x.n || longer.edges >= (size_t)1 << 30 ||
+             chunk_bytes(c, &most) > c->memory_bytes / SLOTS)) {
             break;
         }
         x = longer;

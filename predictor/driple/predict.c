@@ -308,12 +308,16 @@ dls_status dls_predict_known(dls_predictor *p, const dls_graph *graphs, size_t n
     DLS_TRY(order && pairs && out ? DLS_OK
                                   : dls_nomem(err, "queries", n * (sizeof *order + sizeof *pairs)));
     size_t n_pairs = 0;
+    bool sorted = true; /* mostly they come so */
     for (size_t i = 0; i < n; i++) {
         order[i] = (ranked){{queries[i].graph_idx, queries[i].setting_idx},
                             graphs[queries[i].graph_idx].n_nodes,
                             i};
+        sorted = sorted && (i == 0 || by_size_graph_setting(&order[i - 1], &order[i]) <= 0);
     }
-    qsort(order, n, sizeof *order, by_size_graph_setting);
+    if (!sorted) {
+        qsort(order, n, sizeof *order, by_size_graph_setting);
+    }
     for (size_t i = 0; i < n; i++) {
         if (i == 0 || order[i].pair.graph != order[i - 1].pair.graph ||
             order[i].pair.setting != order[i - 1].pair.setting) {
