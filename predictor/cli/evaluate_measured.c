@@ -16,7 +16,8 @@
 #include <string.h>
 
 typedef struct request {
-    bool measured, json, no_points, details, by_gpu, markdown, left_out, doublings, memory;
+    bool measured, json, no_points, details, by_gpu, markdown, left_out, doublings, memory, busy,
+        groups;
     double least_ms;
     const char *hardware, *weights, *networks, *output;
     dls_words sources, defaults;
@@ -396,6 +397,7 @@ static dls_status read_files(const request *a, const dls_call *call, session *s,
 {
     const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
     s->steps.memory = a->memory;
+    s->steps.busy = a->busy;
     DLS_TRY(dls_hardware_load(a->hardware, &s->hw, err));
     for (size_t i = 0; i < call->n_words; i++) {
         const char *path = call->word[i];
@@ -434,7 +436,7 @@ static dls_status report(const request *a, const session *s, dls_error *err)
         json_complaints(dls_json_list(top, "doubtful"), &s->steps.doubts);
         json_steps(a, top, &s->v);
     } else if (a->markdown && s->steps.n > 0) {
-        print_markdown(&s->v, a->left_out);
+        print_markdown(&s->v, a->left_out || a->groups);
     } else if (!a->markdown && (s->steps.n > 0 || s->steps.n_bad > 0)) {
         printf("%zu measured %s, %zu rows left out\n\n", s->steps.n,
                s->steps.memory ? "footprints" : "steps", s->steps.n_bad);
@@ -457,7 +459,7 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
                              .networks = a->networks,
                              .left_out = a->left_out};
     DLS_TRY(read_files(a, call, s, err));
-    if (!a->no_points && !a->memory && (s->steps.n > 0 || call->n_words == 0)) {
+    if (!a->no_points && !a->memory && !a->busy && (s->steps.n > 0 || call->n_words == 0)) {
         DLS_TRY(dls_measured_steps_points(&s->steps, err));
     }
     complain("left out", &s->steps.bad);
@@ -532,6 +534,8 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, by_gpu, "by-gpu", 0, "kernels of every GPU by themselves, too"),
     DLS_SWITCH(request, memory, "memory", 0,
                "GPU memory in place of the time: files with a column memory_mib"),
+    DLS_SWITCH(request, busy, "busy", 0,
+               "the time in which kernels run in place of the step: files with a column busy_ms"),
     DLS_SWITCH(request, left_out, "left-out", 0,
                "each GPU in turn as if nothing had been fitted to it (operator); by GPU"),
     DLS_SWITCH(
@@ -539,6 +543,7 @@ static const dls_arg args[] = {
         "no measured steps: doublings of the batch that take less time or much more, of sources"),
     DLS_TEXT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
     DLS_SWITCH(request, markdown, "markdown", 0, "the sums as a table of a document"),
+    DLS_SWITCH(request, groups, "groups", 0, "its groups in place of the sums"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
     DLS_SWITCH(request, details, "details", 0, "every row with every answer in the JSON"),
     DLS_ARGS_END};

@@ -117,6 +117,7 @@ enum {
     OPTIMISER,
     COMPILED,
     SOURCE,
+    FITTED,
     STEP_MS,
     COLUMNS
 };
@@ -144,6 +145,7 @@ static const char *const names[COLUMNS] = {
     [OPTIMISER] = "optimiser",
     [COMPILED] = "compiled|fused",
     [SOURCE] = "source",
+    [FITTED] = "fitted",
     [STEP_MS] = "step_ms",
 };
 
@@ -186,13 +188,14 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
 
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
-    char precision[16], mode[16], optimiser[16], compiled[16], amp[16];
+    char precision[16], mode[16], optimiser[16], compiled[16], amp[16], fitted[16];
     dls_measured_word(t, AMP, "0", amp, sizeof amp);
     dls_measured_word(t, PRECISION, strcmp(amp, "1") == 0 ? "amp" : "fp32", precision,
                       sizeof precision);
     dls_measured_word(t, MODE, "training", mode, sizeof mode);
     dls_measured_word(t, OPTIMISER, "", optimiser, sizeof optimiser);
     dls_measured_word(t, COMPILED, "0", compiled, sizeof compiled);
+    dls_measured_word(t, FITTED, "0", fitted, sizeof fitted);
     dls_measured_word(t, FRAMEWORK, "", row->host, sizeof row->host);
     dls_measured_word(t, LAYOUT, "", row->layout, sizeof row->layout);
     dls_measured_word(t, LINK, "", row->link, sizeof row->link);
@@ -212,6 +215,7 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
     row->forward = strcmp(mode, "inf") == 0 || strcmp(mode, "forward") == 0;
     row->update = !row->forward && strcmp(optimiser, "none") != 0;
     row->compiled = strcmp(compiled, "1") == 0;
+    row->fitted = strcmp(fitted, "1") == 0;
     return DLS_OK;
 }
 
@@ -269,7 +273,7 @@ dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bo
             snprintf(what.where, sizeof what.where, "%.200s:%zu:%zu", path, s->row[i].line,
                      s->row[i].column);
             snprintf(what.msg, sizeof what.msg, "column '%s': %g %s for %s with a batch of %d %s",
-                     s->memory ? "memory_mib" : "step_ms",
+                     s->memory ? "memory_mib" : s->busy ? "busy_ms" : "step_ms",
                      s->memory ? s->row[i].step_s / MIB : 1e3 * s->row[i].step_s,
                      s->memory ? "MiB" : "ms", s->row[i].model, (int)s->row[i].batch, why);
             s->n_bad++;
@@ -310,8 +314,11 @@ static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const 
         if (!more) {
             return DLS_OK;
         }
+        if (s->busy && why.status == DLS_OK && t->csv.cell[t->col[STEP_MS]].len == 0) {
+            continue;
+        }
         if (why.status == DLS_OK && read_row(t, hw, &row, &why) == DLS_OK) {
-            row.fitted = !s->memory && dls_groupconv_fits(&row);
+            row.fitted = !s->memory && (row.fitted || dls_groupconv_fits(&row));
             row.step_s *= s->memory ? 1e3 * MIB : 1;
             DLS_TRY(add(s, &row, err));
         } else {
@@ -329,7 +336,7 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
     const char *columns[COLUMNS];
     DLS_OWN(dls_measured_close) dls_measured_table t = {0};
     memcpy(columns, names, sizeof names);
-    columns[STEP_MS] = s->memory ? "memory_mib|gmem" : names[STEP_MS];
+    columns[STEP_MS] = s->memory ? "memory_mib|gmem" : s->busy ? "busy_ms" : names[STEP_MS];
     DLS_TRY(dls_measured_open(&t, path, columns, COLUMNS, needed, defaults, err));
     DLS_TRY(read_rows(&t, s, hw, err));
     return drop_slips(s, first, path, err);

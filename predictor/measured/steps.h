@@ -39,6 +39,8 @@ typedef struct dls_measured_step {
 typedef struct dls_measured_steps {
     dls_measured_step *row; /* [n] owned */
     size_t n, cap;
+    bool busy;   /* set before reading: the time in which the GPU computes was measured, in the
+                    column busy_ms; rows without are passed over */
     bool memory; /* set before reading: GPU memory is what was measured, in the column memory_mib */
     dls_complaints bad;
     size_t n_bad;          /* rows that were left out */

@@ -86,6 +86,24 @@ process = 2306 * 2**20
 assert process + 12 * 25.5e6 < full < 6e9 and half < 0.8 * full and 0 < small - process < 0.1 * (large - process) and none is None
 END
 fi
+# The time in which the GPU computes in place of the step; rows without are passed over, rows that fitted stand apart.
+cat >busy.csv <<'END'
+model,fitted,gpu,batch,step_ms,busy_ms
+resnet50,1,V100,32,500,100
+resnet50,,V100,32,500,
+resnet50,0,V100,32,500,200
+END
+expect 0 evaluate --measured --busy --sources=operator --json --details busy.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "busy time"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert [round(x["measured_s"], 6) for x in j["steps"]] == [0.1, 0.2]
+assert [g["rows"] for g in j["groups"][:3]] == [1, 1, 1] and "fitted" in j["groups"][0]["group"], j["groups"]
+END
+fi
+expect 0 evaluate --measured --no-points --sources=operator --markdown --groups busy.csv
+says out.txt "| busy, one GPU, fp32, fitted | 1 | 0 |"
 cat >stages.csv <<'END'
 model,gpu,gpus,batch,parallelism,optimiser,memory_mib
 gpt2_large,H100,1,4,dp,none,10000
@@ -274,8 +292,9 @@ fi
 # come with dlsim are checked where the files are.
 sed -n 's/^<!-- dlsim \(.*\) -->$/\1/p' "$source/docs/measured.md" >tables.txt
 tables=$(wc -l <tables.txt)
-test "$tables" -eq 9 || fail "tables of docs/measured.md: $tables"
+test "$tables" -eq 12 || fail "tables of docs/measured.md: $tables"
 checked=0
+ln -s "$source/configs" configs
 while read -r words; do
     case $words in
     *DLSIM_SHARED*) test -d "${DLSIM_SHARED:-/nowhere}/data/measured" || continue ;;
