@@ -124,19 +124,19 @@ static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const
     DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
     dls_status status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_VAL, &val, err);
     DLS_THEN(status, dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_TEST, &test, err));
-    const dls_train_epoch *last = &course->epoch[course->n - 1];
-    if (status == DLS_EPREDICTOR) { /* on graphs unlike those of training it leaves all ranges */
-        printf("%-24s %10zu %7zu %9d %10.3f %9.5f  not finite on every graph\n", v->name,
-               n_parameters(insp), course->n, (int)last->best_epoch,
-               last->seconds / (double)course->n, last->best_loss);
-        fflush(stdout);
-        return DLS_OK;
+    if (status != DLS_OK && status != DLS_EPREDICTOR) {
+        return status;
     }
-    DLS_TRY(status);
-    const dls_error_table *t = &test.table[DLS_WHO_INSPECTOR];
-    printf("%-24s %10zu %7zu %9d %10.3f %9.5f %9.4f %9.4f %9.4f\n", v->name, n_parameters(insp),
-           course->n, (int)last->best_epoch, last->seconds / (double)course->n, last->best_loss,
-           val.table[DLS_WHO_INSPECTOR].by_range, t->by_range, t->iteration.by_range);
+    const dls_train_epoch *last = &course->epoch[course->n - 1];
+    printf("%-24s %10zu %7zu %9d %10.3f %9.5f ", v->name, n_parameters(insp), course->n,
+           (int)last->best_epoch, last->seconds / (double)course->n, last->best_loss);
+    if (status == DLS_EPREDICTOR) { /* on graphs unlike those of training it leaves all ranges */
+        puts(" not finite on every graph");
+    } else {
+        const dls_error_table *t = &test.table[DLS_WHO_INSPECTOR];
+        printf("%9.4f %9.4f %9.4f\n", val.table[DLS_WHO_INSPECTOR].by_range, t->by_range,
+               t->iteration.by_range);
+    }
     fflush(stdout);
     return DLS_OK;
 }

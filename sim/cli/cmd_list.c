@@ -13,6 +13,9 @@ typedef struct request {
     bool json;
 } request;
 
+#define BOLD dls_ui_style(stdout, DLS_UI_BOLD)
+#define RESET dls_ui_style(stdout, DLS_UI_RESET)
+
 /* ---- policies -------------------------------------------------------------------------------- */
 
 static const char *const disciplines[] = {
@@ -36,8 +39,8 @@ static void policy(json_object *all, const char *name, const char *summary, cons
         }
         return;
     }
-    printf("%s%s%s%s%s%s\n  %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout),
-           *origin ? "  (plug-in " : "", origin, *origin ? ")" : "", summary);
+    printf("%s%s%s%s%s%s\n  %s\n", BOLD, name, RESET, *origin ? "  (plug-in " : "", origin,
+           *origin ? ")" : "", summary);
     for (size_t i = 0; i < n; i++) {
         char domain[300];
         printf("    %-18s %s\n    %-18s   %s; default %s\n", options[i].name, options[i].doc, "",
@@ -71,7 +74,7 @@ static void known(dls_known of, json_object *all)
         if (all) {
             DLS_JSON(dls_json_next(all), "name", name, "summary", summary);
         } else {
-            printf("%s%-16s%s %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout), summary);
+            printf("%s%-16s%s %s\n", BOLD, name, RESET, summary);
         }
     }
 }
@@ -91,8 +94,8 @@ static void gpus(const request *r, json_object *all)
     size_t n;
     const dls_gpu_type *table = dls_gpu_table(&n);
     if (!all) {
-        printf("%s%-16s %10s %12s %14s %16s %12s%s\n", dls_ui_bold(stdout), "name", "memory GiB",
-               "memory GB/s", "fp32 TFLOP/s", "tensor TFLOP/s", "peer GB/s", dls_ui_reset(stdout));
+        printf("%s%-16s %10s %12s %14s %16s %12s%s\n", BOLD, "name", "memory GiB", "memory GB/s",
+               "fp32 TFLOP/s", "tensor TFLOP/s", "peer GB/s", RESET);
     }
     for (const dls_gpu_type *g = table; g < table + n; g++) {
         if (all) {
@@ -113,7 +116,7 @@ static void assignments(const request *r, json_object *all)
         if (all) {
             DLS_JSON(dls_json_next(all), "name", name, "table", text);
         } else {
-            printf("%s%s%s\n%s", dls_ui_bold(stdout), name, dls_ui_reset(stdout), text);
+            printf("%s%s%s\n%s", BOLD, name, RESET, text);
         }
     }
 }

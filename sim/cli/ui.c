@@ -16,8 +16,9 @@ static dls_ui_when color_when = DLS_UI_AUTO;
 
 int dls_ui_fail(const dls_error *err)
 {
-    fprintf(stderr, "%sdlsim:%s %s%s%s\n", dls_ui_red(stderr), dls_ui_reset(stderr), err->where,
-            *err->where ? ": " : "", *err->msg ? err->msg : dls_status_str(err->status));
+    fprintf(stderr, "%sdlsim:%s %s%s%s\n", dls_ui_style(stderr, DLS_UI_RED),
+            dls_ui_style(stderr, DLS_UI_RESET), err->where, *err->where ? ": " : "",
+            *err->msg ? err->msg : dls_status_str(err->status));
     return err->status == DLS_OK ? 1 : dls_status_exit_code(err->status); /* a failure is never 0 */
 }
 
@@ -49,19 +50,9 @@ static bool colored(FILE *to)
     return !(no_color && *no_color) && term && strcmp(term, "dumb") != 0 && isatty(fileno(to));
 }
 
-const char *dls_ui_bold(FILE *to)
+const char *dls_ui_style(FILE *to, const char *escape)
 {
-    return colored(to) ? "\033[1m" : "";
-}
-
-const char *dls_ui_red(FILE *to)
-{
-    return colored(to) ? "\033[1;31m" : "";
-}
-
-const char *dls_ui_reset(FILE *to)
-{
-    return colored(to) ? "\033[0m" : "";
+    return colored(to) ? escape : "";
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */

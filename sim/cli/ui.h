@@ -24,11 +24,12 @@ typedef enum dls_ui_when { DLS_UI_AUTO, DLS_UI_ALWAYS, DLS_UI_NEVER } dls_ui_whe
     DLS_CHOICE(T, when, "progress", 0, "auto|always|never", "a bar on a terminal, or as told")
 dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value,
                              dls_error *err) DLS_MUST_CHECK;
-/* Escape sequences that are empty without colour. Auto: colour on a terminal, if TERM is not "dumb"
- * and NO_COLOR is unset or empty. */
-const char *dls_ui_bold(FILE *to);
-const char *dls_ui_red(FILE *to);
-const char *dls_ui_reset(FILE *to);
+/* The escape sequence, "" without colour. Auto: colour on a terminal, if TERM is not "dumb" and
+ * NO_COLOR is unset or empty. */
+#define DLS_UI_BOLD "\033[1m"
+#define DLS_UI_RED "\033[1;31m"
+#define DLS_UI_RESET "\033[0m"
+const char *dls_ui_style(FILE *to, const char *escape);
 
 /* ---- progress -------------------------------------------------------------------------------- */
 

@@ -138,21 +138,15 @@ static dls_status add_scheds(dls_registry *reg, const char *path, const dls_sche
         const dls_sched_ops *ops = *list;
         DLS_TRY(check_policy(path, &reg->scheds, "scheduling", ops->abi, ops->name, ops->summary,
                              ops->options, err));
-        if (!!ops->priority + !!ops->pass + !!ops->round != 1 || !ops->round != !ops->timing) {
-            return dls_fail(
-                err, DLS_EINPUT, path,
-                "scheduling policy '%s' needs one of 'priority', 'pass', and 'round' with "
-                "'timing'",
-                ops->name);
-        }
-        if (ops->share && !ops->priority) {
-            return dls_fail(err, DLS_EINPUT, path,
-                            "scheduling policy '%s': 'share' goes with 'priority' only", ops->name);
-        }
-        if ((unsigned)ops->discipline > DLS_PREEMPT || (unsigned)ops->ageing > DLS_AGE_SERVICE) {
-            return dls_fail(err, DLS_EINPUT, path,
-                            "scheduling policy '%s' has an unknown discipline or ageing",
-                            ops->name);
+        const char *wrong =
+            !!ops->priority + !!ops->pass + !!ops->round != 1 || !ops->round != !ops->timing
+                ? " needs one of 'priority', 'pass', and 'round' with 'timing'"
+            : ops->share && !ops->priority ? ": 'share' goes with 'priority' only"
+            : (unsigned)ops->discipline > DLS_PREEMPT || (unsigned)ops->ageing > DLS_AGE_SERVICE
+                ? " has an unknown discipline or ageing"
+                : NULL;
+        if (wrong) {
+            return dls_fail(err, DLS_EINPUT, path, "scheduling policy '%s'%s", ops->name, wrong);
         }
         DLS_TRY(list_add(&reg->scheds, ops, ops->name, plugin_idx, err));
     }

@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,28 +181,18 @@ static void scan_text(scan *s, const char *text, size_t n)
 
 dls_status dls_config_folder(const char *path, char **out, dls_error *err)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    *out = dls_strdup(slash ? path : ".");
-    if (!*out) {
-        return dls_nomem(err, "configuration", slash ? strlen(path) : 2);
-    }
-    if (slash) {
-        (*out)[slash == path ? 1 : slash - path] = '\0';
-    }
-    return DLS_OK;
+    DLS_FREED char *copy = dls_strdup(path ? path : ".");
+    *out = copy ? dls_strdup(dirname(copy)) : NULL;
+    return *out ? DLS_OK : dls_nomem(err, "configuration", path ? strlen(path) : 2);
 }
 
 /* libconfig names an included file as the directive does, and the main one not at all. */
 static const char *file_line(const char *included, unsigned line, const dls_config_source *from,
                              char *buf, size_t n)
 {
-    if (!included) {
-        snprintf(buf, n, "%s:%u", from->path, line);
-    } else if (strcmp(from->folder, ".") == 0) {
-        snprintf(buf, n, "%s:%u", included, line);
-    } else {
-        snprintf(buf, n, "%s/%s:%u", from->folder, included, line);
-    }
+    const bool below = included && strcmp(from->folder, ".") != 0;
+    snprintf(buf, n, "%s%s%s:%u", below ? from->folder : "", below ? "/" : "",
+             included ? included : from->path, line);
     return buf;
 }
 
@@ -235,24 +226,13 @@ const char *dls_config_place(const config_setting_t *setting, const dls_config_s
 
 const char *dls_config_type_name(const config_setting_t *setting)
 {
-    switch (config_setting_type(setting)) {
-    case CONFIG_TYPE_GROUP:
-        return "a group";
-    case CONFIG_TYPE_INT:
-    case CONFIG_TYPE_INT64:
-        return "an integer";
-    case CONFIG_TYPE_FLOAT:
-        return "a number";
-    case CONFIG_TYPE_STRING:
-        return "text";
-    case CONFIG_TYPE_BOOL:
-        return "true or false";
-    case CONFIG_TYPE_ARRAY:
-    case CONFIG_TYPE_LIST:
-        return "a list";
-    default:
-        return "nothing";
-    }
+    static const char *const names[] = {
+        [CONFIG_TYPE_NONE] = "nothing",       [CONFIG_TYPE_GROUP] = "a group",
+        [CONFIG_TYPE_INT] = "an integer",     [CONFIG_TYPE_INT64] = "an integer",
+        [CONFIG_TYPE_FLOAT] = "a number",     [CONFIG_TYPE_STRING] = "text",
+        [CONFIG_TYPE_BOOL] = "true or false", [CONFIG_TYPE_ARRAY] = "a list",
+        [CONFIG_TYPE_LIST] = "a list"};
+    return names[config_setting_type(setting)];
 }
 
 const char *dls_config_scalar(const config_setting_t *setting, char *buf, size_t n)
