@@ -252,8 +252,10 @@ static dls_status lines(const dls_measured_kernels *s, const request *a, const d
                         const model *models, json_object *list, dls_error *err)
 {
     const char *last = "";
-    for (int op = 0; op < DLS_MEASURED_OPS; op++) {
-        dls_kernel_choice c = {.family = dls_measured_op_family(op), .least_s = a->least_ms / 1e3};
+    size_t n;
+    const dls_kernel_operation *op = dls_kernel_operations(&n);
+    for (size_t i = 0; i < n; i++) {
+        dls_kernel_choice c = {.family = op[i].family, .least_s = a->least_ms / 1e3};
         if (strcmp(c.family, last) == 0) {
             continue;
         }
@@ -511,7 +513,7 @@ static dls_status run(dls_call *call, dls_error *err)
 {
     DLS_OWN(session_fini) session s = {0};
     return ((const request *)call->request)->doublings ? double_batches(call->request, err)
-                                              : judge(call->request, call, &s, err);
+                                                       : judge(call->request, call, &s, err);
 }
 
 static const dls_arg args[] = {

@@ -8,45 +8,15 @@
 
 #include "predictor/measured/errors.h"
 #include "predictor/measured/table.h"
+#include "workload/operator/kernel_rows.h"
 #include "workload/operator/model.h"
 
-/* XX(id, name in files, family of the tables, elements read and written per element of the tensor;
- * 0: not one of the vector operations) */
-#define DLS_MEASURED_OP_MAP(XX)                                                                    \
-    XX(LINEAR, "linear", "linear", 0)                                                              \
-    XX(BMM, "bmm", "bmm", 0)                                                                       \
-    XX(CONV, "conv", "conv", 0)                                                                    \
-    XX(LN, "ln", "ln", 2)                                                                          \
-    XX(SOFTMAX, "softmax", "softmax", 2)                                                           \
-    XX(ADD, "add", "elementwise", 3)                                                               \
-    XX(MUL, "mul", "elementwise", 3)                                                               \
-    XX(DIV, "div", "elementwise", 3)                                                               \
-    XX(POW, "pow", "elementwise", 3)                                                               \
-    XX(ADDU, "addu", "elementwise", 2)                                                             \
-    XX(MULU, "mulu", "elementwise", 2)                                                             \
-    XX(DIVU, "divu", "elementwise", 2)                                                             \
-    XX(POWU, "powu", "elementwise", 2)                                                             \
-    XX(RELU, "relu", "elementwise", 2)                                                             \
-    XX(GELU, "gelu", "elementwise", 2)                                                             \
-    XX(TANH, "tanh", "elementwise", 2)
-
-typedef enum dls_measured_op {
-#define XX(id, name, family, passes) DLS_MEASURED_##id,
-    DLS_MEASURED_OP_MAP(XX)
-#undef XX
-        DLS_MEASURED_OPS
-} dls_measured_op;
-const char *dls_measured_op_family(int op);
-
-/* Sizes: linear X(b,m,n) W(n,k) and bmm (b,m,n)(b,n,k), where n is summed over; convolutions b
- * images of m pixels an edge, n channels in, k out, window, stride; vectors b rows of width m. */
 typedef struct dls_measured_kernel {
-    dls_measured_op op;
+    const dls_kernel_operation *op;
     const dls_hw_gpu *gpu; /* row of the tables */
     dls_numeric numeric;
     int32_t set; /* code of `sets` */
-    int64_t b, m, n, k;
-    int32_t window, stride, padding;
+    dls_sized_kernel work;
     double seconds;
 } dls_measured_kernel;
 
@@ -68,9 +38,6 @@ dls_status dls_measured_kernels_read(dls_measured_kernels *s, const char *path,
                                      dls_error *err) DLS_MUST_CHECK;
 /* Has the file a column latency_ms? Errors: EINPUT. */
 dls_status dls_measured_is_kernels(const char *path, bool *kernels, dls_error *err) DLS_MUST_CHECK;
-
-/* As a step has it, forward, at a batch of 1. */
-dls_kernel dls_measured_kernel_of(const dls_measured_kernel *row);
 
 /* Seconds by a model of GPUs. */
 typedef double (*dls_kernel_model)(const void *user, const dls_measured_kernel *row);

@@ -35,60 +35,77 @@ dls_sized_gpu dls_kernel_row_gpu(const dls_hw_gpu *gpu)
                            .alone = true};
 }
 
-enum { B, M, N, K, BATCH, IN, OUT, KERNEL, IMAGE, STRIDE, PADDING, ROWS, WIDTH, SIZES };
-
 typedef struct reader {
     dls_csv csv;
     int gpu, op, time, name, all_names;
-    int size[SIZES];
+    int size[DLS_KERNEL_SIZES];
     const dls_hardware *hw;
 } reader;
 
-/* Operations and the sizes that they have, in the order of their text. */
-static const struct operation {
-    const char *name;
-    dls_sized_family family;
-    int op; /* of elements */
-    int n_sizes, size[7];
-} operations[] = {{"linear", DLS_SIZED_LINEAR, 0, 4, {B, M, N, K}},
-                  {"bmm", DLS_SIZED_BMM, 0, 4, {B, M, N, K}},
-                  {"conv", DLS_SIZED_CONV, 0, 7, {BATCH, IN, OUT, KERNEL, IMAGE, STRIDE, PADDING}},
-                  {"ln", DLS_SIZED_NORM, 0, 2, {ROWS, WIDTH}},
-                  {"softmax", DLS_SIZED_SOFTMAX, 0, 2, {ROWS, WIDTH}},
-                  {"add", DLS_SIZED_ELEMENTS, 0, 2, {ROWS, WIDTH}},
-                  {"addu", DLS_SIZED_ELEMENTS, 1, 2, {ROWS, WIDTH}},
-                  {"mul", DLS_SIZED_ELEMENTS, 2, 2, {ROWS, WIDTH}},
-                  {"mulu", DLS_SIZED_ELEMENTS, 3, 2, {ROWS, WIDTH}},
-                  {"div", DLS_SIZED_ELEMENTS, 4, 2, {ROWS, WIDTH}},
-                  {"divu", DLS_SIZED_ELEMENTS, 5, 2, {ROWS, WIDTH}},
-                  {"pow", DLS_SIZED_ELEMENTS, 6, 2, {ROWS, WIDTH}},
-                  {"powu", DLS_SIZED_ELEMENTS, 7, 2, {ROWS, WIDTH}},
-                  {"relu", DLS_SIZED_ELEMENTS, 8, 2, {ROWS, WIDTH}},
-                  {"gelu", DLS_SIZED_ELEMENTS, 9, 2, {ROWS, WIDTH}},
-                  {"tanh", DLS_SIZED_ELEMENTS, 10, 2, {ROWS, WIDTH}}};
-#define N_OPERATIONS (sizeof operations / sizeof *operations)
+#define PRODUCT                                                                                    \
+    4,                                                                                             \
+    {                                                                                              \
+        DLS_KERNEL_B, DLS_KERNEL_M, DLS_KERNEL_N, DLS_KERNEL_K                                     \
+    }
+#define VECTOR                                                                                     \
+    2,                                                                                             \
+    {                                                                                              \
+        DLS_KERNEL_ROWS, DLS_KERNEL_WIDTH                                                          \
+    }
+#define ELEMENTS(name, op)                                                                         \
+    {                                                                                              \
+        name, "elementwise", DLS_SIZED_ELEMENTS, op, VECTOR                                        \
+    }
+static const dls_kernel_operation operations[] = {
+    {"linear", "linear", DLS_SIZED_LINEAR, 0, PRODUCT},
+    {"bmm", "bmm", DLS_SIZED_BMM, 0, PRODUCT},
+    {"conv",
+     "conv",
+     DLS_SIZED_CONV,
+     0,
+     7,
+     {DLS_KERNEL_BATCH, DLS_KERNEL_IN, DLS_KERNEL_OUT, DLS_KERNEL_KERNEL, DLS_KERNEL_IMAGE,
+      DLS_KERNEL_STRIDE, DLS_KERNEL_PADDING}},
+    {"ln", "ln", DLS_SIZED_NORM, 0, VECTOR},
+    {"softmax", "softmax", DLS_SIZED_SOFTMAX, 0, VECTOR},
+    ELEMENTS("add", 0),
+    ELEMENTS("addu", 1),
+    ELEMENTS("mul", 2),
+    ELEMENTS("mulu", 3),
+    ELEMENTS("div", 4),
+    ELEMENTS("divu", 5),
+    ELEMENTS("pow", 6),
+    ELEMENTS("powu", 7),
+    ELEMENTS("relu", 8),
+    ELEMENTS("gelu", 9),
+    ELEMENTS("tanh", 10)};
+
+const dls_kernel_operation *dls_kernel_operations(size_t *n)
+{
+    *n = sizeof operations / sizeof *operations;
+    return operations;
+}
+
+const dls_kernel_operation *dls_kernel_operation_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (strcmp(operations[i].name, name) == 0) {
+            return &operations[i];
+        }
+    }
+    return NULL;
+}
 
 static dls_status bind(reader *r, dls_error *err)
 {
-    const dls_csv_bind binds[] = {
-        {"gpu", &r->gpu, true},
-        {"op", &r->op, true},
-        {"latency_ms", &r->time, true},
-        {"kernel", &r->name, false},
-        {"all_kernels", &r->all_names, false},
-        {"b", &r->size[B], false},
-        {"m", &r->size[M], false},
-        {"n", &r->size[N], false},
-        {"k", &r->size[K], false},
-        {"batch", &r->size[BATCH], false},
-        {"channels_in", &r->size[IN], false},
-        {"channels_out", &r->size[OUT], false},
-        {"kernel_size", &r->size[KERNEL], false},
-        {"image", &r->size[IMAGE], false},
-        {"stride", &r->size[STRIDE], false},
-        {"padding", &r->size[PADDING], false},
-        {"rows", &r->size[ROWS], false},
-        {"width", &r->size[WIDTH], false},
+    const dls_csv_bind binds[] = {{"gpu", &r->gpu, true},
+                                  {"op", &r->op, true},
+                                  {"latency_ms", &r->time, true},
+                                  {"kernel", &r->name, false},
+                                  {"all_kernels", &r->all_names, false},
+#define XX(id, key) {#key, &r->size[DLS_KERNEL_##id], false},
+                                  DLS_KERNEL_SIZE_MAP(XX)
+#undef XX
     };
     DLS_TRY(dls_csv_header(&r->csv, err));
     return dls_csv_bind_all(&r->csv, binds, sizeof binds / sizeof *binds, err);
@@ -103,14 +120,14 @@ static uint64_t fnv1a(uint64_t h, const char *text)
 }
 
 /* Sizes of the operation, and the hash of "op,size,size". */
-static dls_status read_sizes(reader *r, const struct operation *o, int64_t *value, bool *judge,
+static dls_status read_sizes(reader *r, const dls_kernel_operation *o, int64_t *value, bool *judge,
                              dls_error *err)
 {
     uint64_t h = fnv1a(0xcbf29ce484222325u, o->name);
     for (int i = 0; i < o->n_sizes; i++) {
         char text[24];
         const int col = r->size[o->size[i]];
-        const int64_t least = o->size[i] == PADDING ? 0 : 1;
+        const int64_t least = o->size[i] == DLS_KERNEL_PADDING ? 0 : 1;
         if (col < 0) {
             return dls_csv_fail(&r->csv, r->op, err, "a %s needs its %d sizes", o->name,
                                 o->n_sizes);
@@ -123,31 +140,37 @@ static dls_status read_sizes(reader *r, const struct operation *o, int64_t *valu
     return DLS_OK;
 }
 
-static dls_sized_kernel kernel_of(const struct operation *o, const int64_t *v)
+dls_sized_kernel dls_kernel_operation_of(const dls_kernel_operation *o,
+                                         const int64_t v[DLS_KERNEL_SIZES])
 {
-    dls_sized_kernel k = {.family = o->family, .op = o->op};
-    switch (o->family) {
+    dls_sized_kernel k = {.family = o->sized, .op = o->op};
+    switch (o->sized) {
     case DLS_SIZED_LINEAR:
     case DLS_SIZED_BMM:
-        k.b = (double)v[B];
-        k.m = (double)v[M];
-        k.n = (double)v[N];
-        k.k = (double)v[K];
-        k.family = (dls_sized_family)(o->family + !dls_sized_aligned(k.m, k.n, k.k));
+        k.b = (double)v[DLS_KERNEL_B];
+        k.m = (double)v[DLS_KERNEL_M];
+        k.n = (double)v[DLS_KERNEL_N];
+        k.k = (double)v[DLS_KERNEL_K];
+        k.family = (dls_sized_family)(o->sized + !dls_sized_aligned(k.m, k.n, k.k));
         break;
     case DLS_SIZED_CONV:
-        k.batch = (double)v[BATCH];
-        k.in_c = (double)v[IN];
-        k.out_c = (double)v[OUT];
-        k.kernel_h = k.kernel_w = (double)v[KERNEL];
-        k.stride = (double)v[STRIDE];
-        k.in_h = k.in_w = (double)v[IMAGE];
-        k.out_h = k.out_w = (double)((v[IMAGE] + 2 * v[PADDING] - v[KERNEL]) / v[STRIDE] + 1);
+        k.batch = (double)v[DLS_KERNEL_BATCH];
+        k.in_c = (double)v[DLS_KERNEL_IN];
+        k.out_c = (double)v[DLS_KERNEL_OUT];
+        k.kernel_h = k.kernel_w = (double)v[DLS_KERNEL_KERNEL];
+        k.stride = (double)v[DLS_KERNEL_STRIDE];
+        k.in_h = k.in_w = (double)v[DLS_KERNEL_IMAGE];
+        k.out_h = k.out_w =
+            (double)((v[DLS_KERNEL_IMAGE] + 2 * v[DLS_KERNEL_PADDING] - v[DLS_KERNEL_KERNEL]) /
+                         v[DLS_KERNEL_STRIDE] +
+                     1);
         break;
     default:
-        k.rows = (double)v[ROWS];
-        k.width = (double)v[WIDTH];
-        k.passes = o->op < 8 && o->op % 2 == 0 ? 3 : 2; /* the even ones read two tensors */
+        k.rows = (double)v[DLS_KERNEL_ROWS];
+        k.width = (double)v[DLS_KERNEL_WIDTH];
+        k.passes = o->sized == DLS_SIZED_ELEMENTS && o->op < 8 && o->op % 2 == 0
+                       ? 3
+                       : 2; /* the even ones read two tensors */
         break;
     }
     return k;
@@ -195,27 +218,25 @@ static void read_tile(reader *r, dls_kernel_row *row)
 
 static dls_status read_row(reader *r, dls_kernel_row *row, dls_error *err)
 {
-    int64_t value[SIZES] = {0}, picoseconds = 0;
+    int64_t value[DLS_KERNEL_SIZES] = {0}, picoseconds = 0;
     char gpu[DLS_HW_NAME], op[32];
-    size_t o = 0;
     snprintf(gpu, sizeof gpu, "%s", dls_csv_text(&r->csv, r->gpu));
     snprintf(op, sizeof op, "%s", dls_csv_text(&r->csv, r->op));
     const dls_hw_gpu *hw = dls_hardware_gpu_variant(r->hw, gpu);
     if (!hw) {
         return dls_csv_fail(&r->csv, r->gpu, err, "unknown GPU \"%s\"", gpu);
     }
-    while (o < N_OPERATIONS && strcmp(operations[o].name, op) != 0) {
-        o++;
-    }
-    if (o == N_OPERATIONS) {
+    const dls_kernel_operation *o = dls_kernel_operation_find(op);
+    if (!o) {
         return dls_csv_fail(&r->csv, r->op, err, "unknown operation \"%s\"", op);
     }
-    DLS_TRY(read_sizes(r, &operations[o], value, &row->judge, err));
+    DLS_TRY(read_sizes(r, o, value, &row->judge, err));
     DLS_TRY(dls_csv_scaled(&r->csv, r->time, "a time in ms above 0", 9, true, 1, INT64_MAX / 4,
                            &picoseconds, err));
-    row->k = kernel_of(&operations[o], value);
+    row->k = dls_kernel_operation_of(o, value);
     if (row->k.family == DLS_SIZED_CONV && !(row->k.out_h >= 1)) {
-        return dls_csv_fail(&r->csv, r->size[IMAGE], err, "the image is smaller than the kernel");
+        return dls_csv_fail(&r->csv, r->size[DLS_KERNEL_IMAGE], err,
+                            "the image is smaller than the kernel");
     }
     row->gpu = (int32_t)(hw - r->hw->gpu);
     row->seconds = 1e-12 * (double)picoseconds;

@@ -8,6 +8,42 @@
 
 #include "workload/operator/sized.h"
 
+/* Sizes by the names of their columns. linear: X(b,m,n) W(n,k), bmm: (b,m,n)(b,n,k); n is summed
+ * over. */
+#define DLS_KERNEL_SIZE_MAP(XX)                                                                    \
+    XX(B, b)                                                                                       \
+    XX(M, m)                                                                                       \
+    XX(N, n)                                                                                       \
+    XX(K, k)                                                                                       \
+    XX(BATCH, batch)                                                                               \
+    XX(IN, channels_in)                                                                            \
+    XX(OUT, channels_out)                                                                          \
+    XX(KERNEL, kernel_size)                                                                        \
+    XX(IMAGE, image)                                                                               \
+    XX(STRIDE, stride)                                                                             \
+    XX(PADDING, padding)                                                                           \
+    XX(ROWS, rows)                                                                                 \
+    XX(WIDTH, width)
+typedef enum dls_kernel_size {
+#define XX(id, key) DLS_KERNEL_##id,
+    DLS_KERNEL_SIZE_MAP(XX)
+#undef XX
+        DLS_KERNEL_SIZES
+} dls_kernel_size;
+
+typedef struct dls_kernel_operation {
+    const char *name, *family; /* in files, in tables */
+    dls_sized_family sized;
+    int op; /* of elements */
+    int n_sizes;
+    dls_kernel_size size[7]; /* in the order of their text */
+} dls_kernel_operation;
+const dls_kernel_operation *dls_kernel_operations(size_t *n);
+const dls_kernel_operation *dls_kernel_operation_find(const char *name); /* NULL: unknown */
+/* As the sized model sees it. */
+dls_sized_kernel dls_kernel_operation_of(const dls_kernel_operation *o,
+                                         const int64_t size[DLS_KERNEL_SIZES]);
+
 typedef struct dls_kernel_row {
     dls_sized_kernel k;
     int32_t gpu; /* row of the hardware */
