@@ -5,10 +5,6 @@ if(NOT TARGET dlsim)
   return()
 endif()
 
-set(objects $<TARGET_OBJECTS:dlsim_core> $<TARGET_OBJECTS:dlsim_cli> $<TARGET_OBJECTS:graph_proto>)
-if(TARGET dlsim_driple)
-  list(APPEND objects $<TARGET_OBJECTS:dlsim_driple>)
-endif()
 add_library(dlsim_static STATIC ${objects})
 set_target_properties(dlsim_static PROPERTIES OUTPUT_NAME dlsim LINKER_LANGUAGE C)
 # SOVERSION and the version in dlsim.map change together, when a program that is linked with the library

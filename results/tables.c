@@ -195,7 +195,7 @@ static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hi
     if (n == 0) {
         return DLS_OK;
     }
-    if (dls_h5_chunk_rows(set) > 0 && H5Tequal(stored, memory) > 0) {
+    if (n * width >= DLS_H5_COMPACT_BYTES && dls_h5_chunk_rows(set) > 0 && H5Tequal(stored, memory) > 0) {
         return dls_h5_put_chunks(set, col->name, n, width, fill, col, err);
     }
     if (!col->data) {

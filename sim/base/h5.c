@@ -17,7 +17,6 @@
 
 enum {
     CHUNK_CELLS = 16384,     /* 128 KiB stay in the cache of a core while they pass the filters */
-    COMPACT_BYTES = 1 << 15, /* a dataset below lies in its header */
     LEVEL = 1                /* of deflate: after the shuffle more costs time and saves little */
 };
 
@@ -229,7 +228,7 @@ static bool set_layout(hid_t dcpl, hid_t stored, int rank, const hsize_t *dim, u
     if (cell == 0 || cells == 0) {
         return cell > 0;
     }
-    if (cells * cell < COMPACT_BYTES) {
+    if (cells * cell < DLS_H5_COMPACT_BYTES) {
         return H5Pset_layout(dcpl, H5D_COMPACT) >= 0;
     }
     /* Whole rows; wide texts and matrices get fewer of them. */

@@ -102,6 +102,8 @@ dls_status dls_h5_put_dict(hid_t at, const char *name, const dls_strdict *dict,
 dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank,
                               const hsize_t *dim, unsigned level, hid_t *set,
                               dls_error *err) DLS_MUST_CHECK;
+/* A dataset below lies in its header. */
+enum { DLS_H5_COMPACT_BYTES = 1 << 15 };
 /* Rows of a chunk of a column; 0: it has no chunks. */
 size_t dls_h5_chunk_rows(hid_t set);
 /* n cells of an empty column of dls_h5_create_data in chunks, compressed, as they are in the file.
