@@ -34,16 +34,14 @@ void dls_problems_add(dls_problems *list, const char *where, const char *fmt, ..
     va_start(ap, fmt);
     vsnprintf(text + len, sizeof text - (size_t)len, fmt, ap);
     va_end(ap);
-    if (dls_grow(&list->text, &list->cap, list->kept + 1, sizeof *list->text, NULL) != DLS_OK) {
+    char *copy = dls_strdup(text);
+    if (!copy ||
+        dls_grow(&list->text, &list->cap, list->kept + 1, sizeof *list->text, NULL) != DLS_OK) {
+        dls_free(copy);
         list->nomem = true;
         return;
     }
-    list->text[list->kept] = dls_strdup(text);
-    if (!list->text[list->kept]) {
-        list->nomem = true;
-        return;
-    }
-    list->kept++;
+    list->text[list->kept++] = copy;
 }
 
 dls_status dls_problems_since(const dls_problems *list, size_t before, const char *where,
