@@ -2,7 +2,8 @@
  *
  * Inspectors whose outputs are relative to what is known of a question: metrics that agree with
  * each other whatever the network says, labels there and back, files, questions without what is
- * known, and as a source: the step grows with the batch as the operator model's does.
+ * known, and as a source: the step grows with the batch as the operator model's does. Steps as the library's users
+ * ask for them.
  */
 
 #include "support/input_graph.h"
@@ -10,6 +11,7 @@
 #include "support/tiny_inspector.h"
 
 #include "base/rng.h"
+#include "dlsim/steps.h"
 #include "predictor/sources/whatif.h"
 
 #include <math.h>
@@ -136,6 +138,49 @@ TEST(test_doublings)
     assert_true(doubling(ours, "resnet50", 16, DLS_NUMERIC_TF32) > 1); /* known by the model */
     dls_whatif_destroy(ours);
     dls_whatif_destroy(model);
+}
+
+TEST(test_steps)
+{
+    const dls_step_predictor_params params = {.source = "operator"}, of = {.source = "nobody"};
+    const dls_step_question question[] = {
+        {.model = "vgg16", .batch = 32, .gpu = "v100", .link = "nvlink2"},
+        {.model = "vgg16", .batch = 32, .gpu = "V100", .workers = 4, .servers = 1, .async = true},
+        {.model = "vgg16", .batch = 32, .gpu = "V100", .workers = 4, .nodes = 2},
+        {.model = "vgg17b", .batch = 32, .gpu = "V100"},
+        {.model = "vgg16", .batch = 0, .gpu = "V100"},
+        {.model = "vgg16", .batch = 32, .gpu = "Q100"},
+    };
+    dls_step_answer a[6];
+    dls_step_predictor *p;
+    dls_whatif *w;
+    const dls_whatif_params same = {.source = "operator"};
+    const dls_whatif_question inner = {
+        .model = "vgg16",
+        .batch = 32,
+        .setting = {.gpu = "V100", .link = "nvlink2", .exchange = "one", .workers = 1, .nodes = 1}};
+    dls_whatif_answer expected;
+    dls_error wrong;
+    const char *name;
+    TINY(dls_step_predictor_create(&params, &p, err));
+    TINY(dls_whatif_create(&same, &w, err));
+    TINY(dls_whatif_ask(w, &inner, 1, &expected, err));
+    TINY(dls_step_predict(p, question, 5, a, err));
+    assert_true(a[0].prediction.iteration_s == expected.prediction.iteration_s);
+    assert_true(a[0].prediction.mem_bytes == expected.prediction.mem_bytes && a[0].fits);
+    assert_string_equal(a[0].gpu, "V100");
+    assert_string_equal(a[0].exchange, "one");
+    assert_string_equal(a[1].exchange, "ps-async");
+    assert_string_equal(a[2].exchange, "allreduce");
+    assert_true(a[2].prediction.iteration_s > a[0].prediction.iteration_s);
+    assert_non_null(strstr(a[3].refused, "unknown model \"vgg17b\""));
+    assert_non_null(strstr(a[4].refused, "not possible"));
+    assert_int_equal(dls_step_predict(p, question, 6, a, &wrong), DLS_EINPUT);
+    assert_int_equal(dls_step_gpu(p, "Q100", &name, &wrong), DLS_EINPUT);
+    dls_whatif_destroy(w);
+    dls_step_predictor_destroy(p);
+    assert_int_equal(dls_step_predictor_create(&of, &p, &wrong), DLS_EINPUT);
+    assert_null(p);
 }
 
 static const world_group groups[] = {{"V100-32GB", 8, 4, 4, 10}};
