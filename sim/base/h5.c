@@ -253,12 +253,15 @@ dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank
 {
     DLS_ASSERT(rank >= 1 && rank <= 3 && level <= 9);
     DLS_H5_OWNED const hid_t space = H5Screate_simple(rank, dim, NULL);
+    const bool deep = strchr(name, '/') != NULL; /* groups on the way may have to be made */
     DLS_H5_OWNED const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE),
-                             lcpl = H5Pcreate(H5P_LINK_CREATE);
-    const bool ready =
-        space >= 0 && dcpl >= 0 && lcpl >= 0 && H5Pset_create_intermediate_group(lcpl, 1) >= 0 &&
-        H5Pset_obj_track_times(dcpl, false) >= 0 && set_layout(dcpl, stored, rank, dim, level);
-    *set = ready ? H5Dcreate2(at, name, stored, space, lcpl, dcpl, H5P_DEFAULT) : H5I_INVALID_HID;
+                             lcpl = deep ? H5Pcreate(H5P_LINK_CREATE) : H5I_INVALID_HID;
+    const bool ready = space >= 0 && dcpl >= 0 &&
+                       (!deep || H5Pset_create_intermediate_group(lcpl, 1) >= 0) &&
+                       H5Pset_obj_track_times(dcpl, false) >= 0 &&
+                       set_layout(dcpl, stored, rank, dim, level);
+    *set = ready ? H5Dcreate2(at, name, stored, space, deep ? lcpl : H5P_DEFAULT, dcpl, H5P_DEFAULT)
+                 : H5I_INVALID_HID;
     return *set >= 0 ? DLS_OK : dls_h5_unwritten(err, name);
 }
 
