@@ -294,7 +294,6 @@ sed -n 's/^<!-- dlsim \(.*\) -->$/\1/p' "$source/docs/measured.md" >tables.txt
 tables=$(wc -l <tables.txt)
 test "$tables" -eq 12 || fail "tables of docs/measured.md: $tables"
 checked=0
-ln -s "$source/configs" configs
 while read -r words; do
     case $words in
     *DLSIM_SHARED*) test -d "${DLSIM_SHARED:-/nowhere}/data/measured" || continue ;;
