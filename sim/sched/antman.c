@@ -13,9 +13,10 @@
  * while no guaranteed job waits.
  *
  * A job of which nothing is predicted has no guests. Guests have as many GPUs as their host, on one
- * node. O(waiting x running) a pass.
+ * node. A pass costs O(what waits and asks for different things x running).
  */
 #include "sched/gangs.h"
+#include "sched/lines.h"
 
 #include <math.h>
 
@@ -27,7 +28,10 @@ static const dls_option options[] = {
     {0},
 };
 
+enum { GUARANTEED, OPPORTUNISTIC }; /* groups of lines */
+
 typedef struct antman {
+    dls_lines lines;
     int64_t guaranteed;
     double booked;
 } antman;
@@ -89,10 +93,11 @@ static bool is_any_lent(const antman *a, const dls_view *view)
     return false;
 }
 
-static bool claim(const antman *a, const dls_view *view, dls_actions *out, int32_t job, bool lent)
+static bool claim(const antman *a, const dls_view *view, dls_actions *out, int32_t job, bool lent, bool *preempts)
 {
     bool starts = dls_start_gang(view, out, job);
     for (int32_t victim; lent && !starts && (victim = victim_for(a, view, job)) >= 0;) {
+        *preempts = true;
         dls_act_preempt(out, victim);
         starts = dls_start_gang(view, out, job);
     }
@@ -113,7 +118,7 @@ static bool suits(const antman *a, const dls_view *view, int32_t job, int32_t ho
            !dls_has_guest(view, host);
 }
 
-static bool join(const antman *a, const dls_view *view, dls_actions *out, int32_t job)
+static int32_t host_for(const antman *a, const dls_view *view, int32_t job)
 {
     int32_t best = -1;
     for (int32_t h = dls_view_first_running(view); h >= 0; h = dls_view_next_running(view, h)) {
@@ -121,26 +126,72 @@ static bool join(const antman *a, const dls_view *view, dls_actions *out, int32_
             best = h;
         }
     }
-    return best >= 0 && dls_act_join(out, job, best);
+    return best;
+}
+
+/* ---- who runs -------------------------------------------------------------------------------- */
+
+static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
+{
+    out->group = is_guaranteed(user, view, job) ? GUARANTEED : OPPORTUNISTIC;
+}
+
+/* The first of a group has been looked at, and `all` of its line with it. */
+static dls_status go_on(antman *a, int32_t job, bool all, dls_error *err)
+{
+    if (all) {
+        dls_lines_close(&a->lines, job);
+        return DLS_OK;
+    }
+    return dls_lines_take(&a->lines, job, err);
+}
+
+/* *waits: some guaranteed job still does. Who is passed by is not looked at again when others lose their GPUs. */
+static dls_status start_guaranteed(antman *a, const dls_view *view, dls_actions *out, bool *waits, dls_error *err)
+{
+    const bool lent = is_any_lent(a, view); /* guaranteed jobs only take from these */
+    int32_t passed = -1;
+    for (int32_t j; (j = dls_lines_first(&a->lines, GUARANTEED)) >= 0;) {
+        bool preempts = false, starts = false, room = true;
+        if (j > passed) {
+            room = dls_has_room(view, j);
+            starts = claim(a, view, out, j, lent, &preempts);
+            *waits |= !starts;
+        }
+        DLS_TRY(go_on(a, j, !starts && !room && !preempts, err));
+        if (preempts) {
+            passed = j;
+            dls_lines_open(&a->lines);
+        }
+    }
+    return DLS_OK;
 }
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
-    const antman *a = state;
-    const bool lent = is_any_lent(a, view); /* guaranteed jobs only take from these */
+    antman *a = state;
     bool waits = false;
-    for (int32_t round = 0; round < 2; round++) {
-        for (int32_t j = dls_view_first_waiting(view), next; j >= 0; j = next) {
-            next = dls_view_next_waiting(view, j);
-            if (round == 0 && is_guaranteed(a, view, j)) {
-                waits = !claim(a, view, out, j, lent) || waits;
-            } else if (round == 1 && !is_guaranteed(a, view, j) && !join(a, view, out, j) &&
-                       !waits) {
-                (void)dls_start_gang(view, out, j);
-            }
-        }
+    DLS_TRY(dls_lines_begin(&a->lines, view, ask, a, err));
+    DLS_TRY(start_guaranteed(a, view, out, &waits, err));
+    DLS_TRY(dls_lines_begin(&a->lines, view, ask, a, err)); /* those that lost their GPUs */
+    for (int32_t j; (j = dls_lines_first(&a->lines, OPPORTUNISTIC)) >= 0;) {
+        const int32_t host = host_for(a, view, j);
+        const bool room = !waits && dls_has_room(view, j);
+        const bool runs = (host >= 0 && dls_act_join(out, j, host)) || (room && dls_act_start(out, j));
+        DLS_TRY(go_on(a, j, !runs && host < 0 && !room, err));
     }
     return DLS_OK;
+}
+
+static void fini(void *state)
+{
+    dls_lines_fini(&((antman *)state)->lines);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)view;
+    return dls_lines_clone(&((antman *)state)->lines, &((const antman *)from)->lines, err);
 }
 
 const dls_sched_ops dls_sched_ops_antman = {
@@ -152,6 +203,8 @@ const dls_sched_ops dls_sched_ops_antman = {
     .state_bytes = sizeof(antman),
     .job_state_bytes = sizeof(dls_use),
     .init = init,
+    .fini = fini,
+    .clone = clone,
     .pass = pass,
     .admit = dls_admit_gang,
     .joins = true,

@@ -6,55 +6,44 @@
  */
 #include "sched/elastic_levels.h"
 #include "sched/gangs.h"
-
-#include <stdlib.h>
+#include "sched/lines.h"
 
 #define HOUR_US INT64_C(3600000000)
 
-struct entry {
-    int64_t deadline_us;
-    int32_t job;
-};
-
 struct edf {
     dls_ledger ledger;
-    struct entry *list;
+    dls_lines lines; /* of those that run, too */
 };
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
+    ((struct edf *)state)->lines.running = true;
     ((struct edf *)state)->ledger = (dls_ledger){.interval_us = HOUR_US, .on_events = true};
     return DLS_OK;
 }
 
-static int by_deadline(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    if (x->deadline_us != y->deadline_us) {
-        return x->deadline_us < y->deadline_us ? -1 : 1;
-    }
-    return x->job < y->job ? -1 : 1;
-}
-
-static struct entry entry_of(const dls_view *view, int32_t job)
+static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
 {
     const bool has = view->deadline_us && view->deadline_us[job] != DLS_ABSENT;
-    return (struct entry){has ? view->deadline_us[job] : INT64_MAX, job};
+    (void)user;
+    out->key = has ? view->deadline_us[job] : INT64_MAX;
 }
 
-/* Of the types that have room for the job the one on which it gets most GPUs. */
-static dls_want choose(const struct edf *s, const dls_view *view, int32_t job)
+/* Of the types that have room for the job the one on which it gets most GPUs; *room: there is one. */
+static dls_want choose(const struct edf *s, const dls_view *view, int32_t job, bool *room)
 {
+    *room = false;
     dls_want best = {.type = -1};
     for (int32_t t = 0; t < view->n_types; t++) {
-        const int64_t room = dls_ledger_room(&s->ledger, view, job, t);
+        const int64_t most = dls_ledger_room(&s->ledger, view, job, t);
         dls_levels levels;
-        if (room < view->min_gpus[job]) {
+        if (most < view->min_gpus[job]) {
             continue;
         }
+        *room = true;
         dls_levels_of(view, job, t, &levels);
-        const int32_t gpus = dls_level_within(&levels, room);
+        const int32_t gpus = dls_level_within(&levels, most);
         if (gpus > best.gpus) {
             best.type = t;
             best.gpus = gpus;
@@ -66,28 +55,34 @@ static dls_want choose(const struct edf *s, const dls_view *view, int32_t job)
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct edf *s = state;
-    const size_t jobs = (size_t)view->running_jobs + (size_t)view->waiting_jobs;
-    size_t n = 0;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
-    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 1, &s->list, jobs, sizeof *s->list, err));
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        s->list[n++] = entry_of(view, j);
-    }
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        s->list[n++] = entry_of(view, j);
-    }
-    if (n > 1) {
-        qsort(s->list, n, sizeof *s->list, by_deadline);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const int32_t job = s->list[i].job;
-        const dls_want want = choose(s, view, job);
+    DLS_TRY(dls_lines_begin(&s->lines, view, ask, s, err));
+    for (int32_t job; (job = dls_lines_first(&s->lines, 0)) >= 0;) {
+        bool room;
+        const dls_want want = choose(s, view, job, &room);
         if (want.gpus > 0) {
             dls_ledger_take(&s->ledger, view, job, want.type, want.gpus);
             dls_plan_set(plan, job, &want);
         }
+        if (room) {
+            DLS_TRY(dls_lines_take(&s->lines, job, err));
+        } else {
+            dls_lines_close(&s->lines, job);
+        }
     }
     return DLS_OK;
+}
+
+static void fini(void *state)
+{
+    dls_lines_fini(&((struct edf *)state)->lines);
+    dls_scratch_fini(state);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    DLS_TRY(dls_scratch_clone(state, from, view, err));
+    return dls_lines_clone(&((struct edf *)state)->lines, &((const struct edf *)from)->lines, err);
 }
 
 const dls_sched_ops dls_sched_ops_edf = {
@@ -96,8 +91,8 @@ const dls_sched_ops dls_sched_ops_edf = {
     .summary = "earliest deadline first, each job on as many GPUs as make it faster",
     .state_bytes = sizeof(struct edf),
     .init = init,
-    .fini = dls_scratch_fini,
-    .clone = dls_scratch_clone,
+    .fini = fini,
+    .clone = clone,
     .round = round_,
     .timing = dls_ledger_timing,
 };

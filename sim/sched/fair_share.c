@@ -13,6 +13,7 @@
  */
 #include "dlsim/memory.h"
 #include "sched/gangs.h"
+#include "sched/lines.h"
 #include "sched/quota_tree.h"
 
 #include <math.h>
@@ -39,16 +40,8 @@ static const dls_option options[] = {
 typedef struct owner { /* a virtual cluster, or the jobs that name none */
     int32_t queue;     /* in the tree; -1: it is not there */
     double quota, used;
-    size_t next, end; /* its waiting jobs in `waiting` */
-    bool stuck;       /* none of them fits at this step */
     bool over;        /* of a tree: holds more than it may at this step */
 } owner;
-
-typedef struct waiter {
-    int64_t priority;
-    int32_t job;
-    size_t owner;
-} waiter;
 
 struct fair_share {
     dls_ledger ledger;
@@ -58,10 +51,10 @@ struct fair_share {
     owner *owner; /* [n], owned */
     int32_t *of_vc; /* [n_vcs + 1], owned: the owner of a code, behind those of jobs that name none */
     size_t n, cap, n_vcs;
-    waiter *waiting;  /* in a round, as all below */
-    int32_t *running;
-    bool *taken; /* of the running ones */
-    size_t n_waiting, n_running;
+    dls_lines lines;  /* a group for each owner, by priority */
+    int32_t *running; /* in a round, as all below */
+    bool *taken;      /* of the running ones */
+    size_t n_running;
 };
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
@@ -149,6 +142,7 @@ static void fini(void *state)
 {
     struct fair_share *s = state;
     dls_quota_tree_fini(&s->tree);
+    dls_lines_fini(&s->lines);
     dls_free(s->owner);
     dls_free(s->of_vc);
     dls_scratch_fini(s);
@@ -159,6 +153,7 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     const struct fair_share *of = from;
     struct fair_share *s = state;
     DLS_TRY(dls_scratch_clone(s, from, view, err));
+    DLS_TRY(dls_lines_clone(&s->lines, &of->lines, err));
     s->owner = NULL;
     s->of_vc = NULL;
     s->cap = of->n;
@@ -174,46 +169,28 @@ static owner *owner_of(struct fair_share *s, const dls_view *view, int32_t job)
     return &s->owner[s->of_vc[view->vc ? view->vc[job] + 1 : 0]];
 }
 
-static int by_owner(const void *x, const void *y)
+static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
 {
-    const waiter *a = x, *b = y;
-    if (a->owner != b->owner) {
-        return a->owner < b->owner ? -1 : 1;
-    }
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    return (a->job > b->job) - (a->job < b->job);
+    struct fair_share *s = user;
+    out->group = (int32_t)(owner_of(s, view, job) - s->owner);
+    out->key = view->priority ? ~view->priority[job] : 0;
 }
 
 static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_error *err)
 {
-    const size_t waiting = (size_t)view->waiting_jobs + 1, running = (size_t)view->running_jobs + 1;
+    const size_t running = (size_t)view->running_jobs + 1;
     dls_scratch *scratch = &s->ledger.scratch;
-    DLS_TRY(dls_scratch_array(scratch, 1, &s->waiting, waiting, sizeof *s->waiting, err));
-    DLS_TRY(dls_scratch_array(scratch, 2, &s->running, running, sizeof *s->running, err));
-    DLS_TRY(dls_scratch_array(scratch, 3, &s->taken, running, sizeof *s->taken, err));
-    s->n_waiting = s->n_running = 0;
+    DLS_TRY(dls_scratch_array(scratch, 1, &s->running, running, sizeof *s->running, err));
+    DLS_TRY(dls_scratch_array(scratch, 2, &s->taken, running, sizeof *s->taken, err));
+    s->n_running = 0;
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         s->taken[s->n_running] = false;
         s->running[s->n_running++] = j;
     }
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        s->waiting[s->n_waiting++] = (waiter){view->priority ? view->priority[j] : 0, j,
-                                              (size_t)(owner_of(s, view, j) - s->owner)};
-    }
-    if (s->n_waiting > 1) {
-        qsort(s->waiting, s->n_waiting, sizeof *s->waiting, by_owner);
-    }
-    for (size_t i = 0, k = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n; i++) {
         s->owner[i].used = 0;
-        s->owner[i].next = k;
-        while (k < s->n_waiting && s->waiting[k].owner == i) {
-            k++;
-        }
-        s->owner[i].end = k;
     }
-    return DLS_OK;
+    return dls_lines_begin(&s->lines, view, ask, s, err);
 }
 
 /* How many GPUs more an owner may have: of its quota, of its share, up to its limit (dls_quota_free); one that is not in the tree
@@ -255,14 +232,13 @@ static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, int
     }
 }
 
-/* Start the waiting jobs of an owner that fit, in order; at most `most` of them. */
-static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, owner *o,
-                    int32_t step, size_t most)
+/* Start the first of an owner's waiting jobs that fits; false: none does at this step. */
+static dls_status start(struct fair_share *s, const dls_view *view, dls_plan *plan, owner *o,
+                        int32_t step, bool *starts, dls_error *err)
 {
-    size_t n = 0;
-    for (size_t k = o->next; k < o->end && n < most; k++) {
-        const int32_t job = s->waiting[k].job;
-        const int32_t type = job >= 0 && view->gpus[job] <= may_have(s, o, step) + 1e-9
+    *starts = false;
+    for (int32_t job; !*starts && (job = dls_lines_first(&s->lines, (int32_t)(o - s->owner))) >= 0;) {
+        const int32_t type = view->gpus[job] <= may_have(s, o, step) + 1e-9
                                  ? dls_ledger_type(&s->ledger, view, job)
                                  : -1;
         if (type >= 0) {
@@ -270,44 +246,88 @@ static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, 
             dls_ledger_take(&s->ledger, view, job, type, view->gpus[job]);
             dls_plan_set(plan, job, &want);
             use(s, o, view->gpus[job]);
-            s->waiting[k].job = -1;
-            n++;
+            DLS_TRY(dls_lines_take(&s->lines, job, err));
+            *starts = true;
+        } else {
+            dls_lines_close(&s->lines, job);
         }
-        o->next += s->waiting[k].job < 0 && k == o->next;
     }
-    return n;
+    return DLS_OK;
 }
 
-/* Who holds least over its quota, or of its share; who has none comes last. */
+/* What part of its quota it holds; who has none comes last. */
+static double part_of(const owner *o)
+{
+    return o->quota > 0 ? o->used / o->quota : 1e12 + o->used;
+}
+
+/* Who holds least over its quota, or of its share. */
 static bool before(const struct fair_share *s, const owner *a, const owner *b)
 {
     if (s->tree.shares && (a->queue >= 0 || b->queue >= 0)) {
         return a->queue >= 0 && (b->queue < 0 || dls_quota_before(&s->tree, a->queue, b->queue));
     }
-    const double x = a->quota > 0 ? a->used / a->quota : 1e12 + a->used,
-                 y = b->quota > 0 ? b->used / b->quota : 1e12 + b->used;
-    return x < y;
+    return part_of(a) < part_of(b);
 }
 
-/* What is left, one job at a time; who holds more than its quota or share has none of it. */
-static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step)
+static int by_part(const void *x, const void *y)
 {
-    for (size_t i = 0; i < s->n; i++) {
-        s->owner[i].stuck = s->owner[i].over && step < s->tree.steps;
-    }
-    for (;;) {
-        owner *least = NULL;
+    owner *const *a = x, *const *b = y;
+    const double p = part_of(*a), q = part_of(*b);
+    return p != q ? (p < q ? -1 : 1) : (*a > *b) - (*a < *b);
+}
+
+static bool may_ask(const struct fair_share *s, const owner *o, int32_t step)
+{
+    return !(o->over && step < s->tree.steps) && dls_lines_first(&s->lines, (int32_t)(o - s->owner)) >= 0;
+}
+
+/* What is left, one job at a time; who holds more than its share has none of it. In a tree what one gets moves others, too. */
+static dls_status lend_shares(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step, dls_error *err)
+{
+    for (owner *least = s->owner; least && dls_ledger_any(&s->ledger, view);) {
+        bool starts;
+        least = NULL;
         for (size_t i = 0; i < s->n; i++) {
             owner *o = &s->owner[i];
-            if (o->next < o->end && !o->stuck && (!least || before(s, o, least))) {
-                least = o;
-            }
+            least = may_ask(s, o, step) && (!least || before(s, o, least)) ? o : least;
         }
-        if (!least) {
-            return;
+        if (least) {
+            DLS_TRY(start(s, view, plan, least, step, &starts, err));
         }
-        least->stuck = start(s, view, plan, least, step, 1) == 0;
     }
+    return DLS_OK;
+}
+
+/* The same by quotas: who gets something goes back among those that have got more. */
+static dls_status lend(struct fair_share *s, const dls_view *view, dls_plan *plan, int32_t step, dls_error *err)
+{
+    owner **asks;
+    size_t n = 0;
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 3, &asks, s->n, sizeof *asks, err));
+    for (size_t i = 0; i < s->n; i++) {
+        if (may_ask(s, &s->owner[i], step)) {
+            asks[n++] = &s->owner[i];
+        }
+    }
+    if (n > 1) {
+        qsort(asks, n, sizeof *asks, by_part);
+    }
+    for (size_t i = 0; i < n && dls_ledger_any(&s->ledger, view);) {
+        owner *o = asks[i];
+        bool starts;
+        DLS_TRY(start(s, view, plan, o, step, &starts, err));
+        if (!starts) {
+            i++;
+            continue;
+        }
+        size_t k = i;
+        for (; k + 1 < n && by_part(&o, &asks[k + 1]) > 0; k++) {
+            asks[k] = asks[k + 1];
+        }
+        asks[k] = o;
+    }
+    return DLS_OK;
 }
 
 /* Everybody's share of the GPUs that work. */
@@ -317,12 +337,17 @@ static void divide(struct fair_share *s, const dls_view *view)
     for (int32_t t = 0; t < view->n_types; t++) {
         gpus += (double)s->ledger.left[t];
     }
-    for (size_t i = 0; i < s->n_running + s->n_waiting; i++) {
-        const bool runs = i < s->n_running;
-        const int32_t job = runs ? s->running[i] : s->waiting[i - s->n_running].job;
-        const int32_t queue = owner_of(s, view, job)->queue;
+    for (size_t i = 0; i < s->n_running; i++) {
+        const int32_t queue = owner_of(s, view, s->running[i])->queue;
         if (queue >= 0) {
-            dls_quota_ask(&s->tree, queue, runs ? view->held_gpus[job] : view->gpus[job]);
+            dls_quota_ask(&s->tree, queue, view->held_gpus[s->running[i]]);
+        }
+    }
+    for (size_t i = 0; i < s->lines.n; i++) {
+        const dls_line *line = &s->lines.line[i];
+        const int32_t queue = s->owner[line->ask.group].queue;
+        if (queue >= 0 && line->jobs > 0) {
+            dls_quota_ask(&s->tree, queue, (double)(line->jobs * line->ask.gpus));
         }
     }
     dls_quota_divide(&s->tree, gpus);
@@ -339,12 +364,15 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
         divide(s, view);
     }
     for (int32_t step = 0; step <= s->tree.steps + 1; step++) {
+        dls_lines_open(&s->lines);
         keep(s, view, plan, step);
         for (size_t i = 0; i < s->n && step == 0 && !s->tree.shares; i++) {
-            start(s, view, plan, &s->owner[i], 0, SIZE_MAX);
+            for (bool starts = true; starts;) {
+                DLS_TRY(start(s, view, plan, &s->owner[i], 0, &starts, err));
+            }
         }
         if (step > 0 || s->tree.shares) {
-            lend(s, view, plan, step);
+            DLS_TRY((s->tree.shares ? lend_shares : lend)(s, view, plan, step, err));
         }
     }
     return DLS_OK;

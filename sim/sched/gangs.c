@@ -20,15 +20,20 @@ bool dls_admit_gang(void *state, const dls_view *view, int32_t job)
     return false;
 }
 
-bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job)
+bool dls_has_room(const dls_view *view, int32_t job)
 {
     const uint32_t types = dls_view_types(view, job);
     for (int32_t t = 0; t < view->n_types; t++) {
         if (types >> t & 1 && dls_view_quota_gpus(view, job, t) >= view->gpus[job]) {
-            return dls_act_start(out, job);
+            return true;
         }
     }
     return false;
+}
+
+bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job)
+{
+    return dls_has_room(view, job) && dls_act_start(out, job);
 }
 
 /* ---- memory of a round ----------------------------------------------------------------------- */
@@ -64,29 +69,27 @@ void dls_ledger_timing(const void *state, dls_round_timing *out)
         .interval_us = l->interval_us, .on_arrival = l->on_events, .on_end = l->on_events};
 }
 
-static void count(dls_ledger *l, const dls_view *view, int32_t job, int32_t *pools)
+static int32_t count_pools(const dls_view *view)
 {
-    int64_t unused;
-    const int32_t pool = dls_view_pool(view, job, 0, &unused);
-    *pools = pool < *pools ? *pools : pool + 1;
-    if (view->running[job] && dls_view_host(view, job) < 0) {
-        l->left[view->held_type[job]] += view->held_gpus[job];
+    int32_t pools = 1;
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        int64_t unused;
+        const int32_t pool = dls_view_pool(view, j, 0, &unused);
+        pools = pool < pools ? pools : pool + 1;
     }
+    return pools;
 }
 
 dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err)
 {
-    int32_t pools = 1;
+    l->pools = l->pools > 0 ? l->pools : count_pools(view);
     for (int32_t t = 0; t < view->n_types; t++) {
         l->left[t] = dls_view_free_gpus(view, t);
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        count(l, view, j, &pools);
+        l->left[view->held_type[j]] += dls_view_host(view, j) < 0 ? view->held_gpus[j] : 0;
     }
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        count(l, view, j, &pools);
-    }
-    const size_t n = (size_t)pools * (size_t)view->n_types;
+    const size_t n = (size_t)l->pools * (size_t)view->n_types;
     DLS_TRY(dls_scratch_array(&l->scratch, 0, &l->used, n, sizeof *l->used, err));
     memset(l->used, 0, n * sizeof *l->used);
     return DLS_OK;
@@ -101,6 +104,15 @@ int64_t dls_ledger_room(const dls_ledger *l, const dls_view *view, int32_t job, 
     }
     room -= l->used[pool * view->n_types + type];
     return room < l->left[type] ? room : l->left[type];
+}
+
+bool dls_ledger_any(const dls_ledger *l, const dls_view *view)
+{
+    int32_t t = 0;
+    while (t < view->n_types && l->left[t] <= 0) {
+        t++;
+    }
+    return t < view->n_types;
 }
 
 void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t type, int64_t gpus)

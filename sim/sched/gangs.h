@@ -12,7 +12,9 @@
  * its least size alone, and would wait for ever. */
 bool dls_admit_gang(void *state, const dls_view *view, int32_t job);
 
-/* Start a job if some type has room for its gang now; false: it does not run. */
+/* Whether some type has room for its gang now, by number. */
+bool dls_has_room(const dls_view *view, int32_t job);
+/* Start a job if there is room for it; false: it does not run. */
 bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job);
 
 /* ---- memory of a round ----------------------------------------------------------------------- */
@@ -42,6 +44,7 @@ typedef struct dls_ledger {
     bool on_events;      /* one, too, whenever jobs come or end */
     int64_t left[DLS_TYPES_MAX];
     int64_t *used; /* [pools][types] */
+    int32_t pools; /* 0: not counted yet */
 } dls_ledger;
 
 /* `timing` of policies whose state begins with a ledger. */
@@ -50,6 +53,8 @@ void dls_ledger_timing(const void *state, dls_round_timing *out);
 dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err) DLS_MUST_CHECK;
 /* GPUs of the type that a job may get; 0 if it may not use the type. */
 int64_t dls_ledger_room(const dls_ledger *l, const dls_view *view, int32_t job, int32_t type);
+/* Whether any GPU is left. */
+bool dls_ledger_any(const dls_ledger *l, const dls_view *view);
 void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t type, int64_t gpus);
 /* Of the types with room for a job's gang the one on which it is predicted to be fastest, without a
  * predictor that with most room; -1: none has room. */

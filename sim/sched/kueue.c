@@ -9,6 +9,7 @@
 #include "dlsim/memory.h"
 #include "sched/gangs.h"
 #include "sched/kueue_preempt.h"
+#include "sched/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static const dls_option options[] = {
 };
 
 typedef struct line { /* of the jobs of a ClusterQueue that wait */
-    size_t next, end;   /* in `waiting` */
+    dls_kueue_load first; /* of them */
+    bool seen, done;    /* it is known; all have been passed over */
     int32_t level;      /* cohorts up to one in which its first needs not borrow */
     bool fits, stuck;   /* its first, when the cycle began; found that it cannot start, and nobody passes it */
     bool asks;          /* is in this cycle, not looked at yet */
@@ -45,11 +47,13 @@ struct kueue {
     int32_t *queue; /* [vcs + 1] in the tree, behind -1: jobs that name none */
     size_t n_vcs;
     dls_kueue_search search;        /* in a round, as all below */
-    dls_kueue_load *load, *waiting; /* running jobs; those that wait, by queue */
+    dls_lines lines;                /* those that wait, a group for each queue, one more for those of none */
+    dls_kueue_load *load;           /* running jobs */
+    int32_t *again;                 /* [n_again] jobs that are to stand in line when all have been looked at */
     line *line;                     /* [tree.n] */
     double *reserved;               /* [tree.n] in this cycle */
-    size_t n_load, n_waiting;
-    bool progress;
+    size_t n_load, n_again, n_gave_way;
+    bool progress, reopen; /* before the next cycle all lines are open again */
 };
 
 /* ---- set up ---------------------------------------------------------------------------------- */
@@ -96,6 +100,7 @@ static void fini(void *state)
     struct kueue *s = state;
     dls_quota_tree_fini(&s->tree);
     dls_kueue_search_fini(&s->search);
+    dls_lines_fini(&s->lines);
     dls_free(s->queue);
     dls_scratch_fini(s);
 }
@@ -107,6 +112,7 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     DLS_TRY(dls_scratch_clone(s, from, view, err));
     s->search = (dls_kueue_search){0};
     s->queue = NULL;
+    DLS_TRY(dls_lines_clone(&s->lines, &of->lines, err));
     DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
     return dls_duplicate(&s->queue, of->queue, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->queue, err);
 }
@@ -123,44 +129,40 @@ static dls_kueue_load load_of(const struct kueue *s, const dls_view *view, int32
                             .since_us = view->since_us[job]};
 }
 
-/* By queue, those of none last; then by priority and submission. */
-static int by_queue(const void *x, const void *y)
+/* By priority and submission. */
+static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
 {
-    const dls_kueue_load *a = x, *b = y;
-    if (a->queue != b->queue) {
-        return (uint32_t)a->queue < (uint32_t)b->queue ? -1 : 1;
-    }
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    return (a->job > b->job) - (a->job < b->job);
+    const struct kueue *s = user;
+    const dls_kueue_load of = load_of(s, view, job);
+    out->group = of.queue < 0 ? (int32_t)s->tree.n : of.queue;
+    out->key = ~of.priority;
 }
 
-static void sort_lines(struct kueue *s)
+static dls_status look_again(struct kueue *s, int32_t job, dls_error *err)
 {
-    if (s->n_waiting > 1) {
-        qsort(s->waiting, s->n_waiting, sizeof *s->waiting, by_queue);
-    }
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 2, &s->again, s->n_again + 1, sizeof *s->again, err));
+    s->again[s->n_again++] = job;
+    return DLS_OK;
+}
+
+static void clear_lines(struct kueue *s)
+{
     memset(s->line, 0, s->tree.n * sizeof *s->line);
-    for (size_t i = 0; i < s->n_waiting && s->waiting[i].queue >= 0; i++) {
-        line *l = &s->line[s->waiting[i].queue];
-        l->next = l->end == 0 ? i : l->next;
-        l->end = i + 1;
-        l->failed_gpus = INT32_MAX;
+    for (size_t i = 0; i < s->tree.n; i++) {
+        s->line[i].failed_gpus = INT32_MAX;
     }
 }
 
 static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *err)
 {
-    const size_t running = (size_t)view->running_jobs + 1, waiting = (size_t)view->waiting_jobs + running;
+    const size_t running = (size_t)view->running_jobs + 1;
     const size_t nodes = s->tree.n + 1;
     dls_scratch *scratch = &s->ledger.scratch;
     DLS_TRY(dls_scratch_array(scratch, 1, &s->load, running, sizeof *s->load, err));
-    DLS_TRY(dls_scratch_array(scratch, 2, &s->waiting, waiting, sizeof *s->waiting, err));
     DLS_TRY(dls_scratch_array(scratch, 3, &s->line, nodes, sizeof *s->line, err));
     DLS_TRY(dls_scratch_array(scratch, 4, &s->reserved, nodes, sizeof *s->reserved, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
-    s->n_load = s->n_waiting = 0;
+    s->n_load = s->n_again = s->n_gave_way = 0;
     dls_quota_clear(&s->tree);
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         dls_kueue_load *of = &s->load[s->n_load++];
@@ -171,11 +173,8 @@ static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *er
             dls_quota_use(&s->tree, of->queue, of->gpus);
         }
     }
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        s->waiting[s->n_waiting++] = load_of(s, view, j);
-    }
-    sort_lines(s);
-    return DLS_OK;
+    clear_lines(s);
+    return dls_lines_begin(&s->lines, view, ask, s, err);
 }
 
 /* ---- a cycle --------------------------------------------------------------------------------- */
@@ -200,37 +199,64 @@ static int32_t level_of(const dls_quota_tree *t, const dls_kueue_load *of)
     return level;
 }
 
-static void pass_over(line *l)
-{
-    l->next++;
-    l->stuck = false;
-}
-
-/* The first of every queue asks; those that are as large as one without a chance have none, either. */
-static bool nominate(struct kueue *s, const dls_view *view)
-{
-    bool any = false;
-    for (size_t i = 0; i < s->tree.n; i++) {
-        line *l = &s->line[i];
-        s->reserved[i] = 0;
-        while (l->next < l->end && !s->tree.at[i].strict && s->waiting[l->next].gpus >= l->failed_gpus &&
-               dls_view_types(view, s->waiting[l->next].job) == l->failed_types) {
-            pass_over(l);
-        }
-        l->asks = l->next < l->end;
-        if (l->asks) {
-            const dls_kueue_load *of = &s->waiting[l->next];
-            l->fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0;
-            l->level = level_of(&s->tree, of);
-            any = true;
-        }
-    }
-    return any;
-}
-
 static bool earlier(const dls_kueue_load *a, const dls_kueue_load *b)
 {
     return a->priority != b->priority ? a->priority > b->priority : a->job < b->job;
+}
+
+static dls_status pass_over(struct kueue *s, line *l, int32_t job, dls_error *err)
+{
+    l->stuck = false;
+    DLS_TRY(dls_lines_take(&s->lines, job, err));
+    return look_again(s, job, err);
+}
+
+/* Who is first in a queue now; those that are as large as one without a chance have none, either, nor have those that have
+ * been passed over before. */
+static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queue, dls_error *err)
+{
+    line *l = &s->line[queue];
+    for (int32_t job; !l->done; l->stuck = false) {
+        if ((job = dls_lines_first(&s->lines, queue)) < 0) {
+            l->done = true;
+            break;
+        }
+        const dls_kueue_load of = load_of(s, view, job);
+        const bool fails = !s->tree.at[queue].strict && of.gpus >= l->failed_gpus &&
+                           dls_view_types(view, job) == l->failed_types;
+        if (fails) {
+            dls_lines_close(&s->lines, job);
+        } else if (l->seen && earlier(&of, &l->first)) {
+            DLS_TRY(pass_over(s, l, job, err));
+        } else {
+            l->first = of;
+            l->seen = true;
+            break;
+        }
+    }
+    return DLS_OK;
+}
+
+/* The first of every queue asks. */
+static dls_status nominate(struct kueue *s, const dls_view *view, bool *any, dls_error *err)
+{
+    *any = false;
+    if (s->reopen) {
+        dls_lines_open(&s->lines);
+    }
+    s->reopen = false;
+    for (size_t i = 0; i < s->tree.n; i++) {
+        line *l = &s->line[i];
+        s->reserved[i] = 0;
+        DLS_TRY(find_first(s, view, (int32_t)i, err));
+        l->asks = !l->done;
+        if (l->asks) {
+            l->fits = has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0;
+            l->level = level_of(&s->tree, &l->first);
+            *any = true;
+        }
+    }
+    return DLS_OK;
 }
 
 static int32_t next_by_level(const struct kueue *s)
@@ -239,7 +265,7 @@ static int32_t next_by_level(const struct kueue *s)
     for (int32_t i = 0; i < (int32_t)s->tree.n; i++) {
         const line *l = &s->line[i], *b = best < 0 ? NULL : &s->line[best];
         if (l->asks && (!b || l->level < b->level ||
-                        (l->level == b->level && earlier(&s->waiting[l->next], &s->waiting[b->next])))) {
+                        (l->level == b->level && earlier(&l->first, &b->first)))) {
             best = i;
         }
     }
@@ -249,7 +275,7 @@ static int32_t next_by_level(const struct kueue *s)
 /* A member's share of its cohort when the first of a queue below it is admitted. */
 static double share_with(struct kueue *s, int32_t member, int32_t queue)
 {
-    const double gpus = s->waiting[s->line[queue].next].gpus;
+    const double gpus = s->line[queue].first.gpus;
     dls_quota_use(&s->tree, queue, gpus);
     const double share = dls_kueue_share(&s->tree, member);
     dls_quota_use(&s->tree, queue, -gpus);
@@ -266,7 +292,7 @@ static int32_t next_by_share(struct kueue *s, int32_t node)
         if (queue >= 0) {
             const double share = share_with(s, c, queue);
             if (best < 0 || share < least ||
-                (share == least && earlier(&s->waiting[s->line[queue].next], &s->waiting[s->line[best].next]))) {
+                (share == least && earlier(&s->line[queue].first, &s->line[best].first))) {
                 best = queue;
                 least = share;
             }
@@ -317,29 +343,32 @@ static dls_status make_room(struct kueue *s, const dls_view *view, const dls_kue
 }
 
 /* Those that gave way wait again, behind this cycle's; nobody makes them give way twice. */
-static void requeue(struct kueue *s)
+static dls_status requeue(struct kueue *s, dls_error *err)
 {
     for (size_t i = 0; i < s->n_load; i++) {
         dls_kueue_load *of = &s->load[i];
         if (of->gone && !of->fixed) {
             of->fixed = true;
-            s->waiting[s->n_waiting++] = *of;
+            s->n_gave_way++;
+            DLS_TRY(look_again(s, of->job, err));
         }
     }
     for (size_t i = 0; i < s->tree.n; i++) {
         s->line[i].failed_gpus = INT32_MAX;
     }
+    s->reopen = true;
+    return DLS_OK;
 }
 
-static void admit(struct kueue *s, const dls_view *view, dls_plan *plan, line *l)
+static dls_status admit(struct kueue *s, const dls_view *view, dls_plan *plan, line *l, dls_error *err)
 {
-    dls_kueue_load *of = &s->waiting[l->next];
+    const dls_kueue_load *of = &l->first;
     const dls_want want = {.type = dls_ledger_type(&s->ledger, view, of->job)};
     dls_ledger_take(&s->ledger, view, of->job, want.type, view->gpus[of->job]);
     dls_quota_use(&s->tree, of->queue, of->gpus);
     dls_plan_set(plan, of->job, &want);
-    of->gone = true;
-    pass_over(l);
+    l->stuck = false;
+    return dls_lines_take(&s->lines, of->job, err);
 }
 
 /* What it cannot have is kept from those who could not be made to give it back later, until the cycle ends. */
@@ -357,25 +386,30 @@ static void reserve(struct kueue *s, const dls_kueue_load *of, const line *l)
 static dls_status process(struct kueue *s, const dls_view *view, dls_plan *plan, int32_t queue, dls_error *err)
 {
     line *l = &s->line[queue];
-    const dls_kueue_load *of = &s->waiting[l->next];
+    const dls_kueue_load *of = &l->first;
     bool fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0, made = false;
     l->asks = false;
     if (!fits && !l->fits && !l->stuck) {
         DLS_TRY(make_room(s, view, of, &made, err));
         if (made) {
-            requeue(s);
+            DLS_TRY(requeue(s, err));
         }
     }
     if (fits || made) {
-        admit(s, view, plan, l);
+        DLS_TRY(admit(s, view, plan, l, err));
         s->progress = true;
     } else if (!l->fits) { /* else it is looked at again */
         s->progress |= !l->stuck;
+        if (dls_view_types(view, of->job) != l->failed_types) {
+            s->reopen = true; /* those of other types may have a chance again */
+        }
         l->failed_gpus = view->gpus[of->job];
         l->failed_types = dls_view_types(view, of->job);
         reserve(s, of, l);
+        if (!s->tree.at[queue].strict) {
+            DLS_TRY(pass_over(s, l, of->job, err));
+        }
         l->stuck = s->tree.at[queue].strict;
-        l->next += !l->stuck;
     }
     return DLS_OK;
 }
@@ -392,48 +426,50 @@ static dls_status cycle(struct kueue *s, const dls_view *view, dls_plan *plan, d
     return DLS_OK;
 }
 
-/* Who of those that wait has not been admitted, those that gave way among them. */
-static size_t wait_again(struct kueue *s, size_t before)
+/* Who has been passed over stands in line, and who gave way; *more: there are such. */
+static dls_status wait_again(struct kueue *s, const dls_view *view, bool *more, dls_error *err)
 {
-    const size_t more = s->n_waiting - before;
-    size_t n = 0;
-    for (size_t i = 0; i < s->n_waiting; i++) {
-        const bool admitted = i < before && s->waiting[i].gone;
-        if (!admitted) {
-            s->waiting[n] = s->waiting[i];
-            s->waiting[n++].gone = false;
-        }
+    *more = s->n_gave_way > 0;
+    dls_lines_open(&s->lines);
+    for (size_t i = 0; i < s->n_again && *more; i++) {
+        DLS_TRY(dls_lines_again(&s->lines, view, ask, s, s->again[i], err));
     }
-    s->n_waiting = n;
-    return more;
+    s->n_again = s->n_gave_way = 0;
+    clear_lines(s);
+    return DLS_OK;
 }
 
 /* Jobs of no queue take what is left, and keep it. */
-static void start_others(struct kueue *s, const dls_view *view, dls_plan *plan)
+static dls_status start_others(struct kueue *s, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    for (size_t i = 0; i < s->n_waiting; i++) {
-        const int32_t job = s->waiting[i].job;
-        const dls_want want = {.type = s->waiting[i].queue < 0 ? dls_ledger_type(&s->ledger, view, job) : -1};
+    for (int32_t job; (job = dls_lines_first(&s->lines, (int32_t)s->tree.n)) >= 0;) {
+        const dls_want want = {.type = dls_ledger_type(&s->ledger, view, job)};
         if (want.type >= 0) {
             dls_ledger_take(&s->ledger, view, job, want.type, view->gpus[job]);
             dls_plan_set(plan, job, &want);
+            DLS_TRY(dls_lines_take(&s->lines, job, err));
+        } else {
+            dls_lines_close(&s->lines, job);
         }
     }
+    return DLS_OK;
 }
 
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct kueue *s = state;
     DLS_TRY(list_jobs(s, view, err));
-    for (size_t more = 1; more > 0;) {
-        const size_t before = s->n_waiting;
-        for (s->progress = true; s->progress && nominate(s, view);) {
+    for (bool more = true, any; more;) {
+        DLS_TRY(nominate(s, view, &any, err));
+        for (s->progress = true; s->progress && any;) {
             DLS_TRY(cycle(s, view, plan, err));
+            if (s->progress) {
+                DLS_TRY(nominate(s, view, &any, err));
+            }
         }
-        more = wait_again(s, before);
-        sort_lines(s);
+        DLS_TRY(wait_again(s, view, &more, err));
     }
-    start_others(s, view, plan);
+    DLS_TRY(start_others(s, view, plan, err));
     for (size_t i = 0; i < s->n_load; i++) {
         if (!s->load[i].gone) {
             dls_plan_keep(plan, s->load[i].job);

@@ -16,9 +16,10 @@
  * profiling delays a job. A job about which nothing is predicted does not share.
  */
 #include "sched/gangs.h"
+#include "sched/lines.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 enum { OPT_PROFILE, OPT_QUIET, OPT_PATIENCE, OPT_KNEE, OPT_SLOPE };
 static const dls_option options[] = {
@@ -35,14 +36,8 @@ static const dls_option options[] = {
 #define WINDOW_US INT64_C(3000000000)
 #define BUCKETS 5 /* of 10 minutes */
 
-typedef struct keyed {
-    int64_t key;
-    int32_t job;
-} keyed;
-
 typedef struct lucid {
-    dls_scratch scratch;
-    int64_t profile_us;
+    dls_lines lines; /* of those who ask for the same and use as much, by expected service */
     double quiet, patience, knee, slope;
     double used[BINS]; /* jobs by GPU use */
     double jobs;
@@ -55,7 +50,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                        dls_error *err)
 {
     lucid *l = state;
-    l->profile_us = (int64_t)(values[OPT_PROFILE].f * 1e6);
+    l->lines.delay_us = (int64_t)(values[OPT_PROFILE].f * 1e6);
     l->quiet = values[OPT_QUIET].f;
     l->patience = values[OPT_PATIENCE].f;
     l->knee = values[OPT_KNEE].f;
@@ -106,7 +101,8 @@ static void count(lucid *l, const dls_view *view)
 
 /* ---- who runs -------------------------------------------------------------------------------- */
 
-static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t host)
+/* May those who stand in line behind the job, which expects the least service of them, join the host? */
+static bool suits_line(const lucid *l, const dls_view *view, int32_t job, int32_t host)
 {
     const int32_t type = view->held_type[host];
     const double mine = dls_job_use(view, job), its = dls_job_use(view, host);
@@ -117,65 +113,70 @@ static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t hos
            (double)service_of(view, job) <= l->patience * (double)service_of(view, host) &&
            dls_view_nodes(view, host, &part, 1) == 1 &&
            dls_view_pool(view, job, type, &gpus) == dls_view_pool(view, host, type, &gpus) &&
-           dls_view_cpu_per_gpu(view, job) <= dls_view_cpu_per_gpu(view, host) &&
-           dls_view_mem_per_gpu(view, job) <= dls_view_mem_per_gpu(view, host) &&
            dls_view_host(view, host) < 0 && !dls_has_guest(view, host);
 }
 
-/* The eldest running job that will have it. */
-static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t job)
+/* The eldest running job that will have it; *alike: there may be one for others of its line. */
+static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t job, bool *alike)
 {
-    if (isnan(dls_job_use(view, job))) {
-        return false;
+    int32_t host = isnan(dls_job_use(view, job)) ? -1 : dls_view_first_running(view);
+    for (; host >= 0; host = dls_view_next_running(view, host)) {
+        const bool fits = suits_line(l, view, job, host);
+        *alike = *alike || fits;
+        if (fits && dls_view_cpu_per_gpu(view, job) <= dls_view_cpu_per_gpu(view, host) &&
+            dls_view_mem_per_gpu(view, job) <= dls_view_mem_per_gpu(view, host)) {
+            return dls_act_join(out, job, host);
+        }
     }
-    int32_t host = dls_view_first_running(view);
-    while (host >= 0 && !suits(l, view, job, host)) {
-        host = dls_view_next_running(view, host);
-    }
-    return host >= 0 && dls_act_join(out, job, host);
+    return false;
 }
 
-static int by_key(const void *a, const void *b)
+static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
 {
-    const keyed *x = a, *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return (x->job > y->job) - (x->job < y->job);
+    const double use = dls_job_use(view, job);
+    (void)user;
+    out->key = service_of(view, job);
+    memcpy(&out->more, &use, sizeof use);
 }
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
     lucid *l = state;
     int64_t came = 0;
-    size_t n = 0;
     count(l, view);
     for (int32_t b = 0; b < BUCKETS; b++) {
         came += l->came[b];
     }
     const bool sharing = (double)came / BUCKETS > l->quiet;
-    keyed *list;
-    DLS_TRY(dls_scratch_array(&l->scratch, 0, &list, (size_t)view->waiting_jobs + 1, sizeof *list,
-                              err));
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        const int64_t ready_us = view->submit_us[j] + l->profile_us;
-        if (ready_us <= view->now_us) {
-            list[n++] = (keyed){service_of(view, j), j};
-        } else {
-            dls_act_wake(out, ready_us);
-        }
+    DLS_TRY(dls_lines_begin(&l->lines, view, ask, l, err));
+    if (dls_lines_next_us(&l->lines, view) != DLS_NEVER) {
+        dls_act_wake(out, dls_lines_next_us(&l->lines, view));
     }
-    if (n > 1) {
-        qsort(list, n, sizeof *list, by_key);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const int32_t job = list[i].job;
-        const bool runs = (sharing && join(l, view, out, job)) || dls_start_gang(view, out, job);
+    for (int32_t job; (job = dls_lines_first(&l->lines, 0)) >= 0;) {
+        bool alike = view->gpus_milli != NULL; /* one with less may start and be their host */
+        const bool room = dls_has_room(view, job);
+        const bool runs = (sharing && join(l, view, out, job, &alike)) || dls_start_gang(view, out, job);
         if (!runs && !sharing) {
             break;
         }
+        if (runs || alike || room) {
+            DLS_TRY(dls_lines_take(&l->lines, job, err));
+        } else {
+            dls_lines_close(&l->lines, job);
+        }
     }
     return DLS_OK;
+}
+
+static void fini(void *state)
+{
+    dls_lines_fini(&((lucid *)state)->lines);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)view;
+    return dls_lines_clone(&((lucid *)state)->lines, &((const lucid *)from)->lines, err);
 }
 
 const dls_sched_ops dls_sched_ops_lucid = {
@@ -187,8 +188,8 @@ const dls_sched_ops dls_sched_ops_lucid = {
     .state_bytes = sizeof(lucid),
     .job_state_bytes = sizeof(dls_use),
     .init = init,
-    .fini = dls_scratch_fini,
-    .clone = dls_scratch_clone,
+    .fini = fini,
+    .clone = clone,
     .pass = pass,
     .admit = dls_admit_gang,
     .joins = true,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Digests of fixed scenarios: 2,000 random jobs under eight schedulers. Every compiler and every
+ * Digests of fixed scenarios: 2,000 random jobs under twelve schedulers. Every compiler and every
  * level of optimisation must give these numbers, with or without the tables of a record and the
  * audit. They change only with a decision about what is simulated; the output then shows the new
  * ones.
@@ -25,6 +25,10 @@ static const scenario scenarios[] = {
     {"easy", "consolidated", 0, true, false, 0xc1b131a91987b3b2},
     {"gandiva", "first-fit", 1, false, true, 0x67ff72bb060c755b},
     {"multi-dlas-gpu", "consolidated", 2, false, true, 0x0480c15858a9627e},
+    {"lucid", "random", 0, true, false, 0x27b88ce706fc8441},
+    {"antman", "consolidated", 1, true, false, 0x0641a3aec7a91bb6},
+    {"fair-share", "consolidated", 1, true, false, 0x239066d9c534f82f},
+    {"kueue", "consolidated", 1, true, false, 0x79faa0a01ce5fc66},
 };
 
 #define N_SCENARIOS (sizeof scenarios / sizeof *scenarios)
@@ -101,7 +105,7 @@ TEST(test_digest_depends_on)
         s.p.audit = false;
         s.p.restore_us += 1;
         const bool preempts = s.p.sched->discipline == DLS_PREEMPT;
-        if ((digest_of(&s) != digest) != preempts) {
+        if (!s.p.sched->round && (digest_of(&s) != digest) != preempts) {
             fail_msg("%s: restoring counts or not", scenarios[i].sched);
         }
         setup_fini(&s);
