@@ -98,8 +98,9 @@ def show(v):
 
 def markdown(r):
     out = [f"Device: {r['device']}. Checks: {r['checks'] - r['failed']} of {r['checks']} passed"
-           + (f"; largest float32 error {r['worst_f32']:.2g}, fast {r['worst_fast']:.2g} of the "
-              "largest output." if "worst_f32" in r else "."), ""]
+           + "".join(f"; largest {name} error {r[key]:.2g} of the largest output"
+                     for name, key in (("float32", "worst_f32"), ("fast", "worst_fast")) if key in r)
+           + ".", ""]
     out += ["| | measured | target | met |", "| --- | --- | --- | --- |"]
     for t in r["targets"]:
         value = "-" if t["value"] is None else show(t["value"])
