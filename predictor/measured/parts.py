@@ -117,7 +117,7 @@ def mixtures(known):
 
 def write(a, known):
     os.makedirs(a.folder, exist_ok=True)
-    points = ['( "consolidated", "oracle", "*" )', '( "driple", "oracle", "*" )']
+    points = ['( "consolidated", "oracle", "*", "*" )', '( "driple", "oracle", "*", 0 )']
     for name, step in mixtures(known).items():
         table = {t.lower() + end: {} for t in TYPES for end in ("", "_unconsolidated")}
         for key in known:
@@ -127,14 +127,14 @@ def write(a, known):
         path = os.path.abspath(os.path.join(a.folder, name.replace(" ", "-") + ".json"))
         with open(path, "w") as file:
             json.dump(table, file)
-        points.append(f'( "driple", "table", "{path}" )')
+        points.append(f'( "driple", "table", "{path}", 0 )')
     with open(os.path.join(a.folder, "parts.cfg"), "w") as file:
         file.write(f"""sweep:
 {{
     base = "{os.path.abspath(os.path.join(HERE, "../../configs/placement-measured.cfg"))}";
     name = "parts of a prediction";
     set = ( "results.series=false", "perf.table={os.path.abspath(a.table)}" );
-    axes = ( {{ keys = [ "placement.name", "predictor.source", "predictor.table" ];
+    axes = ( {{ keys = [ "placement.name", "predictor.source", "predictor.table", "placement.alike" ];
                values = ( {", ".join(points)} ); }} );
     replicas = {a.replicas};
     baseline = [ "dlas-gpu/consolidated, source=oracle" ];

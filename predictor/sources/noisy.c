@@ -79,10 +79,17 @@ static dls_status noisy_answer(void *state, const dls_predictions_ask *ask, size
     return DLS_OK;
 }
 
+static dls_status noisy_knows(void *state, const dls_predictions_ask *ask, bool *known,
+                              dls_error *err)
+{
+    return dls_prediction_source_oracle.knows(((noisy *)state)->oracle, ask, known, err);
+}
+
 const dls_prediction_source dls_prediction_source_noisy = {
     .name = "noisy",
     .summary = "the oracle times a seeded log-normal error (predictor.sigma)",
     .open = noisy_open,
     .close = noisy_close,
     .answer = noisy_answer,
+    .knows = noisy_knows,
 };

@@ -67,11 +67,24 @@ static dls_status oracle_answer(void *state, const dls_predictions_ask *ask, siz
             DLS_TRY(dls_world_solo(o->world, o->kinds->kind[ask[i].kind].first_job, &ask[i].shape,
                                    &solo, err));
         }
-        if (o->own && solo.unmeasured) {
+        if (o->own && !solo.measured) {
             solo.iteration_s = 0; /* no answer */
         }
         dls_prediction_of_solo(&solo, &out[i]);
     }
+    return DLS_OK;
+}
+
+/* A model that is in no zoo has a truth only where it was measured. */
+static dls_status oracle_knows(void *state, const dls_predictions_ask *ask, bool *known,
+                               dls_error *err)
+{
+    const oracle *o = state;
+    dls_solo solo = {.measured = false};
+    if (o->world) {
+        DLS_TRY(dls_world_solo(o->world, o->kinds->kind[ask->kind].first_job, &ask->shape, &solo, err));
+    }
+    *known = solo.measured;
     return DLS_OK;
 }
 
@@ -81,6 +94,7 @@ const dls_prediction_source dls_prediction_source_oracle = {
     .open = oracle_open,
     .close = oracle_close,
     .answer = oracle_answer,
+    .knows = oracle_knows,
 };
 
 const dls_prediction_source dls_prediction_source_table = {
@@ -89,4 +103,5 @@ const dls_prediction_source dls_prediction_source_table = {
     .open = table_open,
     .close = oracle_close,
     .answer = oracle_answer,
+    .knows = oracle_knows,
 };

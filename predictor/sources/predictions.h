@@ -118,9 +118,11 @@ typedef struct dls_prediction_source {
     void (*identity)(const void *state, char *text, size_t size);
     dls_status (*kind_checksum)(void *state, int32_t kind, uint64_t *sum, dls_error *err);
     void (*about)(const void *state, dls_predictions_stats *stats); /* optional: backend, notes */
-    /* Optional, for a source that knows models by their names, and so is asked about those, too, that
-     * nobody else knows: memory of a kind on each of so many GPUs; NAN: not known. Such a source is a
-     * recording, of which none is made. */
+    /* Optional, for a source that knows models by what was measured of them: does it know one that is in no
+     * zoo, asked of a shape? Without it such a model is unknown and not asked about. */
+    dls_status (*knows)(void *state, const dls_predictions_ask *ask, bool *known, dls_error *err);
+    /* Optional: memory of a kind on each of so many GPUs; NAN: not known. Such a source is a recording, of
+     * which none is made. */
     double (*memory)(void *state, int32_t kind, int32_t gpus);
 } dls_prediction_source;
 

@@ -81,6 +81,27 @@ static void take(dls_predictions *f, dls_kept_answer *cell, const dls_kept_answe
     }
 }
 
+/* Is there anybody to say something of the row's model? Of one that is in no zoo, a source or a recording that
+ * has it, asked of the first of n shapes. */
+static dls_status is_known(dls_predictions *f, const dls_prediction_row *r, const dls_shape *shape,
+                           int32_t n, bool *known, dls_error *err)
+{
+    *known = f->kinds->kind[r->kind].names.match != DLS_MODEL_UNKNOWN;
+    if (!*known && n > 0 && f->p.replay_path) {
+        dls_answer_key key;
+        DLS_TRY(key_of(f, r->kind, shape, &key, err));
+        *known = dls_answers_find(f->answers, &key) != NULL;
+    } else if (!*known && n > 0 && f->ops->knows) {
+        DLS_TRY(f->ops->knows(f->source, &(dls_predictions_ask){r->kind, *shape}, known, err));
+    }
+    uint8_t *seen = &f->kind_seen[r->kind];
+    f->stats.kinds += *seen == DLS_KIND_UNSEEN;
+    f->stats.unknown_kinds += *seen == DLS_KIND_UNSEEN && !*known;
+    f->stats.unknown_kinds -= *seen == DLS_KIND_UNKNOWN && *known;
+    *seen = *known || *seen == DLS_KIND_KNOWN ? DLS_KIND_KNOWN : DLS_KIND_UNKNOWN;
+    return DLS_OK;
+}
+
 /* A row's cells, with what is kept of them; the rest becomes questions. */
 static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error *err)
 {
@@ -89,16 +110,12 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
     double mem_bytes;
     const int32_t n =
         dls_candidates_list(&f->candidates, r->gpus, r->types, f->p.max_candidates, shape);
-    const bool unknown = kind->names.match == DLS_MODEL_UNKNOWN && !f->ops->memory;
+    bool known;
     const size_t need = f->n_cells + (size_t)n;
     DLS_TRY(dls_grow(&f->shape, &f->shape_cap, need, sizeof *f->shape, err));
     DLS_TRY(dls_grow(&f->cell, &f->cell_cap, need, sizeof *f->cell, err));
     DLS_TRY(dls_gpu_memory_of(&f->memory, kind, &mem_bytes, err));
-    if (!f->kind_seen[r->kind]) {
-        f->kind_seen[r->kind] = 1;
-        f->stats.kinds++;
-        f->stats.unknown_kinds += unknown;
-    }
+    DLS_TRY(is_known(f, r, shape, n, &known, err));
     if (f->ops->memory) {
         const double said = f->ops->memory(f->source, r->kind, r->gpus);
         mem_bytes = isnan(said) ? mem_bytes : said;
@@ -113,7 +130,7 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
         for (int k = 0; k < DLS_METRICS; k++) {
             cell->metric[k] = NAN;
         }
-        if (f->answers && !unknown) {
+        if (f->answers && known) {
             dls_answer_key key;
             DLS_TRY(key_of(f, r->kind, &shape[i], &key, err));
             kept = dls_answers_find(f->answers, &key);
@@ -121,13 +138,13 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
         if (kept) {
             f->stats.disk_hits++;
             take(f, cell, kept);
-        } else if (!unknown && f->p.replay_path) {
+        } else if (known && f->p.replay_path) {
             return dls_fail(err, DLS_EINPUT, f->p.replay_path,
                             "has no prediction of \"%s\" (batch %lld) for %d x %s in %d nodes%s",
                             kind->model, (long long)kind->batch, (int)r->gpus,
                             f->p.cluster->types[shape[i].type].name, (int)shape[i].n_nodes,
                             *f->identity ? " under this predictor.settings_map" : "");
-        } else if (!unknown) {
+        } else if (known) {
             const size_t asks = f->n_asks + 1;
             DLS_TRY(dls_grow(&f->ask, &f->ask_cap, asks, sizeof *f->ask, err));
             DLS_TRY(dls_grow(&f->reply, &f->reply_cap, asks, sizeof *f->reply, err));
@@ -289,7 +306,7 @@ dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t
 /* Neither the source nor, with calibrate, a job that ran has said anything. */
 static bool is_unknown(const dls_predictions *f, int32_t job)
 {
-    return f->kinds->kind[f->kinds->of[job]].names.match == DLS_MODEL_UNKNOWN && !f->ops->memory &&
+    return f->kind_seen[f->kinds->of[job]] != DLS_KIND_KNOWN &&
            !(f->calibration && dls_calibration_knows(f->calibration, job));
 }
 

@@ -24,6 +24,8 @@ typedef struct dls_prediction_row {
     uint64_t sorted; /* calibration's version by which its cells are sorted */
 } dls_prediction_row;
 
+enum { DLS_KIND_UNSEEN, DLS_KIND_UNKNOWN, DLS_KIND_KNOWN };
+
 struct dls_predictions {
     dls_prediction_params p;
     const dls_prediction_source *ops;
@@ -35,7 +37,7 @@ struct dls_predictions {
     dls_prediction_row *row; /* first those of the gangs of the trace */
     int32_t n_rows;
     size_t row_cap;
-    uint8_t *kind_seen; /* [kinds] */
+    uint8_t *kind_seen; /* [kinds] DLS_KIND_... */
     /* The candidates of all answered rows, those of a row side by side. */
     dls_shape *shape;
     dls_kept_answer *cell;

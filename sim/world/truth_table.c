@@ -138,8 +138,8 @@ static dls_status table_solo(void *opaque, const dls_truth_ask *ask, dls_solo *o
     *out = (dls_solo){.gamma = GAMMA, .compute_s = 1, .gpu_util = 1};
     note->unknown = q.model < 0 || (!dls_table_find(&s->table, &q, &now) &&
                                     !elsewhere(s, ask->type, q, &now));
+    out->measured = !note->unknown;
     if (note->unknown) {
-        out->unmeasured = true;
         return DLS_OK;
     }
     note->unmeasured = now.unmeasured;

@@ -57,7 +57,7 @@ typedef struct dls_solo {
     double mem_util;     /* 0..1, GPU memory bandwidth; 0 unknown */
     double mem_bytes;    /* GPU memory held on each GPU; 0 unknown */
     double checkpoint_bytes; /* weights and optimiser state; 0 unknown */
-    bool unmeasured;     /* table: nothing of this model is in it, all of this means nothing */
+    bool measured;       /* table: the model is in it; else all of this means nothing */
 } dls_solo;
 
 typedef struct dls_world_params {
