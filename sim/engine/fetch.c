@@ -37,7 +37,6 @@ static inline void fetch_rank(const dls_engine *e, int32_t job)
 {
     const size_t bytes = e->params->sched->job_state_bytes;
     __builtin_prefetch(&e->select.order.member[job]);
-    __builtin_prefetch((const char *)(&e->select.order.member[job] + 1) - 1);
     __builtin_prefetch(&e->col->gpus[job]);
     if (!e->select.backfills) {
         __builtin_prefetch(&e->select.piles.at[job]);
