@@ -24,7 +24,8 @@ typedef struct judging {
     const dls_kernel_rows *rows;
     const dls_hardware *hw;
     const dls_sized_table *table;
-    dls_judged *row; /* [rows] owned by the caller */
+    dls_judged *row;     /* [rows] owned by the caller */
+    dls_numeric numeric; /* of the rows that are judged */
 } judging;
 
 /* Prints a line about the judging rows of one family and GPU (-1: all), nothing if there are none.
@@ -35,7 +36,8 @@ static dls_status print_line(const judging *j, int family, int32_t gpu, dls_erro
     size_t n = 0;
     for (size_t i = 0; i < j->rows->n; i++) {
         const dls_kernel_row *row = &j->rows->row[i];
-        if (row->judge && shown_family(row->k.family) == family && (gpu < 0 || row->gpu == gpu)) {
+        if (row->judge && row->numeric == j->numeric && shown_family(row->k.family) == family &&
+            (gpu < 0 || row->gpu == gpu)) {
             const double s = dls_sized_row_s(row, j->hw, j->table);
             j->row[n] = (dls_judged){.measured = row->seconds,
                                      .predicted = s > 0 ? s : (double)NAN,
@@ -48,7 +50,9 @@ static dls_status print_line(const judging *j, int family, int32_t gpu, dls_erro
         return DLS_OK;
     }
     DLS_TRY(dls_errors_of(j->row, n, &e, err));
-    printf("| %s | %s | %zu |", dls_sized_family_name((dls_sized_family)family),
+    const bool fp32 = j->numeric == DLS_NUMERIC_FP32;
+    printf("| %s%s%s | %s | %zu |", dls_sized_family_name((dls_sized_family)family),
+           fp32 ? "" : ", ", fp32 ? "" : dls_numeric_name((int)j->numeric),
            gpu < 0 ? "all" : j->hw->gpu[gpu].name, e.answered);
     if (e.answered > 0) {
         printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e.median, 100 * e.mean, 100 * e.p90, e.bias);
@@ -65,13 +69,16 @@ static void print_head(void)
          "|---|---|---|---|---|---|---|---|");
 }
 
-static dls_status print_all(const judging *j, dls_error *err)
+static dls_status print_all(const judging *all, dls_error *err)
 {
+    judging j = *all;
     print_head();
-    for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-        const int32_t n = shown_family((dls_sized_family)f) == f ? (int32_t)j->hw->n_gpus : -1;
+    for (int k = 0; k < DLS_SIZED_NUMERICS * DLS_SIZED_FAMILIES; k++) {
+        const int f = k % DLS_SIZED_FAMILIES;
+        const int32_t n = shown_family((dls_sized_family)f) == f ? (int32_t)j.hw->n_gpus : -1;
+        j.numeric = (dls_numeric)(k / DLS_SIZED_FAMILIES);
         for (int32_t g = 0; g <= n; g++) { /* all of them last */
-            DLS_TRY(print_line(j, f, g < n ? g : -1, err));
+            DLS_TRY(print_line(&j, f, g < n ? g : -1, err));
         }
     }
     return DLS_OK;
@@ -107,13 +114,16 @@ static dls_status run(const dls_operators *o, bool fit, const dls_kernel_rows *r
     char path[4200];
     DLS_FREED dls_judged *judged = NULL;
     snprintf(path, sizeof path, "%s/kernels.cfg", o->folder);
+    if (fit && o->constants) { /* what they lack is fitted */
+        DLS_TRY(dls_sized_table_load(o->constants, table, err));
+    }
     DLS_TRY(fit ? dls_sized_fit(rows, hw, NULL, table, err)
                 : dls_sized_table_load(o->constants ? o->constants : path, table, err));
     if (fit && o->output) {
         DLS_TRY(dls_sized_table_save(table, o->output, err));
     }
     DLS_TRY(dls_alloc_array(&judged, rows->n + 1, sizeof *judged, "errors", err));
-    const judging j = {rows, hw, table, judged};
+    const judging j = {rows, hw, table, judged, DLS_NUMERIC_FP32};
     DLS_TRY(print_all(&j, err));
     return fit && o->left_out ? print_left_out(&j, err) : DLS_OK;
 }

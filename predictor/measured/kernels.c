@@ -225,11 +225,12 @@ static dls_kernel kernel_of(const dls_measured_kernel *r)
 double dls_measured_operator_s(const void *model, const dls_measured_kernel *row)
 {
     const dls_opmodel *m = model;
-    const dls_sized_pair by = m->sized && row->numeric == DLS_NUMERIC_FP32
-                                  ? dls_sized_table_for(m->sized, row->gpu, row->work.family)
+    const dls_numeric as = dls_gpu_multiplies_in(row->gpu, row->numeric);
+    const dls_sized_pair by = m->sized
+                                  ? dls_sized_table_for(m->sized, row->gpu, row->work.family, as)
                                   : (dls_sized_pair){0};
     if (by.row) {
-        const dls_sized_gpu gpu = dls_kernel_row_gpu(row->gpu);
+        const dls_sized_gpu gpu = dls_kernel_row_gpu(row->gpu, as);
         return dls_sized_pair_s(&row->work, by, &gpu);
     }
     const dls_rates rates = dls_opmodel_rates(m, row->gpu, row->numeric);

@@ -273,7 +273,9 @@ dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bo
             snprintf(what.where, sizeof what.where, "%.200s:%zu:%zu", path, s->row[i].line,
                      s->row[i].column);
             snprintf(what.msg, sizeof what.msg, "column '%s': %g %s for %s with a batch of %d %s",
-                     s->memory ? "memory_mib" : s->busy ? "busy_ms" : "step_ms",
+                     s->memory ? "memory_mib"
+                     : s->busy ? "busy_ms"
+                               : "step_ms",
                      s->memory ? s->row[i].step_s / MIB : 1e3 * s->row[i].step_s,
                      s->memory ? "MiB" : "ms", s->row[i].model, (int)s->row[i].batch, why);
             s->n_bad++;
@@ -319,6 +321,7 @@ static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const 
         }
         if (why.status == DLS_OK && read_row(t, hw, &row, &why) == DLS_OK) {
             row.fitted = !s->memory && (row.fitted || dls_groupconv_fits(&row));
+            row.host[0] = s->busy ? '\0' : row.host[0]; /* what the host takes is not in it */
             row.step_s *= s->memory ? 1e3 * MIB : 1;
             DLS_TRY(add(s, &row, err));
         } else {

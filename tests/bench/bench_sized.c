@@ -34,8 +34,9 @@ static double fit_s(const dls_hardware *hw, const dls_hw_gpu *gpu, const dls_siz
     dls_error err;
     dls_kernel_rows rows = {.row = calloc(n, sizeof *rows.row), .n = n};
     dls_sized_table fitted = {0};
-    const dls_sized_row *made = dls_sized_table_for(table, gpu, DLS_SIZED_LINEAR).row;
-    const dls_sized_gpu how = dls_kernel_row_gpu(gpu);
+    const dls_sized_row *made =
+        dls_sized_table_for(table, gpu, DLS_SIZED_LINEAR, DLS_NUMERIC_FP32).row;
+    const dls_sized_gpu how = dls_kernel_row_gpu(gpu, DLS_NUMERIC_FP32);
     if (!rows.row) {
         exit(1);
     }

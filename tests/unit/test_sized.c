@@ -83,9 +83,9 @@ TEST(time_grows_with_the_batch)
     tables t = load();
     for (size_t g = 0; g < t.hw.n_gpus; g++) {
         for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-            const dls_sized_pair by =
-                dls_sized_table_for(&t.kernels, &t.hw.gpu[g], (dls_sized_family)f);
-            dls_sized_gpu gpu = dls_kernel_row_gpu(&t.hw.gpu[g]);
+            const dls_sized_pair by = dls_sized_table_for(&t.kernels, &t.hw.gpu[g],
+                                                          (dls_sized_family)f, DLS_NUMERIC_FP32);
+            dls_sized_gpu gpu = dls_kernel_row_gpu(&t.hw.gpu[g], DLS_NUMERIC_FP32);
             if (!by.row && !*t.hw.gpu[g].kernels_like) {
                 continue; /* no GPU, but a core of a processor */
             }
@@ -121,10 +121,22 @@ TEST(relatives)
     const dls_hw_gpu gpu = {.name = "C", .kernels_like = "A B"};
     assert_int_equal(dls_sized_table_put(&t, &a, NULL), DLS_OK);
     assert_int_equal(dls_sized_table_put(&t, &b, NULL), DLS_OK);
-    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM).row->gpu, "A");
-    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM_RAGGED).row->gpu, "A");
-    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_SOFTMAX).row->gpu, "B");
-    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_CONV).row);
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP32).row->gpu,
+                        "A");
+    assert_string_equal(
+        dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM_RAGGED, DLS_NUMERIC_FP32).row->gpu, "A");
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_SOFTMAX, DLS_NUMERIC_FP32).row->gpu,
+                        "B");
+    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_CONV, DLS_NUMERIC_FP32).row);
+    /* Of matrix units nobody lends. */
+    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP16).row);
+    a.numeric = DLS_NUMERIC_FP16;
+    snprintf(a.gpu, sizeof a.gpu, "C");
+    assert_int_equal(dls_sized_table_put(&t, &a, NULL), DLS_OK);
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP16).row->gpu,
+                        "C");
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP32).row->gpu,
+                        "A");
     dls_sized_table_fini(&t);
     assert_true(dls_sized_aligned(512, 1024, 30522));
     assert_true(dls_sized_aligned(196, 64, 196));
@@ -140,14 +152,15 @@ TEST(between_two)
     const dls_sized_kernel k = sample(DLS_SIZED_LINEAR, 64);
     const dls_hw_gpu *card = NULL;
     assert_int_equal(dls_hardware_gpu(&t.hw, "P100-PCIE", &card, NULL), DLS_OK);
-    const dls_sized_gpu how = dls_kernel_row_gpu(card);
+    const dls_sized_gpu how = dls_kernel_row_gpu(card, DLS_NUMERIC_FP32);
     dls_hw_gpu gpu = *card;
     double s[2] = {0, 0};
     snprintf(gpu.name, sizeof gpu.name, "NEW");
     const char *const like[] = {"V100-PCIE", "P4", "NONE V100-PCIE+P4 H100", "NONE+P4 H100"};
     for (int i = 0; i < 4; i++) {
         snprintf(gpu.kernels_like, sizeof gpu.kernels_like, "%s", like[i]);
-        const dls_sized_pair by = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_LINEAR);
+        const dls_sized_pair by =
+            dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_LINEAR, DLS_NUMERIC_FP32);
         const double took = dls_sized_pair_s(&k, by, &how);
         if (i < 2) {
             s[i] = took;
@@ -158,7 +171,8 @@ TEST(between_two)
     assert_true(fabs(s[0] / s[1] - 1) > 0.01);
     snprintf(gpu.name, sizeof gpu.name, "P4");
     snprintf(gpu.kernels_like, sizeof gpu.kernels_like, "V100-PCIE+H100");
-    const dls_sized_pair own = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_LINEAR);
+    const dls_sized_pair own =
+        dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_LINEAR, DLS_NUMERIC_FP32);
     assert_string_equal(own.row->gpu, "P4");
     assert_null(own.other);
     unload(&t);
@@ -172,20 +186,20 @@ TEST(usual_tiles_of_another_chip)
     dls_sized_kernel k = sample(DLS_SIZED_BMM, 64);
     const dls_hw_gpu *card = NULL;
     assert_int_equal(dls_hardware_gpu(&t.hw, "A100-PCIE", &card, NULL), DLS_OK);
-    const dls_sized_gpu how = dls_kernel_row_gpu(card);
+    const dls_sized_gpu how = dls_kernel_row_gpu(card, DLS_NUMERIC_FP32);
     dls_hw_gpu gpu = *card;
     k.b = 4096;
     k.m = 64;
     k.n = k.k = 1024;
-    const double own =
-        dls_sized_pair_s(&k, dls_sized_table_for(&t.kernels, card, DLS_SIZED_BMM), &how);
+    const double own = dls_sized_pair_s(
+        &k, dls_sized_table_for(&t.kernels, card, DLS_SIZED_BMM, DLS_NUMERIC_FP32), &how);
     snprintf(gpu.kernels_like, sizeof gpu.kernels_like, "A100-PCIE");
     snprintf(gpu.name, sizeof gpu.name, "A100-96GB");
-    dls_sized_pair by = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_BMM);
+    dls_sized_pair by = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP32);
     assert_false(by.lent);
     assert_true(dls_sized_pair_s(&k, by, &how) == own);
     snprintf(gpu.name, sizeof gpu.name, "B100");
-    by = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_BMM);
+    by = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP32);
     assert_true(by.lent);
     assert_true(dls_sized_pair_s(&k, by, &how) < 0.75 * own);
     unload(&t);
@@ -299,8 +313,9 @@ TEST(fit_finds_what_made_the_rows)
     dls_sized_table fitted = {0};
     const dls_hw_gpu *card;
     assert_int_equal(dls_hardware_gpu(&t.hw, "T4", &card, NULL), DLS_OK);
-    const dls_sized_row *made = dls_sized_table_find(&t.kernels, "T4", DLS_SIZED_BMM_RAGGED);
-    const dls_sized_gpu how = dls_kernel_row_gpu(card);
+    const dls_sized_row *made =
+        dls_sized_table_find(&t.kernels, "T4", DLS_SIZED_BMM_RAGGED, DLS_NUMERIC_FP32);
+    const dls_sized_gpu how = dls_kernel_row_gpu(card, DLS_NUMERIC_FP32);
     const size_t n = 600;
     rows.row = calloc(n, sizeof *rows.row);
     rows.n = n;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "workload/operator/model.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,20 +25,23 @@ void dls_kernel_rows_fini(dls_kernel_rows *rows)
     }
 }
 
-dls_sized_gpu dls_kernel_row_gpu(const dls_hw_gpu *gpu)
+dls_sized_gpu dls_kernel_row_gpu(const dls_hw_gpu *gpu, dls_numeric numeric)
 {
-    return (dls_sized_gpu){.flops = gpu->fp32_flops,
+    const bool half = numeric == DLS_NUMERIC_FP16;
+    return (dls_sized_gpu){.flops = half                          ? gpu->fp16_flops
+                                    : numeric == DLS_NUMERIC_TF32 ? gpu->tf32_flops
+                                                                  : gpu->fp32_flops,
                            .mem_bps = gpu->mem_bps,
                            .multiprocessors = gpu->multiprocessors > 0
                                                   ? gpu->multiprocessors
                                                   : gpu->fp32_flops / USUAL_SM_FLOPS,
-                           .element_bytes = WORD,
+                           .element_bytes = half ? WORD / 2 : WORD,
                            .alone = true};
 }
 
 typedef struct reader {
     dls_csv csv;
-    int gpu, op, time, name, all_names;
+    int gpu, op, precision, time, name, all_names;
     int size[DLS_KERNEL_SIZES];
     const dls_hardware *hw;
 } reader;
@@ -100,6 +104,7 @@ static dls_status bind(reader *r, dls_error *err)
 {
     const dls_csv_bind binds[] = {{"gpu", &r->gpu, true},
                                   {"op", &r->op, true},
+                                  {"precision", &r->precision, false},
                                   {"latency_ms", &r->time, true},
                                   {"kernel", &r->name, false},
                                   {"all_kernels", &r->all_names, false},
@@ -192,7 +197,9 @@ static void read_tile(reader *r, dls_kernel_row *row)
     const char *fused = strstr(name, "winograd") ? strstr(name, "_tile") : NULL;
     row->tile_list = -1;
     if (row->k.family != DLS_SIZED_CONV) {
-        if (sizes_behind(name, "sgemm_", &m, &n) || sizes_behind(name, "tilesize", &m, &n)) {
+        if (sizes_behind(name, "sgemm_", &m, &n) || sizes_behind(name, "tilesize", &m, &n) ||
+            sizes_behind(name, "gemm_", &m, &n) || sizes_behind(name, "nvjet_sm90_tst_", &m, &n) ||
+            sizes_behind(name, "nvjet_sm90_hsh_", &m, &n)) {
             row->tile_list = 0;
         }
     } else if (fused && strlen(fused) > 8) {
@@ -239,6 +246,13 @@ static dls_status read_row(reader *r, dls_kernel_row *row, dls_error *err)
                             "the image is smaller than the kernel");
     }
     row->gpu = (int32_t)(hw - r->hw->gpu);
+    row->numeric = DLS_NUMERIC_FP32;
+    const char *precision = dls_csv_text(&r->csv, r->precision);
+    if (precision[0] && !dls_numeric_find(precision, &row->numeric)) {
+        return dls_csv_fail(&r->csv, r->precision, err, "\"%s\" is not fp32, tf32, fp16 or bf16",
+                            precision);
+    }
+    row->numeric = dls_gpu_multiplies_in(hw, row->numeric);
     row->seconds = 1e-12 * (double)picoseconds;
     read_tile(r, row);
     return DLS_OK;

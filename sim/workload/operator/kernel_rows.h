@@ -46,7 +46,8 @@ dls_sized_kernel dls_kernel_operation_of(const dls_kernel_operation *o,
 
 typedef struct dls_kernel_row {
     dls_sized_kernel k;
-    int32_t gpu; /* row of the hardware */
+    int32_t gpu;         /* row of the hardware */
+    dls_numeric numeric; /* whose units multiply: fp32, tf32 or fp16 */
     double seconds;
     bool judge;       /* one shape in five, by a hash of its text: the same on all GPUs */
     int8_t tile_list; /* of the library's kernel, by its name; -1: not known */
@@ -65,7 +66,7 @@ void dls_kernel_rows_fini(dls_kernel_rows *rows); /* NULL-safe */
 dls_status dls_kernel_rows_read(dls_kernel_rows *rows, const char *path, const dls_hardware *hw,
                                 dls_error *err) DLS_MUST_CHECK;
 
-/* How the GPU of a row looks to the formula, measured alone, in 32 bits. */
-dls_sized_gpu dls_kernel_row_gpu(const dls_hw_gpu *gpu);
+/* How the GPU of a row looks to the formula, measured alone. */
+dls_sized_gpu dls_kernel_row_gpu(const dls_hw_gpu *gpu, dls_numeric numeric);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define LAUNCH_PER_TENSOR 0.3 /* of a launch: the optimiser works on several tensors at a time */
 #define WORD_BYTES 4.0
-#define WORDS_TO_ADD 3.0 /* two gradients read, one written */
+#define WORDS_TO_ADD 3.0   /* two gradients read, one written */
 #define CORE_BPS 12e9      /* memory of a core: EPYC-CORE of gpus.cfg */
 #define COPY_BPS 8.4e9     /* 108 copies to an A100, 423 MB (HolisticTraceAnalysis) */
 #define PASSES_TO_MAKE 3.0 /* written; read and written once more where the GPU copies it from */
@@ -135,6 +135,7 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
         factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
     const double own = factors_for(model, gpu, gpu->like, as).compute;
     dls_rates r = {.launch_s = model->launch_s[as],
+                   .fp32_flops = gpu->fp32_flops,
                    .derate = 1,
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
                    .mem_bps = gpu->mem_bps * factor.memory * model->eta[as][DLS_KERNEL_MEMORY]};
@@ -145,11 +146,10 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     if (as == DLS_NUMERIC_FP16) {
         r.groupconv = model->groupconv;
     }
-    r.gpu = dls_kernel_row_gpu(gpu);
+    r.gpu = dls_kernel_row_gpu(gpu, as);
     r.gpu.alone = false;
-    /* No kernel of matrix units was measured. */
-    for (int f = 0; model->sized && fp32 && f < DLS_SIZED_FAMILIES; f++) {
-        r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f);
+    for (int f = 0; model->sized && f < DLS_SIZED_FAMILIES; f++) {
+        r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f, as);
         if (r.sized[f].row) {
             const char *from = r.sized[f].row->gpu;
             r.clock[f] = strcasecmp(from, gpu->name) == 0 ? 1
@@ -203,7 +203,8 @@ static dls_sized_kernel product_at(const dls_product *p, double batch)
         [DLS_GROWS_DEPTH] = &k.n,
         [DLS_GROWS_COLUMNS] = &k.k,
     };
-    /* Alignment and family are the layer's: a batch more or less changes no kernel of the library. */
+    /* Alignment and family are the layer's: a batch more or less changes no kernel of the library.
+     */
     double *const size_of_batch = size[p->grows], at = *size_of_batch;
     *size_of_batch = ALIGNED;
     const bool ragged = !dls_sized_aligned(k.m, k.n, k.k);
@@ -259,8 +260,11 @@ static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
         !sized_kernel(k, batch, &work) || !rates->sized[work.family].row) {
         return 0;
     }
-    return dls_sized_pair_s(&work, rates->sized[work.family], &rates->gpu) /
-           (rates->eta[k->family] * rates->clock[work.family]);
+    /* A family's efficiency in 16 bits and tf32 is of the data sheet's rate, not of the kernels'.
+     */
+    const dls_sized_pair by = rates->sized[work.family];
+    const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? rates->eta[k->family] : 1;
+    return dls_sized_pair_s(&work, by, &rates->gpu) / (eta * rates->clock[work.family]);
 }
 
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
@@ -279,7 +283,7 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     }
     const double bytes = dls_kernel_bytes(k, rates, batch), memory = bytes / rates->mem_bps;
     const double grouped = dls_groupconv_s(&rates->groupconv, k, batch, bytes / k->repeats,
-                                           rates->gpu.mem_bps, rates->gpu.flops);
+                                           rates->gpu.mem_bps, rates->fp32_flops);
     if (grouped > 0) {
         return rates->derate * k->repeats * (grouped + rates->launch_s);
     }
@@ -307,10 +311,12 @@ dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double bat
     for (size_t i = 0; i < w->n_kernels; i++) {
         const double s = dls_kernel_s(&w->kernel[i], rates, batch);
         *(w->kernel[i].backward ? &step.backward_s : &step.forward_s) += s;
+        step.runs += s > 0 ? w->kernel[i].repeats : 0;
     }
     const double byte_s = rates->op ? rates->op->byte_s[DLS_FAMILY_OPTIMISER] : 1 / rates->mem_bps;
     step.update_s =
         rates->derate * (dls_update_bytes(w) * byte_s + dls_update_runs(w) * rates->launch_s);
+    step.runs += dls_update_runs(w);
     step.gpu_s = step.forward_s + step.backward_s + step.update_s;
     step.added_s = rates->derate * (WORDS_TO_ADD * WORD_BYTES * w->params * byte_s +
                                     (double)w->n_tensors * rates->launch_s);
@@ -323,7 +329,8 @@ double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_ho
         return step->gpu_s;
     }
     const double gpu = (host ? host->slowdown : 1) * step->gpu_s;
-    const double floor_s = host ? host->floor_s + host->floor_per_op_s * w->n_ops : 0;
+    const double floor_s =
+        host ? host->floor_s + host->floor_per_op_s * w->n_ops + host->launch_s * step->runs : 0;
     const double least = fmax(floor_s, step->input_s);
     return sqrt(hypot(gpu * gpu, least * least));
 }

@@ -44,6 +44,7 @@ typedef struct dls_host {
     double slowdown;       /* of GPU work against tuned benchmarks, >= 0 */
     double floor_s;        /* a step takes at least about this */
     double floor_per_op_s; /* more floor for each forward operation */
+    double launch_s;       /* and for each kernel that it launches */
 } dls_host;
 
 /* What operations of a processor cost, by the family of the operation, fitted to whole steps
@@ -107,6 +108,7 @@ typedef struct dls_rates {
     double flops[DLS_KERNEL_FAMILIES]; /* per second; 0 for DLS_KERNEL_MEMORY */
     double mem_bps, launch_s, derate;
     double element_bytes;
+    double fp32_flops;           /* data sheet */
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
     dls_sized_gpu gpu;                        /* for the sized model and groupconv: data sheet */
@@ -137,6 +139,7 @@ double dls_update_runs(const dls_workload *w);
 typedef struct dls_step {
     double forward_s, backward_s, update_s;
     double gpu_s;   /* their sum */
+    double runs;    /* kernels that the host launches */
     double added_s; /* instead of the update: gradients are added to those of the steps before */
     double input_s; /* of the host meanwhile, to make the next input; 0: others do it beforehand */
 } dls_step;

@@ -131,6 +131,9 @@ static dls_status read_cluster(const config_t *cfg, const char *path, dls_opmode
         DLS_TRY(dls_cfg_number(at, path, "slowdown", LEAST, &h->slowdown, err));
         DLS_TRY(dls_cfg_number(at, path, "floor_s", 0, &h->floor_s, err));
         DLS_TRY(dls_cfg_number(at, path, "floor_per_op_s", 0, &h->floor_per_op_s, err));
+        if (config_setting_get_member(at, "launch_s")) {
+            DLS_TRY(dls_cfg_number(at, path, "launch_s", 0, &h->launch_s, err));
+        }
     }
     DLS_TRY(rows_of(cfg, path, "fabrics", &list, &m->n_fabrics, err));
     for (size_t i = 0; i < m->n_fabrics; i++) {
@@ -242,6 +245,9 @@ static void write_cluster(FILE *to, const dls_opmodel *m)
         number(to, "slowdown", h->slowdown);
         number(to, "floor_s", h->floor_s);
         number(to, "floor_per_op_s", h->floor_per_op_s);
+        if (h->launch_s > 0) {
+            number(to, "launch_s", h->launch_s);
+        }
         fputs(i + 1 < m->n_hosts ? "},\n" : "}\n", to);
     }
     fputs(");\n\n# What a step's exchange of gradients costs on them.\nfabrics = (\n", to);

@@ -25,6 +25,7 @@
 #ifndef DLS_OPERATOR_SIZED_H
 #define DLS_OPERATOR_SIZED_H
 
+#include "workload/graph/graph.h"
 #include "workload/operator/hardware.h"
 
 #include <stdbool.h>
@@ -130,6 +131,7 @@ enum { DLS_ELEMENTS_CONSTANTS(XX) DLS_ELEMENTS_N };
 #undef XX
 
 #define DLS_SIZED_TILES 7
+#define DLS_SIZED_NUMERICS 3   /* fp32, tf32, fp16 */
 #define DLS_SIZED_CONSTANTS 20 /* the most that a family has, rates of tiles with them */
 
 /* Rows by columns of a result; Winograd's fused kernel: images by rows by columns of an output. */
@@ -142,6 +144,7 @@ typedef struct dls_tile {
 typedef struct dls_sized_row {
     char gpu[DLS_HW_NAME];
     dls_sized_family family;
+    dls_numeric numeric; /* fp32, tf32, or fp16, which stands for bf16, too */
     double c[DLS_SIZED_CONSTANTS];
     dls_tile tile[3][DLS_SIZED_TILES]; /* products use the first list */
     uint8_t n_tiles[3];
@@ -192,9 +195,9 @@ typedef struct dls_sized_table {
 } dls_sized_table;
 
 void dls_sized_table_fini(dls_sized_table *t); /* NULL-safe */
-/* The row of that GPU and family, or NULL. */
+/* The row of that GPU, family and precision, or NULL. */
 dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
-                                    dls_sized_family family);
+                                    dls_sized_family family, dls_numeric numeric);
 /* Whose constants say what a GPU does: its own, one relative's, or those of two that it lies
  * between. */
 typedef struct dls_sized_pair {
@@ -204,9 +207,9 @@ typedef struct dls_sized_pair {
 } dls_sized_pair;
 
 /* Its own, else (products) the other of aligned and ragged, else the same of the first of its
- * kernels_like ("A B+C": A, else B and C) of which there are any. */
+ * kernels_like ("A B+C": A, else B and C) of which there are any; of matrix units its own alone. */
 dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
-                                   dls_sized_family family);
+                                   dls_sized_family family, dls_numeric numeric);
 /* One run by a pair with a row: of two the geometric mean. */
 double dls_sized_pair_s(const dls_sized_kernel *k, dls_sized_pair by, const dls_sized_gpu *gpu);
 dls_status dls_sized_table_put(dls_sized_table *t, const dls_sized_row *row,

@@ -24,10 +24,11 @@ void dls_sized_table_fini(dls_sized_table *t)
 }
 
 dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
-                                    dls_sized_family family)
+                                    dls_sized_family family, dls_numeric numeric)
 {
     for (size_t i = 0; i < t->n; i++) {
-        if (t->row[i].family == family && strcasecmp(t->row[i].gpu, gpu) == 0) {
+        if (t->row[i].family == family && t->row[i].numeric == numeric &&
+            strcasecmp(t->row[i].gpu, gpu) == 0) {
             return &t->row[i];
         }
     }
@@ -35,24 +36,27 @@ dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
 }
 
 /* The family, else the same kernels at the other alignment. */
-static const dls_sized_row *own(const dls_sized_table *t, const char *gpu, dls_sized_family family)
+static const dls_sized_row *own(const dls_sized_table *t, const char *gpu, dls_sized_family family,
+                                dls_numeric numeric)
 {
-    const dls_sized_row *row = dls_sized_table_find(t, gpu, family);
+    const dls_sized_row *row = dls_sized_table_find(t, gpu, family, numeric);
     return row || !dls_sized_has_rates(family)
                ? row
-               : dls_sized_table_find(t, gpu, (dls_sized_family)(family ^ 1));
+               : dls_sized_table_find(t, gpu, (dls_sized_family)(family ^ 1), numeric);
 }
 
 dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
-                                   dls_sized_family family)
+                                   dls_sized_family family, dls_numeric numeric)
 {
-    dls_sized_pair by = {own(t, gpu->name, family), NULL, 1, false};
+    const bool lends = numeric == DLS_NUMERIC_FP32;
+    dls_sized_pair by = {own(t, gpu->name, family, numeric), NULL, 1, false};
     by.clock = !by.row && gpu->kernels_clock > 0 ? gpu->kernels_clock : 1;
-    for (const char *at = by.row ? "" : gpu->kernels_like; *at && (!by.row || at[-1] == '+');) {
+    for (const char *at = by.row || !lends ? "" : gpu->kernels_like;
+         *at && (!by.row || at[-1] == '+');) {
         char name[DLS_HW_NAME];
         const size_t len = strcspn(at, " +");
         snprintf(name, sizeof name, "%.*s", (int)len, at);
-        *(by.row ? &by.other : &by.row) = own(t, name, family);
+        *(by.row ? &by.other : &by.row) = own(t, name, family, numeric);
         at += len + (at[len] != '\0');
     }
     by.lent = by.row && !dls_hardware_same_chip(by.row->gpu, gpu->name);
@@ -61,7 +65,7 @@ dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *g
 
 dls_status dls_sized_table_put(dls_sized_table *t, const dls_sized_row *row, dls_error *err)
 {
-    dls_sized_row *old = dls_sized_table_find(t, row->gpu, row->family);
+    dls_sized_row *old = dls_sized_table_find(t, row->gpu, row->family, row->numeric);
     if (!old) {
         DLS_TRY(dls_grow(&t->row, &t->cap, t->n + 1, sizeof *t->row, err));
         old = &t->row[t->n++];
@@ -116,12 +120,16 @@ static dls_status read_rates(const config_setting_t *at, const char *path, dls_s
 static dls_status read_row(const config_setting_t *at, const char *path, dls_sized_row *row,
                            dls_error *err)
 {
-    char family[32] = "";
+    char family[32] = "", numeric[16] = "fp32";
     int f = 0;
     size_t n = 0;
     *row = (dls_sized_row){.family = DLS_SIZED_LINEAR};
     DLS_TRY(dls_cfg_name(at, path, "gpu", false, row->gpu, sizeof row->gpu, err));
     DLS_TRY(dls_cfg_name(at, path, "family", false, family, sizeof family, err));
+    DLS_TRY(dls_cfg_name(at, path, "numeric", true, numeric, sizeof numeric, err));
+    if (!dls_numeric_find(numeric, &row->numeric) || row->numeric == DLS_NUMERIC_BF16) {
+        return dls_cfg_fail(at, path, err, "numeric = \"%s\": fp32, tf32 or fp16", numeric);
+    }
     while (f < DLS_SIZED_FAMILIES && strcmp(dls_sized_family_name(f), family) != 0) {
         f++;
     }
@@ -152,7 +160,7 @@ static dls_status read_table(const config_t *cfg, const char *path, dls_sized_ta
         const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
         dls_sized_row row;
         DLS_TRY(read_row(at, path, &row, err));
-        if (dls_sized_table_find(t, row.gpu, row.family)) {
+        if (dls_sized_table_find(t, row.gpu, row.family, row.numeric)) {
             return dls_cfg_fail(at, path, err, "%s of %s stands here twice",
                                 dls_sized_family_name(row.family), row.gpu);
         }
@@ -216,6 +224,9 @@ static dls_status put_table(FILE *to, void *what, dls_error *err)
         const dls_sized_constant *constant = dls_sized_constants(row->family, &n);
         fprintf(to, "  { gpu = \"%s\"; family = \"%s\";", row->gpu,
                 dls_sized_family_name(row->family));
+        if (row->numeric != DLS_NUMERIC_FP32) {
+            fprintf(to, " numeric = \"%s\";", dls_numeric_name(row->numeric));
+        }
         write_tiles(to, row);
         if (dls_sized_has_rates(row->family)) {
             for (int k = 0; k < row->n_tiles[0]; k++) {

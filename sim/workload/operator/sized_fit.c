@@ -131,11 +131,11 @@ static void expect(group *g, const dls_sized_row *relative)
 static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *table, dls_error *err)
 {
     double x[DLS_FIT_MAX];
-    g->gpu = dls_kernel_row_gpu(gpu);
+    g->gpu = dls_kernel_row_gpu(gpu, g->row.numeric);
     snprintf(g->row.gpu, sizeof g->row.gpu, "%s", gpu->name);
     usual_tiles(g);
     const dls_sized_row *relative =
-        g->n < ROWS_OWN ? dls_sized_table_for(table, gpu, g->row.family).row : NULL;
+        g->n < ROWS_OWN ? dls_sized_table_for(table, gpu, g->row.family, g->row.numeric).row : NULL;
     expect(g, relative && relative->family == g->row.family ? relative : NULL);
     g->stride = (g->n + ROWS_MOST - 1) / ROWS_MOST;
     g->fit.n_residuals = (g->n + g->stride - 1) / g->stride;
@@ -147,12 +147,13 @@ static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *ta
 }
 
 /* Rows of a GPU and family that fit, into at. */
-static size_t select(const dls_kernel_rows *rows, int32_t gpu, dls_sized_family family, size_t *at)
+static size_t select(const dls_kernel_rows *rows, int32_t gpu, dls_sized_family family,
+                     dls_numeric numeric, size_t *at)
 {
     size_t n = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const dls_kernel_row *row = &rows->row[i];
-        if (row->gpu == gpu && row->k.family == family && !row->judge) {
+        if (row->gpu == gpu && row->k.family == family && row->numeric == numeric && !row->judge) {
             at[n++] = i;
         }
     }
@@ -161,11 +162,14 @@ static size_t select(const dls_kernel_rows *rows, int32_t gpu, dls_sized_family 
 
 /* One family: GPUs in the order of how many rows they have. */
 static dls_status fit_family(const dls_kernel_rows *rows, const dls_hardware *hw,
-                             const dls_hw_gpu *left_out, dls_sized_family family, size_t *at,
-                             size_t *count, dls_sized_table *table, dls_error *err)
+                             const dls_hw_gpu *left_out, dls_sized_family family,
+                             dls_numeric numeric, size_t *at, size_t *count, dls_sized_table *table,
+                             dls_error *err)
 {
     for (size_t i = 0; i < hw->n_gpus; i++) {
-        count[i] = &hw->gpu[i] == left_out ? 0 : select(rows, (int32_t)i, family, at);
+        const bool known = dls_sized_table_find(table, hw->gpu[i].name, family, numeric) != NULL;
+        count[i] =
+            known || &hw->gpu[i] == left_out ? 0 : select(rows, (int32_t)i, family, numeric, at);
     }
     for (;;) {
         size_t most = 0;
@@ -175,8 +179,8 @@ static dls_status fit_family(const dls_kernel_rows *rows, const dls_hardware *hw
         if (count[most] < ROWS_LEAST) {
             return DLS_OK;
         }
-        group g = {.rows = rows, .at = at, .row = {.family = family}};
-        g.n = select(rows, (int32_t)most, family, at);
+        group g = {.rows = rows, .at = at, .row = {.family = family, .numeric = numeric}};
+        g.n = select(rows, (int32_t)most, family, numeric, at);
         count[most] = 0;
         DLS_TRY(fit_group(&g, &hw->gpu[most], table, err));
     }
@@ -188,8 +192,10 @@ dls_status dls_sized_fit(const dls_kernel_rows *rows, const dls_hardware *hw,
     const size_t n = rows->n + hw->n_gpus + 1;
     size_t *at = dls_alloc(n * sizeof *at);
     dls_status status = at ? DLS_OK : dls_nomem(err, "kernels", n * sizeof *at);
-    for (int f = 0; f < DLS_SIZED_FAMILIES && status == DLS_OK; f++) {
-        status = fit_family(rows, hw, left_out, (dls_sized_family)f, at, at + rows->n, table, err);
+    for (int f = 0; f < DLS_SIZED_NUMERICS * DLS_SIZED_FAMILIES && status == DLS_OK; f++) {
+        const dls_numeric numeric = (dls_numeric)(f / DLS_SIZED_FAMILIES);
+        status = fit_family(rows, hw, left_out, (dls_sized_family)(f % DLS_SIZED_FAMILIES), numeric,
+                            at, at + rows->n, table, err);
     }
     dls_free(at);
     if (status == DLS_OK && table->n == 0) {
@@ -202,7 +208,7 @@ double dls_sized_row_s(const dls_kernel_row *row, const dls_hardware *hw,
                        const dls_sized_table *table)
 {
     const dls_hw_gpu *gpu = &hw->gpu[row->gpu];
-    const dls_sized_pair by = dls_sized_table_for(table, gpu, row->k.family);
-    const dls_sized_gpu how = dls_kernel_row_gpu(gpu);
+    const dls_sized_pair by = dls_sized_table_for(table, gpu, row->k.family, row->numeric);
+    const dls_sized_gpu how = dls_kernel_row_gpu(gpu, row->numeric);
     return by.row ? dls_sized_pair_s(&row->k, by, &how) : 0;
 }
