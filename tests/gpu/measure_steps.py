@@ -3,195 +3,245 @@
 """Times whole training steps on this GPU with PyTorch (timm, torchvision, transformers): rows of the CSV that
 `dlsim evaluate --measured` reads (docs/measured.md).
 
-    python3 tests/gpu/measure_steps.py --out=steps.csv [--seconds=500] [--benchmark]
+    python3 tests/gpu/measure_steps.py --out=steps.csv [--seconds=500] [--benchmark] [--only=NAME]
 
-step_ms: median between events; host_ms: what the host takes to enqueue a step that finds the GPU idle; busy_ms, kernels, by: by the
-profiler, the sum of kernel times, their number, and both by kind. Eager, random inputs, cross entropy; SGD with momentum for
-networks of images, AdamW for transformers (eager attention).
+step_ms: median between events; host_ms: what the host takes to enqueue a step that finds the GPU idle; busy_ms, kernels, by:
+by the profiler, the sum of kernel times, their number, and both by kind. Eager, random inputs, cross entropy; SGD with
+momentum for networks of images, AdamW for transformers (eager attention).
 """
-import argparse, csv, gc, statistics, time
+import argparse
+import csv
+import gc
+import statistics
+import sys
+import time
+
 import torch
-import torch.nn.functional as F
-from torch.profiler import profile, ProfilerActivity
+from torch.profiler import ProfilerActivity, profile
 
-ap = argparse.ArgumentParser()
-ap.add_argument("--seconds", type=float, default=500)
-ap.add_argument("--out", required=True)
-ap.add_argument("--benchmark", action="store_true", help="cudnn.benchmark")
-a = ap.parse_args()
-begin = time.monotonic()
-dev = "cuda"
-gpu = torch.cuda.get_device_name()
-torch.backends.cudnn.benchmark = a.benchmark
-import timm
-from timm.layers import set_fused_attn
-set_fused_attn(False)
+DEVICE = "cuda"
+ALL = [("bf16", ""), ("fp32", ""), ("tf32", ""), ("amp", "")]
+THREE = ALL[:3]
+IMAGES = [("bf16", "nhwc"), ("tf32", "nchw"), ("fp32", "nchw")]
+MORE_IMAGES = IMAGES + [("amp", "nhwc"), ("amp", "nchw")]
+HOST_BOUND = IMAGES[:1]  # at 8 samples: what the host can feed
 
+# (network, pixels of an edge, batch, precisions and layouts); of timm, or of torchvision where it says so.
+IMAGE_NETWORKS = [(name, pixels, batch, formats)
+                  for name, pixels, usual in [("resnet50", 224, 64), ("vgg16", 224, 64), ("torchvision/alexnet", 224, 256),
+                                              ("inception_v3", 299, 64), ("resnet18", 224, 128), ("resnet152", 224, 64),
+                                              ("inception_v4", 299, 64), ("densenet121", 224, 64)]
+                  for batch, formats in [(usual, MORE_IMAGES), (8, HOST_BOUND)]]
+IMAGE_NETWORKS += [(name, 224, 128, THREE) for name in ("vit_base_patch16_224", "swin_tiny_patch4_window7_224", "mixer_b16_224")]
+IMAGE_NETWORKS += [(name, 224, batch, IMAGES) for name, batch in [
+    ("resnet50", 256), ("mobilenetv2_100", 256), ("convnext_tiny", 128), ("resnet50_gn", 128), ("efficientnet_b0", 256),
+    ("resnext50_32x4d", 128), ("densenet121", 128), ("regnety_032", 128), ("seresnet50", 128), ("torchvision/googlenet", 256),
+    ("wide_resnet50_2", 128), ("vgg11", 128), ("resnet101", 128), ("dla60", 128), ("hrnet_w18", 64), ("ghostnet_100", 256)]]
+IMAGE_NETWORKS += [("deit3_small_patch16_224", 224, 256, THREE), ("xception41", 299, 64, IMAGES)]
 
-def hf(kind):
-    import transformers as T
-    T.logging.set_verbosity_error()
-    mk = {
-        "bert_base": lambda: (T.BertForMaskedLM, T.BertConfig()),
-        "bert_large": lambda: (T.BertForMaskedLM, T.BertConfig(hidden_size=1024, num_hidden_layers=24, num_attention_heads=16, intermediate_size=4096)),
-        "roberta_base": lambda: (T.RobertaForMaskedLM, T.RobertaConfig(vocab_size=50265, max_position_embeddings=514, type_vocab_size=1)),
-        "distilbert_base": lambda: (T.DistilBertForMaskedLM, T.DistilBertConfig()),
-        "albert_base": lambda: (T.AlbertForMaskedLM, T.AlbertConfig(hidden_size=768, num_attention_heads=12, intermediate_size=3072)),
-        "gpt2_small": lambda: (T.GPT2LMHeadModel, T.GPT2Config()),
-        "gpt2_medium": lambda: (T.GPT2LMHeadModel, T.GPT2Config(n_embd=1024, n_layer=24, n_head=16)),
-        "gpt2_large": lambda: (T.GPT2LMHeadModel, T.GPT2Config(n_embd=1280, n_layer=36, n_head=20)),
-        "opt_125m": lambda: (T.OPTForCausalLM, T.OPTConfig()),
-        "opt_13b": lambda: (T.OPTForCausalLM, T.OPTConfig(hidden_size=2048, num_hidden_layers=24, num_attention_heads=32, ffn_dim=8192, word_embed_proj_dim=2048)),
-        "t5_base": lambda: (T.T5ForConditionalGeneration, T.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12, decoder_start_token_id=0)),
-    }[kind]
-    cls, cfg = mk()
-    cfg.use_cache = False
-    cfg._attn_implementation = "eager"
-    return cls._from_config(cfg, attn_implementation="eager"), cfg.vocab_size
+# (network, class and configuration of transformers, sizes, tokens, batch, precisions).
+TEXT_NETWORKS = [
+    ("bert_base", "BertForMaskedLM", "BertConfig", {}, 128, 64, ALL),
+    ("bert_large", "BertForMaskedLM", "BertConfig",
+     {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}, 512, 8, ALL),
+    ("gpt2_small", "GPT2LMHeadModel", "GPT2Config", {}, 1024, 8, ALL),
+    ("gpt2_large", "GPT2LMHeadModel", "GPT2Config", {"n_embd": 1280, "n_layer": 36, "n_head": 20}, 1024, 4, ALL),
+    ("opt_125m", "OPTForCausalLM", "OPTConfig", {}, 1024, 8, ALL),
+    ("distilbert_base", "DistilBertForMaskedLM", "DistilBertConfig", {}, 512, 16, THREE),
+    ("t5_base", "T5ForConditionalGeneration", "T5Config",
+     {"d_model": 768, "d_ff": 3072, "num_layers": 12, "num_heads": 12, "decoder_start_token_id": 0}, 512, 16, THREE),
+    ("gpt2_medium", "GPT2LMHeadModel", "GPT2Config", {"n_embd": 1024, "n_layer": 24, "n_head": 16}, 1024, 4, THREE),
+    ("opt_13b", "OPTForCausalLM", "OPTConfig",
+     {"hidden_size": 2048, "num_hidden_layers": 24, "num_attention_heads": 32, "ffn_dim": 8192, "word_embed_proj_dim": 2048},
+     1024, 2, THREE),
+    ("roberta_base", "RobertaForMaskedLM", "RobertaConfig",
+     {"vocab_size": 50265, "max_position_embeddings": 514, "type_vocab_size": 1}, 512, 16, THREE),
+    ("albert_base", "AlbertForMaskedLM", "AlbertConfig",
+     {"hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072}, 512, 16, THREE),
+]
 
-
-def tv(name):
-    import torchvision
-    kw = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
-    if name == "googlenet":
-        kw["aux_logits"] = False
-    return getattr(torchvision.models, name)(weights=None, **kw)
+# What dlsim calls networks of timm that it knows by another name.
+NAMES = {"resnet18": "resnet18_imagenet", "resnet50": "resnet50_v15", "resnet101": "resnet101_v15", "resnet152": "resnet152_v15"}
 
 # By words of a kernel's name, the first that fits.
-KINDS = [("gemm", ("gemm", "nvjet", "cutlass", "splitk", "gemv")), ("conv", ("conv", "winograd", "fft", "implicit", "dgrad", "wgrad", "fprop", "xmma")),
+KINDS = [("gemm", ("gemm", "nvjet", "cutlass", "splitk", "gemv")),
+         ("conv", ("conv", "winograd", "fft", "implicit", "dgrad", "wgrad", "fprop", "xmma")),
          ("norm", ("norm", "bn_")), ("softmax", ("softmax",)), ("pool", ("pool",)), ("layout", ("nchw", "nhwc", "transpose")),
          ("copy", ("memcpy", "memset", "copy")), ("update", ("multi_tensor", "foreach", "adam")), ("reduce", ("reduce",)),
          ("dropout", ("dropout", "distribution")), ("embedding", ("embedding", "index")), ("elements", ("elementwise", "pointwise"))]
-FIELDS = ["gpu", "model", "precision", "layout", "batch", "image", "sequence", "optimiser_used", "step_ms", "forward_ms",
-          "spread", "host_ms", "kernels", "busy_ms", "peak_mib", "reserved_mib", "memory_mib", "framework", "by"]
-f = open(a.out, "w", newline="")
-out = csv.DictWriter(f, FIELDS); out.writeheader()
 
-cache = {}
+FIELDS = ["gpu", "model", "precision", "layout", "batch", "image", "sequence", "optimiser_used", "step_ms", "forward_ms", "spread",
+          "host_ms", "kernels", "busy_ms", "peak_mib", "reserved_mib", "memory_mib", "framework", "by"]
 
 
-def build(spec):
-    """(model, inputs maker, step) of a spec; the last one is kept between precisions."""
-    key = spec["model"]
-    if cache.get("key") == key:
-        return cache["net"], cache["vocab"]
-    cache.clear(); gc.collect()
-    torch.cuda.empty_cache()
-    torch.manual_seed(0)
-    vocab = None
-    if spec["kind"] == "hf":
-        net, vocab = hf(spec["model"])
-    elif spec["kind"] == "tv":
-        net = tv(spec["model"])
-    else:
-        net = timm.create_model(spec["model"], pretrained=False)
-    net = net.to(dev).train()
-    cache.update(key=key, net=net, vocab=vocab)
-    return net, vocab
+class ImageNetwork:
+    def __init__(self, name, pixels):
+        torch.manual_seed(0)
+        self.pixels = pixels
+        library, _, of_library = name.rpartition("/")
+        self.name = NAMES.get(name, of_library)
+        if library:
+            import torchvision
+            sizes = {"aux_logits": False, "init_weights": False} if of_library == "googlenet" else {}
+            self.net = getattr(torchvision.models, of_library)(weights=None, **sizes)
+        else:
+            import timm
+            from timm.layers import set_fused_attn
+            set_fused_attn(False)
+            self.net = timm.create_model(name, pretrained=False)
+        self.net.to(DEVICE).train()
+
+    columns = property(lambda self: {"image": self.pixels, "optimiser_used": "momentum"})
+
+    def optimiser(self):
+        return torch.optim.SGD(self.net.parameters(), lr=1e-4, momentum=0.9)
+
+    def loss(self, batch, layout):
+        """A function that computes the loss of one batch."""
+        form = torch.channels_last if layout == "nhwc" else torch.contiguous_format
+        self.net.to(memory_format=form)
+        x = torch.randn(batch, 3, self.pixels, self.pixels, device=DEVICE).contiguous(memory_format=form)
+        y = torch.randint(0, 1000, (batch,), device=DEVICE)
+
+        def loss():
+            out = self.net(x)
+            out = getattr(out, "logits", out)
+            return torch.nn.functional.cross_entropy(out[0] if isinstance(out, (tuple, list)) else out, y)
+        return loss
 
 
-def measure(spec, precision, layout, batch):
-    net, vocab = build(spec)
-    tf32 = precision == "tf32"
-    torch.backends.cuda.matmul.allow_tf32 = tf32
-    torch.backends.cudnn.allow_tf32 = tf32
-    nhwc = layout == "nhwc"
-    net = net.to(memory_format=torch.channels_last if nhwc else torch.contiguous_format)
-    adam = spec["kind"] == "hf"
-    opt = torch.optim.AdamW(net.parameters(), lr=1e-5) if adam else torch.optim.SGD(net.parameters(), lr=1e-4, momentum=0.9)
-    auto = {"amp": torch.float16, "bf16": torch.bfloat16}.get(precision)
-    scaler = torch.amp.GradScaler(dev, enabled=precision == "amp")
-    if vocab:
-        x = torch.randint(5, vocab, (batch, spec["seq"]), device=dev)
-        def forward():
-            return net(input_ids=x, labels=x).loss
-    else:
-        x = torch.randn(batch, 3, spec["image"], spec["image"], device=dev)
-        if nhwc: x = x.contiguous(memory_format=torch.channels_last)
-        y = torch.randint(0, 1000, (batch,), device=dev)
-        def forward():
-            o = net(x)
-            if hasattr(o, "logits"): o = o.logits
-            if isinstance(o, (tuple, list)): o = o[0]
-            return F.cross_entropy(o, y)
-    def step(mark=None):
-        opt.zero_grad(set_to_none=True)
-        with torch.autocast(dev, dtype=auto, enabled=auto is not None):
-            loss = forward()
-        if mark: mark.record()
-        scaler.scale(loss).backward()
-        scaler.step(opt); scaler.update()
-    sync = torch.cuda.synchronize
-    torch.cuda.empty_cache(); torch.cuda.reset_peak_memory_stats()
-    step(); sync()
-    t = time.monotonic(); step(); sync(); second = time.monotonic() - t
-    n = max(5, min(20, int(0.8 / max(second, 1e-4))))
-    for _ in range(2): step()
-    sync()
-    ev = [torch.cuda.Event(enable_timing=True) for _ in range(2 * n + 1)]
-    ev[0].record()
-    for i in range(n):
-        step(ev[2 * i + 1]); ev[2 * i + 2].record()
-    sync()
-    times = sorted(ev[2 * i].elapsed_time(ev[2 * i + 2]) for i in range(n))
-    fw = statistics.median(ev[2 * i].elapsed_time(ev[2 * i + 1]) for i in range(n))
-    med = statistics.median(times)
-    # what the host takes to enqueue a step that finds the GPU idle
-    host = []
-    for _ in range(3):
-        sync(); t = time.monotonic(); step(); host.append((time.monotonic() - t) * 1e3)
-    sync()
-    free, total = torch.cuda.mem_get_info()
-    row = dict(step_ms=f"{med:.4f}", forward_ms=f"{fw:.4f}", spread=f"{(times[-1] - times[0]) / med:.3f}", host_ms=f"{min(host):.3f}",
-               peak_mib=torch.cuda.max_memory_allocated() >> 20, reserved_mib=torch.cuda.max_memory_reserved() >> 20,
-               memory_mib=(total - free) >> 20)
-    with profile(activities=[ProfilerActivity.CUDA]) as p:
-        step(); sync()
-    k = [e for e in p.events() if e.device_type == torch.autograd.DeviceType.CUDA]
-    row["kernels"] = len(k)
+class TextNetwork:
+    def __init__(self, name, network, configuration, sizes, tokens):
+        import transformers
+        transformers.logging.set_verbosity_error()
+        torch.manual_seed(0)
+        self.name, self.tokens = name, tokens
+        config = getattr(transformers, configuration)(**sizes)
+        config.use_cache = False
+        self.words = config.vocab_size
+        self.net = getattr(transformers, network)._from_config(config, attn_implementation="eager").to(DEVICE).train()
+
+    columns = property(lambda self: {"sequence": self.tokens, "optimiser_used": "adamw"})
+
+    def optimiser(self):
+        return torch.optim.AdamW(self.net.parameters(), lr=1e-5)
+
+    def loss(self, batch, _layout):
+        x = torch.randint(5, self.words, (batch, self.tokens), device=DEVICE)
+        return lambda: self.net(input_ids=x, labels=x).loss
+
+
+def stepper(network, precision, layout, batch):
+    """A function that makes one training step; an event that it is given is recorded between forward and backward."""
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = precision == "tf32"
+    loss = network.loss(batch, layout)
+    optimiser = network.optimiser()
+    numeric = {"amp": torch.float16, "bf16": torch.bfloat16}.get(precision)
+    scaler = torch.amp.GradScaler(DEVICE, enabled=precision == "amp")
+
+    def step(forward_done=None):
+        optimiser.zero_grad(set_to_none=True)
+        with torch.autocast(DEVICE, dtype=numeric, enabled=numeric is not None):
+            value = loss()
+        if forward_done:
+            forward_done.record()
+        scaler.scale(value).backward()
+        scaler.step(optimiser)
+        scaler.update()
+    return step
+
+
+def seconds_of(step):
+    torch.cuda.synchronize()
+    begin = time.monotonic()
+    step()
+    return time.monotonic() - begin
+
+
+def kernels_of(step):
+    """The kernels of one step, by the profiler."""
+    with profile(activities=[ProfilerActivity.CUDA]) as profiler:
+        step()
+        torch.cuda.synchronize()
+    kernels = [e for e in profiler.events() if e.device_type == torch.autograd.DeviceType.CUDA]
     by = {}
-    for e in k:
-        n = e.name.lower()
-        kind = next((c for c, words in KINDS if any(v in n for v in words)), "other")
-        t = by.setdefault(kind, [0, 0.0]); t[0] += 1; t[1] += e.device_time_total / 1e3
-    row["by"] = ";".join(f"{c}:{n}:{t:.3f}" for c, (n, t) in sorted(by.items(), key=lambda z: -z[1][1]))
-    row["busy_ms"] = f"{sum(e.device_time_total for e in k) / 1e3:.4f}"
-    return row
+    for kernel in kernels:
+        kind = next((kind for kind, words in KINDS if any(word in kernel.name.lower() for word in words)), "other")
+        number, ms = by.get(kind, (0, 0.0))
+        by[kind] = number + 1, ms + kernel.device_time_total / 1e3
+    largest_first = sorted(by.items(), key=lambda item: -item[1][1])
+    return {"kernels": len(kernels), "busy_ms": f"{sum(ms for _, ms in by.values()):.4f}",
+            "by": ";".join(f"{kind}:{number}:{ms:.3f}" for kind, (number, ms) in largest_first)}
 
 
-# Of timm, as dlsim calls them.
-NAMES = {"resnet18": "resnet18_imagenet", "resnet50": "resnet50_v15", "resnet101": "resnet101_v15", "resnet152": "resnet152_v15"}
+def measure(network, precision, layout, batch):
+    """The columns of a row that are measured."""
+    step = stepper(network, precision, layout, batch)
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    step()  # chooses its algorithms
+    step()
+    usual = seconds_of(lambda: (step(), torch.cuda.synchronize()))
+    step()
+    torch.cuda.synchronize()
+    repeats = max(5, min(20, int(0.8 / max(usual, 1e-4))))
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(2 * repeats + 1)]
+    events[0].record()
+    for i in range(repeats):
+        step(events[2 * i + 1])
+        events[2 * i + 2].record()
+    torch.cuda.synchronize()
+    steps = [events[2 * i].elapsed_time(events[2 * i + 2]) for i in range(repeats)]
+    forward = [events[2 * i].elapsed_time(events[2 * i + 1]) for i in range(repeats)]
+    median = statistics.median(steps)
+    host = min(seconds_of(step) for _ in range(3))
+    torch.cuda.synchronize()
+    free, total = torch.cuda.mem_get_info()
+    return {"step_ms": f"{median:.4f}", "forward_ms": f"{statistics.median(forward):.4f}",
+            "spread": f"{(max(steps) - min(steps)) / median:.3f}", "host_ms": f"{1e3 * host:.3f}",
+            "peak_mib": torch.cuda.max_memory_allocated() >> 20, "reserved_mib": torch.cuda.max_memory_reserved() >> 20,
+            "memory_mib": (total - free) >> 20, **kernels_of(step)}
 
 
-def C(m, image=224, b=64, kind="timm"): return dict(kind=kind, model=m, image=image, batch=b)
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", required=True, help="a CSV file")
+    parser.add_argument("--seconds", type=float, default=500, help="no row is begun after them")
+    parser.add_argument("--benchmark", action="store_true", help="cudnn.benchmark")
+    parser.add_argument("--only", help="this network alone")
+    options = parser.parse_args()
+    if not torch.cuda.is_available():
+        sys.exit("measure_steps.py: PyTorch sees no GPU")
+    torch.backends.cudnn.benchmark = options.benchmark
+    of_all = {"gpu": torch.cuda.get_device_name(), "framework": "pytorch-" + torch.__version__.split("+")[0]}
+    work = [(name, lambda name=name, pixels=pixels: ImageNetwork(name, pixels), batch, formats)
+            for name, pixels, batch, formats in IMAGE_NETWORKS]
+    work += [(name, lambda name=name, rest=rest: TextNetwork(name, *rest), batch, formats)
+             for name, *rest, batch, formats in TEXT_NETWORKS]
+    begin = time.monotonic()
+    with open(options.out, "w", newline="") as file:
+        table = csv.DictWriter(file, FIELDS)
+        table.writeheader()
+        for name, build, batch, formats in work:
+            if options.only not in (None, name) or time.monotonic() - begin > options.seconds:
+                continue
+            network = build()
+            for precision, layout in formats:
+                if time.monotonic() - begin > options.seconds:
+                    break
+                try:
+                    row = measure(network, precision, layout, batch)
+                except torch.OutOfMemoryError:
+                    print(f"{name} {precision} {batch}: no memory", flush=True)
+                    continue
+                row.update(of_all, **network.columns, model=network.name, precision=precision, layout=layout, batch=batch)
+                table.writerow(row)
+                file.flush()
+                print(f"{time.monotonic() - begin:.0f} s: {name} {precision} {layout} {batch}: {row['step_ms']} ms", flush=True)
+            del network
+            gc.collect()
+            torch.cuda.empty_cache()
 
 
-def H(m, seq, b): return dict(kind="hf", model=m, seq=seq, batch=b)
-F4 = [("bf16", ""), ("fp32", ""), ("tf32", ""), ("amp", "")]
-F3 = F4[:3]
-N3 = [("bf16", "nhwc"), ("tf32", "nchw"), ("fp32", "nchw")]
-work = []
-for s in [C("resnet50"), C("vgg16"), C("alexnet", b=256, kind="tv"), C("inception_v3", 299), C("resnet18", b=128), C("resnet152"), C("inception_v4", 299), C("densenet121")]:
-    work.append((s, N3 + [("amp", "nhwc"), ("amp", "nchw")], s["batch"]))
-    work.append((s, N3[:1], 8))  # what the host can feed
-for s in [H("bert_base", 128, 64), H("bert_large", 512, 8), H("gpt2_small", 1024, 8), H("gpt2_large", 1024, 4), H("opt_125m", 1024, 8)]: work.append((s, F4, s["batch"]))
-for s in [C("vit_base_patch16_224", b=128), C("swin_tiny_patch4_window7_224", b=128), C("mixer_b16_224", b=128)]: work.append((s, F3, s["batch"]))
-for s in [C("resnet50", b=256), C("mobilenetv2_100", b=256), C("convnext_tiny", b=128), C("resnet50_gn", b=128), C("efficientnet_b0", b=256), C("resnext50_32x4d", b=128)]: work.append((s, N3, s["batch"]))
-for s in [H("distilbert_base", 512, 16), H("t5_base", 512, 16), H("gpt2_medium", 1024, 4), H("opt_13b", 1024, 2), H("roberta_base", 512, 16), H("albert_base", 512, 16)]: work.append((s, F3, s["batch"]))
-for s in [C("densenet121", b=128), C("regnety_032", b=128), C("seresnet50", b=128), C("googlenet", kind="tv", b=256), C("wide_resnet50_2", b=128), C("vgg11", b=128), C("resnet101", b=128), C("deit3_small_patch16_224", b=256), C("dla60", b=128), C("xception41", 299, 64), C("hrnet_w18", b=64), C("ghostnet_100", b=256)]: work.append((s, N3 if not s["model"].startswith("deit") else F3, s["batch"]))
-done = 0
-for s, fmts, batch in work:
-    for precision, layout in fmts:
-        if time.monotonic() - begin > a.seconds: break
-        t = time.monotonic()
-        try:
-            row = measure(s, precision, layout, batch)
-        except torch.OutOfMemoryError:
-            cache.clear(); gc.collect(); torch.cuda.empty_cache(); print("oom", s["model"], precision, batch, flush=True); continue
-        except Exception as e:
-            print("failed", s["model"], precision, layout, repr(e)[:200], flush=True); cache.clear(); continue
-        row.update(gpu=gpu, model=NAMES.get(s["model"], s["model"]), precision=precision, layout=layout, batch=batch, image=s.get("image", ""), sequence=s.get("seq", ""),
-                   optimiser_used="adamw" if s["kind"] == "hf" else "momentum", framework="pytorch-" + torch.__version__.split("+")[0])
-        out.writerow(row); f.flush(); done += 1
-        print(f"{time.monotonic() - begin:6.1f} {time.monotonic() - t:5.1f}s {s['model']} {precision} {layout} {batch} {row['step_ms']} busy {row.get('busy_ms')} kernels {row.get('kernels')} host {row.get('host_ms')}", flush=True)
-print(done, "rows in", round(time.monotonic() - begin), "s")
+if __name__ == "__main__":
+    main()
