@@ -137,34 +137,29 @@ static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out
 }
 
 /* The first of a group has been looked at, and `all` of its line with it. */
-static dls_status go_on(antman *a, int32_t job, bool all, dls_error *err)
+static void go_on(antman *a, int32_t job, bool all)
 {
-    if (all) {
-        dls_lines_close(&a->lines, job);
-        return DLS_OK;
-    }
-    return dls_lines_take(&a->lines, job, err);
+    (all ? dls_lines_close : dls_lines_take)(&a->lines, job);
 }
 
 /* *waits: some guaranteed job still does. Who is passed by is not looked at again when others lose their GPUs. */
-static dls_status start_guaranteed(antman *a, const dls_view *view, dls_actions *out, bool *waits, dls_error *err)
+static void start_guaranteed(antman *a, const dls_view *view, dls_actions *out, bool *waits)
 {
     const bool lent = is_any_lent(a, view); /* guaranteed jobs only take from these */
     int32_t passed = -1;
-    for (int32_t j; (j = dls_lines_first(&a->lines, GUARANTEED)) >= 0;) {
+    for (int32_t j; (j = dls_lines_first(&a->lines, view, GUARANTEED)) >= 0;) {
         bool preempts = false, starts = false, room = true;
         if (j > passed) {
             room = dls_has_room(view, j);
             starts = claim(a, view, out, j, lent, &preempts);
             *waits |= !starts;
         }
-        DLS_TRY(go_on(a, j, !starts && !room && !preempts, err));
+        go_on(a, j, !starts && !room && !preempts);
         if (preempts) {
             passed = j;
             dls_lines_open(&a->lines);
         }
     }
-    return DLS_OK;
 }
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
@@ -172,13 +167,13 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     antman *a = state;
     bool waits = false;
     DLS_TRY(dls_lines_begin(&a->lines, view, ask, a, err));
-    DLS_TRY(start_guaranteed(a, view, out, &waits, err));
+    start_guaranteed(a, view, out, &waits);
     DLS_TRY(dls_lines_begin(&a->lines, view, ask, a, err)); /* those that lost their GPUs */
-    for (int32_t j; (j = dls_lines_first(&a->lines, OPPORTUNISTIC)) >= 0;) {
+    for (int32_t j; (j = dls_lines_first(&a->lines, view, OPPORTUNISTIC)) >= 0;) {
         const int32_t host = host_for(a, view, j);
         const bool room = !waits && dls_has_room(view, j);
         const bool runs = (host >= 0 && dls_act_join(out, j, host)) || (room && dls_act_start(out, j));
-        DLS_TRY(go_on(a, j, !runs && host < 0 && !room, err));
+        go_on(a, j, !runs && host < 0 && !room);
     }
     return DLS_OK;
 }

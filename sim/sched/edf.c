@@ -57,7 +57,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     struct edf *s = state;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     DLS_TRY(dls_lines_begin(&s->lines, view, ask, s, err));
-    for (int32_t job; (job = dls_lines_first(&s->lines, 0)) >= 0;) {
+    for (int32_t job; (job = dls_lines_first(&s->lines, view, 0)) >= 0;) {
         bool room;
         const dls_want want = choose(s, view, job, &room);
         if (want.gpus > 0) {
@@ -65,7 +65,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
             dls_plan_set(plan, job, &want);
         }
         if (room) {
-            DLS_TRY(dls_lines_take(&s->lines, job, err));
+            dls_lines_take(&s->lines, job);
         } else {
             dls_lines_close(&s->lines, job);
         }

@@ -153,10 +153,12 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     const struct fair_share *of = from;
     struct fair_share *s = state;
     DLS_TRY(dls_scratch_clone(s, from, view, err));
-    DLS_TRY(dls_lines_clone(&s->lines, &of->lines, err));
+    s->lines = (dls_lines){0};
+    s->tree = (dls_quota_tree){0};
     s->owner = NULL;
     s->of_vc = NULL;
     s->cap = of->n;
+    DLS_TRY(dls_lines_clone(&s->lines, &of->lines, err));
     DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
     DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
     return dls_duplicate(&s->of_vc, of->of_vc, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->of_vc, err);
@@ -237,7 +239,7 @@ static dls_status start(struct fair_share *s, const dls_view *view, dls_plan *pl
                         int32_t step, bool *starts, dls_error *err)
 {
     *starts = false;
-    for (int32_t job; !*starts && (job = dls_lines_first(&s->lines, (int32_t)(o - s->owner))) >= 0;) {
+    for (int32_t job; !*starts && (job = dls_lines_first(&s->lines, view, (int32_t)(o - s->owner))) >= 0;) {
         const int32_t type = view->gpus[job] <= may_have(s, o, step) + 1e-9
                                  ? dls_ledger_type(&s->ledger, view, job)
                                  : -1;
@@ -246,7 +248,7 @@ static dls_status start(struct fair_share *s, const dls_view *view, dls_plan *pl
             dls_ledger_take(&s->ledger, view, job, type, view->gpus[job]);
             dls_plan_set(plan, job, &want);
             use(s, o, view->gpus[job]);
-            DLS_TRY(dls_lines_take(&s->lines, job, err));
+            dls_lines_take(&s->lines, job);
             *starts = true;
         } else {
             dls_lines_close(&s->lines, job);
@@ -277,9 +279,9 @@ static int by_part(const void *x, const void *y)
     return p != q ? (p < q ? -1 : 1) : (*a > *b) - (*a < *b);
 }
 
-static bool may_ask(const struct fair_share *s, const owner *o, int32_t step)
+static bool may_ask(struct fair_share *s, const dls_view *view, const owner *o, int32_t step)
 {
-    return !(o->over && step < s->tree.steps) && dls_lines_first(&s->lines, (int32_t)(o - s->owner)) >= 0;
+    return !(o->over && step < s->tree.steps) && dls_lines_first(&s->lines, view, (int32_t)(o - s->owner)) >= 0;
 }
 
 /* What is left, one job at a time; who holds more than its share has none of it. In a tree what one gets moves others, too. */
@@ -290,7 +292,7 @@ static dls_status lend_shares(struct fair_share *s, const dls_view *view, dls_pl
         least = NULL;
         for (size_t i = 0; i < s->n; i++) {
             owner *o = &s->owner[i];
-            least = may_ask(s, o, step) && (!least || before(s, o, least)) ? o : least;
+            least = may_ask(s, view, o, step) && (!least || before(s, o, least)) ? o : least;
         }
         if (least) {
             DLS_TRY(start(s, view, plan, least, step, &starts, err));
@@ -306,7 +308,7 @@ static dls_status lend(struct fair_share *s, const dls_view *view, dls_plan *pla
     size_t n = 0;
     DLS_TRY(dls_scratch_array(&s->ledger.scratch, 3, &asks, s->n, sizeof *asks, err));
     for (size_t i = 0; i < s->n; i++) {
-        if (may_ask(s, &s->owner[i], step)) {
+        if (may_ask(s, view, &s->owner[i], step)) {
             asks[n++] = &s->owner[i];
         }
     }
@@ -330,7 +332,7 @@ static dls_status lend(struct fair_share *s, const dls_view *view, dls_plan *pla
     return DLS_OK;
 }
 
-/* Everybody's share of the GPUs that work. */
+/* Everybody's share of the GPUs that work. Whom the placement made a guest counts among those that wait until its line is looked at. */
 static void divide(struct fair_share *s, const dls_view *view)
 {
     double gpus = 0;

@@ -111,6 +111,8 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     struct kueue *s = state;
     DLS_TRY(dls_scratch_clone(s, from, view, err));
     s->search = (dls_kueue_search){0};
+    s->lines = (dls_lines){0};
+    s->tree = (dls_quota_tree){0};
     s->queue = NULL;
     DLS_TRY(dls_lines_clone(&s->lines, &of->lines, err));
     DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
@@ -207,7 +209,7 @@ static bool earlier(const dls_kueue_load *a, const dls_kueue_load *b)
 static dls_status pass_over(struct kueue *s, line *l, int32_t job, dls_error *err)
 {
     l->stuck = false;
-    DLS_TRY(dls_lines_take(&s->lines, job, err));
+    dls_lines_take(&s->lines, job);
     return look_again(s, job, err);
 }
 
@@ -217,7 +219,7 @@ static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queu
 {
     line *l = &s->line[queue];
     for (int32_t job; !l->done; l->stuck = false) {
-        if ((job = dls_lines_first(&s->lines, queue)) < 0) {
+        if ((job = dls_lines_first(&s->lines, view, queue)) < 0) {
             l->done = true;
             break;
         }
@@ -368,7 +370,8 @@ static dls_status admit(struct kueue *s, const dls_view *view, dls_plan *plan, l
     dls_quota_use(&s->tree, of->queue, of->gpus);
     dls_plan_set(plan, of->job, &want);
     l->stuck = false;
-    return dls_lines_take(&s->lines, of->job, err);
+    dls_lines_take(&s->lines, of->job);
+    return DLS_OK;
 }
 
 /* What it cannot have is kept from those who could not be made to give it back later, until the cycle ends. */
@@ -442,12 +445,12 @@ static dls_status wait_again(struct kueue *s, const dls_view *view, bool *more, 
 /* Jobs of no queue take what is left, and keep it. */
 static dls_status start_others(struct kueue *s, const dls_view *view, dls_plan *plan, dls_error *err)
 {
-    for (int32_t job; (job = dls_lines_first(&s->lines, (int32_t)s->tree.n)) >= 0;) {
+    for (int32_t job; (job = dls_lines_first(&s->lines, view, (int32_t)s->tree.n)) >= 0;) {
         const dls_want want = {.type = dls_ledger_type(&s->ledger, view, job)};
         if (want.type >= 0) {
             dls_ledger_take(&s->ledger, view, job, want.type, view->gpus[job]);
             dls_plan_set(plan, job, &want);
-            DLS_TRY(dls_lines_take(&s->lines, job, err));
+            dls_lines_take(&s->lines, job);
         } else {
             dls_lines_close(&s->lines, job);
         }

@@ -167,6 +167,8 @@ dls_status dls_lines_again(dls_lines *l, const dls_view *view, dls_line_ask_fn a
     if (l->line_of[job] < 0) {
         DLS_TRY(find_line(l, &of, &l->line_of[job], err));
     }
+    DLS_TRY(dls_grow(&l->out, &l->out_cap, l->n_out + l->standing + 1, sizeof *l->out, err));
+    l->standing++;
     const int32_t i = l->line_of[job], first = l->line[i].first;
     dls_line *line = &l->line[i];
     line->first = insert(l->job, first, job, of.key, job);
@@ -234,25 +236,30 @@ int64_t dls_lines_next_us(const dls_lines *l, const dls_view *view)
     return !came ? DLS_NEVER : is_waiting(view, l->next) ? view->submit_us[l->next] + l->delay_us : view->now_us;
 }
 
-int32_t dls_lines_first(const dls_lines *l, int32_t group)
+int32_t dls_lines_first(dls_lines *l, const dls_view *view, int32_t group)
 {
-    const int32_t i = (size_t)group < l->n_groups ? l->group[group] : -1;
-    return i < 0 ? -1 : l->line[i].first;
+    while ((size_t)group < l->n_groups && l->group[group] >= 0) {
+        const int32_t job = l->line[l->group[group]].first;
+        if (is_waiting(view, job) || (l->running && view->running[job])) {
+            return job;
+        }
+        dls_lines_take(l, job);
+    }
+    return -1;
 }
 
-dls_status dls_lines_take(dls_lines *l, int32_t job, dls_error *err)
+void dls_lines_take(dls_lines *l, int32_t job)
 {
     const int32_t i = l->line_of[job];
     dls_line *line = &l->line[i];
     int32_t *root = &l->group[line->ask.group];
-    DLS_TRY(dls_grow(&l->out, &l->out_cap, l->n_out + 1, sizeof *l->out, err));
+    l->standing--;
     l->out[l->n_out++] = job;
     line->first = without_first(l->job, job);
     line->jobs--;
     l->job[job].tie = -1;
     *root = without_first(l->head, i);
     show(l, i);
-    return DLS_OK;
 }
 
 void dls_lines_close(dls_lines *l, int32_t job)

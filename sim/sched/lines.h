@@ -5,8 +5,8 @@
  * not how many wait.
  *
  *      dls_lines_begin(lines, view, ask, state, err);
- *      for (int32_t job; (job = dls_lines_first(lines, 0)) >= 0;) {
- *          if (starts(job) || !is_true_of_its_line) dls_lines_take(lines, job, err);
+ *      for (int32_t job; (job = dls_lines_first(lines, view, 0)) >= 0;) {
+ *          if (starts(job) || !is_true_of_its_line) dls_lines_take(lines, job);
  *          else dls_lines_close(lines, job);
  *      }
  */
@@ -46,9 +46,9 @@ typedef struct dls_lines {
     int32_t *line_of;    /* [n_jobs] -1: not known yet */
     int32_t *group;      /* [n_groups] the lines that are open and not empty, a heap */
     int32_t *bucket;     /* [n_buckets] of a hash of what is asked for; -1: free */
-    int32_t *out;        /* [n_out] that stand in no line: taken, skipped */
+    int32_t *out;        /* [n_out] that stand in no line: taken, skipped; has room for all that stand, too */
     int32_t *closed;     /* [n_closed] */
-    size_t n, cap, head_cap, n_jobs, n_groups, group_cap, n_buckets, n_out, out_cap, n_closed, closed_cap;
+    size_t n, cap, head_cap, n_jobs, n_groups, group_cap, n_buckets, standing, n_out, out_cap, n_closed, closed_cap;
     int32_t next; /* whose submission has not been seen */
     int64_t delay_us; /* the policy's, before the first begin, as is the next: from submission until it gets in line */
     bool running;     /* those that run stand in line, too, to be looked at with the others */
@@ -60,10 +60,11 @@ dls_status dls_lines_begin(dls_lines *l, const dls_view *view, dls_line_ask_fn a
                            dls_error *err) DLS_MUST_CHECK;
 /* When the next of those that have come gets in line; DLS_NEVER: they all have. */
 int64_t dls_lines_next_us(const dls_lines *l, const dls_view *view);
-/* The first of a group's open lines; -1: none. O(1). */
-int32_t dls_lines_first(const dls_lines *l, int32_t group);
+/* The first of a group's open lines; -1: none. O(1), and log jobs for each whom the placement made a guest of another job's
+ * GPUs meanwhile: it stands in no line any more. */
+int32_t dls_lines_first(dls_lines *l, const dls_view *view, int32_t group);
 /* That first one has been given GPUs, or is passed over: it stands in no line until the next begin. */
-dls_status dls_lines_take(dls_lines *l, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_lines_take(dls_lines *l, int32_t job);
 /* Its line is not looked at any more, until dls_lines_open or the next begin. */
 void dls_lines_close(dls_lines *l, int32_t job);
 /* One that was taken stands in line again; all lines are open. */

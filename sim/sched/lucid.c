@@ -152,7 +152,7 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     if (dls_lines_next_us(&l->lines, view) != DLS_NEVER) {
         dls_act_wake(out, dls_lines_next_us(&l->lines, view));
     }
-    for (int32_t job; (job = dls_lines_first(&l->lines, 0)) >= 0;) {
+    for (int32_t job; (job = dls_lines_first(&l->lines, view, 0)) >= 0;) {
         bool alike = view->gpus_milli != NULL; /* one with less may start and be their host */
         const bool room = dls_has_room(view, job);
         const bool runs = (sharing && join(l, view, out, job, &alike)) || dls_start_gang(view, out, job);
@@ -160,7 +160,7 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
             break;
         }
         if (runs || alike || room) {
-            DLS_TRY(dls_lines_take(&l->lines, job, err));
+            dls_lines_take(&l->lines, job);
         } else {
             dls_lines_close(&l->lines, job);
         }

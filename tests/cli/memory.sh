@@ -5,9 +5,11 @@
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 . "$source/tests/support/refuse.sh"
 refuse_with refuse_malloc.c
-# Where HDF5 lies in a program that contains it: its functions, which follow each other.
-REFUSE_NOT=$(nm "$dlsim" | sort | awk 'tolower($2) == "t" && $3 ~ /^H5/ { if (!n++) first = $1; last = NR } { at[NR] = $1 }
-    END { if (n) print first, at[last + 1] }')
+# Where libraries lie in a program that contains them: behind all that is dlsim's own.
+REFUSE_NOT=$(nm "$dlsim" | sort | awk 'tolower($2) != "t" { next } $3 ~ /^dls_/ { own = NR }
+    !from && $3 ~ /^(gsl_|cblas_|config_|adler32|array_list|H5)/ { from = $1; first = NR } { last = $1 }
+    END { if (from && own < first) print from, last; else if (from) print "mixed" }')
+test "$REFUSE_NOT" != mixed || fail "libraries lie among dlsim's own functions"
 test -z "$REFUSE_NOT" || export REFUSE_NOT
 hw=--hardware=$source/configs/hardware
 first=${REFUSED_ALLOCATIONS:-24} others=12 least=6

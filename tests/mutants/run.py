@@ -85,7 +85,7 @@ class Build:
             print("skipped: %s" % e)
             sys.exit(77)
         self.compile = {os.path.realpath(c["file"]): c["command"] for c in commands
-                        if "-fsanitize=thread" not in c["command"]}
+                        if "-fsanitize" not in c["command"]}
         self.link = {}
 
     def program(self, test):

@@ -2,7 +2,7 @@
  *
  * To be preloaded: the allocation of number REFUSE_AT, from 0, that the program itself asks for
  * fails; those of the libraries it calls are not counted, nor those of REFUSE_NOT, which is where
- * in the program a library lies that was linked into it: two addresses.
+ * in the program libraries lie that were linked into it: two addresses.
  */
 #define _GNU_SOURCE
 #include "refuse_call.h"
