@@ -185,7 +185,6 @@ static void fini(void *state)
 
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
-    (void)view;
     return dls_lines_clone(&((antman *)state)->lines, &((const antman *)from)->lines, err);
 }
 

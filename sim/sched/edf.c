@@ -26,7 +26,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
 {
     const bool has = view->deadline_us && view->deadline_us[job] != DLS_ABSENT;
-    (void)user;
     out->key = has ? view->deadline_us[job] : INT64_MAX;
 }
 

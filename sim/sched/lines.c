@@ -195,6 +195,11 @@ static bool is_waiting(const dls_view *view, int32_t job)
     return (job > 0 ? dls_view_next_waiting(view, job - 1) : dls_view_first_waiting(view)) == job;
 }
 
+static bool stands(const dls_lines *l, const dls_view *view, int32_t job)
+{
+    return is_waiting(view, job) || (l->running && view->running[job]);
+}
+
 dls_status dls_lines_begin(dls_lines *l, const dls_view *view, dls_line_ask_fn ask, void *user,
                            dls_error *err)
 {
@@ -211,7 +216,7 @@ dls_status dls_lines_begin(dls_lines *l, const dls_view *view, dls_line_ask_fn a
         if (l->job[job].tie != -1) {
             continue;
         }
-        if (is_waiting(view, job) || (l->running && view->running[job])) {
+        if (stands(l, view, job)) {
             DLS_TRY(dls_lines_again(l, view, ask, user, job, err));
         } else if (view->running[job]) {
             l->job[job].tie = -2;
@@ -240,7 +245,7 @@ int32_t dls_lines_first(dls_lines *l, const dls_view *view, int32_t group)
 {
     while ((size_t)group < l->n_groups && l->group[group] >= 0) {
         const int32_t job = l->line[l->group[group]].first;
-        if (is_waiting(view, job) || (l->running && view->running[job])) {
+        if (stands(l, view, job)) {
             return job;
         }
         dls_lines_take(l, job);

@@ -134,7 +134,6 @@ static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t
 static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out)
 {
     const double use = dls_job_use(view, job);
-    (void)user;
     out->key = service_of(view, job);
     memcpy(&out->more, &use, sizeof use);
 }
@@ -175,7 +174,6 @@ static void fini(void *state)
 
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
-    (void)view;
     return dls_lines_clone(&((lucid *)state)->lines, &((const lucid *)from)->lines, err);
 }
 
