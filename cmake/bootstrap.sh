@@ -7,7 +7,7 @@
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config libgsl-dev libconfig-dev libhdf5-dev zlib1g-dev
-libjson-c-dev libprotobuf-c-dev protobuf-c-compiler libglpk-dev mold"
+libdeflate-dev libjson-c-dev libprotobuf-c-dev protobuf-c-compiler libglpk-dev mold"
 figures="python3 python3-numpy python3-h5py python3-pandas python3-matplotlib python3-plotly"
 case ${1:-build} in
 test) packages="$packages libcmocka-dev bash locales mandoc python3-dev python3-venv $figures" ;;

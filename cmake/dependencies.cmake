@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Debian packages: libgsl-dev libopenblas-dev libconfig-dev libhdf5-dev zlib1g-dev libjson-c-dev
-# libprotobuf-c-dev protobuf-c-compiler libglpk-dev.
+# Debian packages: libgsl-dev libopenblas-dev libconfig-dev libhdf5-dev zlib1g-dev libdeflate-dev
+# libjson-c-dev libprotobuf-c-dev protobuf-c-compiler libglpk-dev.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
 pkg_check_modules(LIBCONFIG REQUIRED IMPORTED_TARGET libconfig)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
+pkg_check_modules(DEFLATE REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(JSONC REQUIRED IMPORTED_TARGET json-c)
 pkg_check_modules(PROTOBUFC REQUIRED IMPORTED_TARGET libprotobuf-c)
 find_program(PROTOC_C protoc-c REQUIRED)
@@ -14,6 +15,7 @@ add_library(dlsim::gsl ALIAS PkgConfig::GSL)
 add_library(dlsim::libconfig ALIAS PkgConfig::LIBCONFIG)
 add_library(dlsim::hdf5 ALIAS PkgConfig::HDF5)
 add_library(dlsim::zlib ALIAS PkgConfig::ZLIB)
+add_library(dlsim::deflate ALIAS PkgConfig::DEFLATE)
 add_library(dlsim::jsonc ALIAS PkgConfig::JSONC)
 add_library(dlsim::protobufc ALIAS PkgConfig::PROTOBUFC)
 # GLPK has no file for pkg-config.
@@ -49,7 +51,7 @@ if(DLSIM_HDF5_INSIDE AND HDF5_ARCHIVE AND NOT DLSIM_SANITIZE AND NOT DLSIM_TSAN)
 endif()
 # The other libraries likewise, if the archives of all are there: each that is loaded costs a small run.
 set(DLSIM_ARCHIVES "")
-foreach(name gsl gslcblas config z json-c protobuf-c glpk amd colamd suitesparseconfig gmp sz aec)
+foreach(name gsl gslcblas config z deflate json-c protobuf-c glpk amd colamd suitesparseconfig gmp sz aec)
   find_library(DLSIM_ARCHIVE_${name} lib${name}.a)
   mark_as_advanced(DLSIM_ARCHIVE_${name})
   list(APPEND DLSIM_ARCHIVES ${DLSIM_ARCHIVE_${name}})
@@ -71,7 +73,7 @@ if(DLSIM_ARCHIVES)
     target_link_libraries(dlsim_program INTERFACE -Wl,--exclude-libs,${name})
   endforeach()
 else()
-  target_link_libraries(dlsim_program INTERFACE dlsim::gsl dlsim::libconfig dlsim::zlib dlsim::jsonc dlsim::protobufc
-    dlsim::glpk)
+  target_link_libraries(dlsim_program INTERFACE dlsim::gsl dlsim::libconfig dlsim::zlib dlsim::deflate dlsim::jsonc
+    dlsim::protobufc dlsim::glpk)
 endif()
 target_link_libraries(dlsim_program INTERFACE ${hdf5_program} Threads::Threads m ${CMAKE_DL_LIBS})

@@ -15,7 +15,7 @@ set_target_properties(dlsim_shared PROPERTIES OUTPUT_NAME dlsim LINKER_LANGUAGE 
   VERSION 1.0 LINK_DEPENDS ${map})
 target_link_options(dlsim_shared PRIVATE -Wl,--version-script=${map} -Wl,--no-undefined)
 target_link_libraries(dlsim_shared PRIVATE dlsim_flags dlsim::gsl dlsim::libconfig dlsim::hdf5
-  dlsim::zlib dlsim::jsonc dlsim::protobufc dlsim::glpk Threads::Threads m ${CMAKE_DL_LIBS})
+  dlsim::zlib dlsim::deflate dlsim::jsonc dlsim::protobufc dlsim::glpk Threads::Threads m ${CMAKE_DL_LIBS})
 
 # From the folders of the two package files up to the prefix: LIBDIR may be lib or lib/<triplet>.
 string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_LIBDIR})

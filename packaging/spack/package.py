@@ -23,6 +23,7 @@ class Dlsim(CMakePackage):
     depends_on("hdf5@1.10: ~mpi")
     depends_on("json-c")
     depends_on("libconfig")
+    depends_on("libdeflate")
     depends_on("protobuf-c")
     depends_on("zlib-api")
     depends_on("cuda", when="+cuda")

@@ -17,7 +17,7 @@
 
 enum {
     CHUNK_CELLS = 16384,     /* 128 KiB stay in the cache of a core while they pass the filters */
-    LEVEL = 1                /* of deflate: after the shuffle more costs time and saves little */
+    LEVEL = 1                /* of HDF5's deflate: more costs time and saves little */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -238,7 +238,8 @@ static bool set_layout(hid_t dcpl, hid_t stored, int rank, const hsize_t *dim, u
                              : (hsize_t)CHUNK_CELLS;
     memcpy(chunk, dim, (size_t)rank * sizeof *dim);
     chunk[0] = most / row > 0 ? most / row : 1;
-    chunk[0] = chunk[0] < dim[0] ? chunk[0] : dim[0];
+    const hsize_t chunks = (dim[0] + chunk[0] - 1) / chunk[0];
+    chunk[0] = (dim[0] + chunks - 1) / chunks; /* equal ones: what is empty of the last is packed, too */
     if (chunk[0] == 1 && rank > 1 && row > most) {
         chunk[1] = most / (row / dim[1]) > 0 ? most / (row / dim[1]) : 1;
     }

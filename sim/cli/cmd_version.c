@@ -11,6 +11,7 @@
 #include <hdf5.h>
 #include <json-c/json_c_version.h>
 #include <libconfig.h>
+#include <libdeflate.h>
 #include <zlib.h>
 
 typedef struct request {
@@ -30,8 +31,8 @@ static dls_status run(dls_call *call, dls_error *err)
         const char *name, *value;
     } items[] = {{"version", DLS_VERSION}, {"commit", DLS_GIT_SHA}, {"build", DLS_BUILD},
                  {"policy_abi", abi},      {"hdf5", hdf5},          {"gsl", gsl_version},
-                 {"libconfig", libconfig}, {"zlib", zlibVersion()}, {"json_c", json_c_version()},
-                 {"cuda", DLS_CUDA}};
+                 {"libconfig", libconfig}, {"zlib", zlibVersion()}, {"libdeflate", LIBDEFLATE_VERSION_STRING},
+                 {"json_c", json_c_version()}, {"cuda", DLS_CUDA}};
     json_object *obj = r->json ? json_object_new_object() : NULL;
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++) {
         if (r->json) {

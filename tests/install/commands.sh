@@ -28,7 +28,7 @@ find base cli -name '*.c' -print0 | xargs -0 -P "$(nproc)" -I{} sh -c \
 # The library comes first: of sim/base only what it does not export is taken.
 ar rc libbase.a base_*.o
 # shellcheck disable=SC2046
-"$cc" -o dlsim cli_*.o -L"$libdir" -ldlsim libbase.a $(pkg-config --libs json-c gsl libconfig zlib hdf5) -lm ||
+"$cc" -o dlsim cli_*.o -L"$libdir" -ldlsim libbase.a $(pkg-config --libs json-c gsl libconfig zlib libdeflate hdf5) -lm ||
     fail "the commands call what the library does not export"
 # The commands are the program's, and the engine is the library's.
 nm dlsim >symbols

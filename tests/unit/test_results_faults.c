@@ -10,6 +10,7 @@
 #include "support/results_file.h"
 
 #include <dlfcn.h>
+#include <libdeflate.h>
 
 /* ---- faults ---------------------------------------------------------------------------------- */
 
@@ -123,7 +124,26 @@ static const char *const names[] = {"H5Tcopy",
                                     "H5Dclose",
                                     "H5Fclose"};
 
-/* ---- the test -------------------------------------------------------------------------------- */
+/* What is to be NULL. */
+static bool no_deflater;
+struct libdeflate_compressor *libdeflate_alloc_compressor(int level)
+{
+    static struct libdeflate_compressor *(*real)(int);
+    find("libdeflate_alloc_compressor", &real, sizeof real);
+    return no_deflater ? NULL : real(level);
+}
+
+/* ---- the tests ------------------------------------------------------------------------------- */
+
+/* First, as a process keeps them. */
+TEST(no_memory_to_deflate)
+{
+    dls_error err;
+    no_deflater = true;
+    assert_int_equal(dls_results_write(in_folder("d.h5"), &meta, trace, rec, &summary, &err), DLS_ENOMEM);
+    assert_int_equal(entries(), 0);
+    no_deflater = false;
+}
 
 TEST(every_fault_is_noticed)
 {
