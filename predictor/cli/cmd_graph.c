@@ -105,21 +105,6 @@ static dls_status open_graph(const char *word, const request *req, dls_opgraph *
     return strpbrk(word, "./") ? dls_opgraph_load(word, out, err) : unknown_model(word, err);
 }
 
-/* FLOPs in convolutions and matrix products: what published tables count, twice. */
-static double matrix_flops(const dls_opgraph *g, dls_phase phase)
-{
-    double sum = 0;
-    for (int32_t i = 0; i < g->n_nodes; i++) {
-        const dls_op_node *x = &g->nodes[i];
-        const dls_op_family family = dls_op_family_of(x->kind);
-        if (x->phase == (int32_t)phase &&
-            (family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL)) {
-            sum += x->flops * x->repeat;
-        }
-    }
-    return sum;
-}
-
 /* What the request says beside its members. */
 static dls_status take_given(request *req, const dls_call *call, dls_error *err)
 {
@@ -146,7 +131,7 @@ static dls_status list_row(const dls_zoo_model *m, const request *req, json_obje
     DLS_TRY(build(m, req, &g, err));
     dls_opgraph_totals t;
     dls_opgraph_sum(g, &t);
-    const double per_sample = matrix_flops(g, DLS_PHASE_FORWARD) / g->info.batch * 1e-9;
+    const double per_sample = t.matrix_flops[DLS_PHASE_FORWARD] / g->info.batch * 1e-9;
     if (all) {
         DLS_JSON(dls_json_next(all), "model", m->name, "family", m->family, "dataset",
                  g->info.dataset, "batch", g->info.batch, "sequence", g->info.sequence, "params",

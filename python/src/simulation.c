@@ -151,6 +151,19 @@ static PyObject *setup_trace(PyObject *object, PyObject *unused)
 
 /* ---- simulations ----------------------------------------------------------------------------- */
 
+/* What the last decision showed is no longer looked at. */
+static void end_views(ext_simulation *self)
+{
+    if (self->view) {
+        ext_view_end(self->view);
+        Py_CLEAR(self->view);
+    }
+    if (self->act) {
+        ext_actions_end(self->act);
+        Py_CLEAR(self->act);
+    }
+}
+
 /* What one call of the library needs: nobody else in the simulation, and the lock given up unless
  * there are policies in Python. */
 static bool enter(ext_simulation *self)
@@ -164,14 +177,7 @@ static bool enter(ext_simulation *self)
         return false;
     }
     self->busy = true;
-    if (self->view) {
-        ext_view_end(self->view);
-        Py_CLEAR(self->view);
-    }
-    if (self->act) {
-        ext_actions_end(self->act);
-        Py_CLEAR(self->act);
-    }
+    end_views(self);
     if (!self->context[0] && !self->context[1]) {
         self->released = PyEval_SaveThread();
     }
@@ -322,14 +328,7 @@ static void simulation_dealloc(PyObject *object)
     ext_simulation *self = (ext_simulation *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    if (self->view) {
-        ext_view_end(self->view);
-        Py_CLEAR(self->view);
-    }
-    if (self->act) {
-        ext_actions_end(self->act);
-        Py_CLEAR(self->act);
-    }
+    end_views(self);
     dls_simulation_destroy(self->sim);
     self->sim = NULL;
     simulation_clear(object);

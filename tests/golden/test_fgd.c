@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "fgd/fgd.h"
+#include "support/json.h"
 #include "support/must.h"
 #include "support/shared.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,18 +100,6 @@ TEST(test_pods)
 }
 
 /* ---- numbers of the original's tests */
-
-static json_object *member(json_object *of, const char *name)
-{
-    json_object *to;
-    assert_true(json_object_object_get_ex(of, name, &to));
-    return to;
-}
-
-static double number(json_object *array, size_t i)
-{
-    return json_object_get_double(json_object_array_get_idx(array, i));
-}
 
 static uint64_t model_of(dls_strdict *models, const char *name)
 {

@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "sched/timeshares.h"
+#include "support/json.h"
 #include "support/shared.h"
 #include "support/test.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,16 +29,7 @@ typedef struct call {
     double now_s;
 } call;
 
-static json_object *member(json_object *of, const char *name)
-{
-    json_object *to;
-    if (!json_object_object_get_ex(of, name, &to)) {
-        fail_msg("no member %s", name);
-    }
-    return to;
-}
-
-static double number(json_object *of, const char *name)
+static double number_of(json_object *of, const char *name)
 {
     return json_object_get_double(member(of, name));
 }
@@ -73,13 +64,13 @@ static void read_call(json_object *line, bool perf, objective o, call *c)
         dls_timeshare_job *j = dls_timeshares_add(&c->shares);
         assert_non_null(j);
         j->id = atoi(id);
-        j->gpus = number(of, "scale");
-        j->weight = number(of, "weight");
-        j->left = number(of, "steps_left");
-        j->age = number(of, "age");
+        j->gpus = number_of(of, "scale");
+        j->weight = number_of(of, "weight");
+        j->left = number_of(of, "steps_left");
+        j->age = number_of(of, "age");
         for (int32_t w = 0; w < n_types; w++) {
-            j->speed[w] = perf ? number(thr, names[w]) : o == LAS ? 1 : number(thr, "v100");
-            c->golden[i * (size_t)n_types + (size_t)w] = number(member(x, id), names[w]);
+            j->speed[w] = perf ? number_of(thr, names[w]) : o == LAS ? 1 : number_of(thr, "v100");
+            c->golden[i * (size_t)n_types + (size_t)w] = number_of(member(x, id), names[w]);
         }
     }
 }

@@ -6,6 +6,7 @@
 
 #define OWN_MAIN
 #include "base/alloc.h"
+#include "support/json.h"
 #include "support/must.h"
 #include "support/shared.h"
 #include "workload/graph/features.h"
@@ -13,7 +14,6 @@
 #include "workload/graph/grouping.h"
 #include "workload/graph/pyrandom.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,18 +21,9 @@
 
 static json_object *fluid, *builder;
 
-static json_object *get(json_object *at, const char *key)
-{
-    json_object *value = NULL;
-    if (!json_object_object_get_ex(at, key, &value)) {
-        fail_msg("the golden file has no \"%s\"", key);
-    }
-    return value;
-}
-
 static int32_t integer(json_object *at, const char *key)
 {
-    return json_object_get_int(get(at, key));
+    return json_object_get_int(member(at, key));
 }
 
 static int32_t at(json_object *list, size_t i)
@@ -49,10 +40,10 @@ static size_t length(json_object *list)
 
 TEST(test_random)
 {
-    json_object *rng = get(fluid, "rng");
+    json_object *rng = member(fluid, "rng");
     dls_pyrandom r;
     dls_pyrandom_seed(&r, (uint64_t)integer(rng, "seed"));
-    json_object *bits = get(rng, "python_random_getrandbits32");
+    json_object *bits = member(rng, "python_random_getrandbits32");
     for (size_t i = 0; i < length(bits); i++) {
         assert_int_equal(dls_pyrandom_u32(&r),
                          json_object_get_int64(json_object_array_get_idx(bits, i)));
@@ -61,18 +52,18 @@ TEST(test_random)
     dls_pyrandom_seed(&r, 42);
     dls_pyrandom_shuffle(&r, order, 10);
     for (size_t i = 0; i < 10; i++) {
-        assert_int_equal(order[i], at(get(rng, "shuffle_range10"), i));
+        assert_int_equal(order[i], at(member(rng, "shuffle_range10"), i));
     }
     dls_pyrandom_seed(&r, 42);
     for (size_t i = 0; i < 20; i++) {
-        assert_int_equal(dls_pyrandom_below(&r, 7), at(get(rng, "choice_range7_x20"), i));
+        assert_int_equal(dls_pyrandom_below(&r, 7), at(member(rng, "choice_range7_x20"), i));
     }
     dls_pyrandom_seed(&r, 42);
     for (size_t i = 0; i < 20; i++) {
-        assert_int_equal(dls_pyrandom_below(&r, 8), at(get(rng, "choice_range8_x20"), i));
+        assert_int_equal(dls_pyrandom_below(&r, 8), at(member(rng, "choice_range8_x20"), i));
     }
     dls_pyrandom_seed(&r, 42);
-    json_object *ones = get(rng, "choice_range1_x3_then_bits");
+    json_object *ones = member(rng, "choice_range1_x3_then_bits");
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(dls_pyrandom_below(&r, 1), at(ones, i));
     }
@@ -87,7 +78,7 @@ static void check_neighbours(const dls_adjacency *a, json_object *lists)
     for (int32_t v = 0; v < a->n; v++) {
         char key[16];
         snprintf(key, sizeof key, "%d", (int)v);
-        json_object *list = get(lists, key);
+        json_object *list = member(lists, key);
         assert_int_equal(length(list), a->start[v + 1] - a->start[v]);
         for (size_t i = 0; i < length(list); i++) {
             assert_int_equal(a->nbr[a->start[v] + (int64_t)i], at(list, i));
@@ -108,7 +99,7 @@ static void check_shuffles(json_object *c, int32_t n)
         }
         dls_pyrandom_shuffle(&r, order, n);
         for (int32_t i = 0; i < n; i++) {
-            assert_int_equal(order[i], at(get(c, keys[pass]), (size_t)i));
+            assert_int_equal(order[i], at(member(c, keys[pass]), (size_t)i));
         }
     }
     free(order);
@@ -117,7 +108,7 @@ static void check_shuffles(json_object *c, int32_t n)
 static void check_fluid(json_object *c)
 {
     const int32_t n = integer(c, "n");
-    json_object *list = get(c, "edges");
+    json_object *list = member(c, "edges");
     const size_t n_edges = length(list);
     int32_t(*edges)[2] = malloc((n_edges + 1) * sizeof *edges);
     int32_t *label = malloc((size_t)n * sizeof *label);
@@ -131,12 +122,12 @@ static void check_fluid(json_object *c)
     dls_adjacency a;
     assert_int_equal(
         dls_adjacency_create(n, (const int32_t(*)[2])edges, (int64_t)n_edges, &a, NULL), DLS_OK);
-    check_neighbours(&a, get(c, "neighbour_order"));
+    check_neighbours(&a, member(c, "neighbour_order"));
     check_shuffles(c, n);
     assert_int_equal(dls_fluid(&a, integer(c, "k"), (uint64_t)integer(c, "seed"),
                                integer(c, "max_iter"), label, NULL),
                      DLS_OK);
-    json_object *groups = get(c, "communities");
+    json_object *groups = member(c, "communities");
     assert_int_equal(length(groups), integer(c, "k"));
     size_t members = 0;
     for (size_t group = 0; group < length(groups); group++) {
@@ -154,7 +145,7 @@ static void check_fluid(json_object *c)
 
 TEST(test_fluid)
 {
-    json_object *cases = get(fluid, "cases");
+    json_object *cases = member(fluid, "cases");
     assert_int_equal(length(cases), 19);
     for (size_t i = 0; i < length(cases); i++) {
         check_fluid(json_object_array_get_idx(cases, i));
@@ -183,18 +174,18 @@ static char *graphdef_of(json_object *c)
     size_t size;
     FILE *f = open_memstream(&text, &size);
     assert_non_null(f);
-    json_object *nodes = get(c, "nodes");
+    json_object *nodes = member(c, "nodes");
     for (size_t i = 0; i < length(nodes); i++) {
         json_object *x = json_object_array_get_idx(nodes, i);
-        json_object *inputs = get(x, "input");
-        json_object *shape = get(x, "shape");
-        fprintf(f, "node {\n  name: \"%s\"\n  op: \"%s\"\n", json_object_get_string(get(x, "name")),
-                json_object_get_string(get(x, "op")));
+        json_object *inputs = member(x, "input");
+        json_object *shape = member(x, "shape");
+        fprintf(f, "node {\n  name: \"%s\"\n  op: \"%s\"\n", json_object_get_string(member(x, "name")),
+                json_object_get_string(member(x, "op")));
         for (size_t k = 0; k < length(inputs); k++) {
             fprintf(f, "  input: \"%s\"\n",
                     json_object_get_string(json_object_array_get_idx(inputs, k)));
         }
-        fprintf(f, "  device: \"%s\"\n", json_object_get_string(get(x, "device")));
+        fprintf(f, "  device: \"%s\"\n", json_object_get_string(member(x, "device")));
         if (json_object_is_type(shape, json_type_array)) {
             fputs("  attr { key: \"_output_shapes\" value { list { shape {\n", f);
             for (size_t k = 0; k < length(shape); k++) {
@@ -219,11 +210,11 @@ static dls_opgraph *graph_of(json_object *c)
     char *text = graphdef_of(c);
     MUST(dls_graphdef_parse("golden", text, strlen(text), &options, &g, NULL, &e));
     free(text);
-    json_object *nodes = get(c, "nodes");
+    json_object *nodes = member(c, "nodes");
     assert_int_equal(g->n_nodes, length(nodes));
     int n_whole = 0;
     for (int32_t i = 0; i < g->n_nodes; i++) {
-        json_object *shape = get(json_object_array_get_idx(nodes, (size_t)i), "shape");
+        json_object *shape = member(json_object_array_get_idx(nodes, (size_t)i), "shape");
         const int64_t want = tensor_size(shape);
         bool whole = json_object_is_type(shape, json_type_array);
         for (size_t k = 0; whole && k < length(shape); k++) {
@@ -297,7 +288,7 @@ static void check_names(const dls_opgraph *g, const dls_kept *kept, json_object 
 {
     const dls_adjacency *a = &kept->adjacency;
     for (int32_t v = 0; v < a->n; v++) {
-        json_object *list = get(lists, dls_opgraph_name(g, kept->node[v]));
+        json_object *list = member(lists, dls_opgraph_name(g, kept->node[v]));
         assert_int_equal(length(list), a->start[v + 1] - a->start[v]);
         for (size_t i = 0; i < length(list); i++) {
             assert_string_equal(dls_opgraph_name(g, kept->node[a->nbr[a->start[v] + (int64_t)i]]),
@@ -324,7 +315,7 @@ static dls_feature_spec *published_spec(void)
     dls_feature_spec *spec = NULL;
     assert_int_equal(dls_feature_spec_create(DLS_FEATURES_DRIPLE, &spec, NULL), DLS_OK);
     struct json_object_iter it;
-    json_object_object_foreachC(get(builder, "node_frequency"), it)
+    json_object_object_foreachC(member(builder, "node_frequency"), it)
     {
         assert_int_equal(dls_feature_spec_set(spec, it.key, json_object_get_double(it.val), NULL),
                          DLS_OK);
@@ -341,8 +332,8 @@ static void check_features(const dls_opgraph *g, const dls_grouping *grouping, j
     assert_int_equal(dls_features_raw(spec, g, grouping, x, &n_unknown, NULL), DLS_OK);
     assert_int_equal(n_unknown, 0);
     for (int32_t i = 0; i < grouping->n_groups; i++) {
-        json_object *row = json_object_array_get_idx(get(result, "features"), (size_t)i);
-        json_object *row32 = json_object_array_get_idx(get(result, "features_f32"), (size_t)i);
+        json_object *row = json_object_array_get_idx(member(result, "features"), (size_t)i);
+        json_object *row32 = json_object_array_get_idx(member(result, "features_f32"), (size_t)i);
         for (size_t f = 0; f < 3; f++) {
             const double want = json_object_get_double(json_object_array_get_idx(row, f));
             const double got = x[3 * (size_t)i + f];
@@ -357,17 +348,17 @@ static void check_features(const dls_opgraph *g, const dls_grouping *grouping, j
 
 static void check_build(json_object *c)
 {
-    json_object *result = get(c, "result");
+    json_object *result = member(c, "result");
     dls_opgraph *g = graph_of(c);
     dls_kept kept;
     assert_int_equal(dls_kept_create(g, &kept, NULL), DLS_OK);
     assert_int_equal(kept.n_gpu, integer(result, "n_gpu"));
     assert_int_equal(kept.adjacency.n, integer(result, "n_kept"));
-    if (strcmp(json_object_get_string(get(c, "name")), "five_comp_lcc_lt_half") == 0) {
-        reorder(g, &kept, get(result, "node_order"));
+    if (strcmp(json_object_get_string(member(c, "name")), "five_comp_lcc_lt_half") == 0) {
+        reorder(g, &kept, member(result, "node_order"));
     }
-    assert_true(same_order(g, &kept, get(result, "node_order")));
-    check_names(g, &kept, get(result, "nbr_order"));
+    assert_true(same_order(g, &kept, member(result, "node_order")));
+    check_names(g, &kept, member(result, "nbr_order"));
     const int32_t k = integer(c, "k");
     int32_t *label = malloc((size_t)kept.adjacency.n * sizeof *label);
     assert_non_null(label);
@@ -377,11 +368,11 @@ static void check_build(json_object *c)
     dls_grouping grouping;
     assert_int_equal(dls_grouping_from_labels(g, &kept, label, k, &grouping, NULL), DLS_OK);
     struct json_object_iter it;
-    json_object_object_foreachC(get(result, "groups"), it)
+    json_object_object_foreachC(member(result, "groups"), it)
     {
         assert_int_equal(grouping.group[dls_strdict_find(&g->names, it.key, strlen(it.key))], json_object_get_int(it.val));
     }
-    check_rows(&grouping, get(result, "adj"));
+    check_rows(&grouping, member(result, "adj"));
     check_features(g, &grouping, result);
     dls_grouping_fini(&grouping);
     dls_kept_fini(&kept);
@@ -391,7 +382,7 @@ static void check_build(json_object *c)
 
 TEST(test_builder)
 {
-    json_object *cases = get(builder, "cases");
+    json_object *cases = member(builder, "cases");
     assert_int_equal(length(cases), 3);
     for (size_t i = 0; i < length(cases); i++) {
         check_build(json_object_array_get_idx(cases, i));

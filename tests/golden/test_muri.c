@@ -5,10 +5,10 @@
  */
 #include "base/alloc.h"
 #include "muri/core.h"
+#include "support/json.h"
 #include "support/shared.h"
 #include "support/test.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,13 +257,6 @@ TEST(testbed_tiresias)
 }
 
 /* ---- golden/muri/matching.json --------------------------------------------------------------- */
-
-static json_object *member(json_object *of, const char *name)
-{
-    json_object *to;
-    assert_true(json_object_object_get_ex(of, name, &to));
-    return to;
-}
 
 static json_object *read_instances(void)
 {

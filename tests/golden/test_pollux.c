@@ -7,10 +7,10 @@
 #include "base/csv.h"
 #include "pollux/goodput.h"
 #include "pollux/pollux.h"
+#include "support/json.h"
 #include "support/must.h"
 #include "support/shared.h"
 
-#include <json-c/json.h>
 #include <math.h>
 
 static dls_pollux_apps apps;
@@ -135,18 +135,6 @@ TEST(pollux)
 }
 
 /* ---- goodput_units.json: the model alone ----------------------------------------------------- */
-
-static json_object *member(json_object *of, const char *name)
-{
-    json_object *to;
-    assert_true(json_object_object_get_ex(of, name, &to));
-    return to;
-}
-
-static double number(json_object *array, size_t i)
-{
-    return json_object_get_double(json_object_array_get_idx(array, i));
-}
 
 /* Our fit is no worse than theirs; optima given their parameters are equal. */
 static void unit(const char *app, json_object *limits, json_object *one, dls_goodput_seen *seen,

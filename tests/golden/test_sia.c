@@ -2,19 +2,16 @@
  *
  * Sia: optima of the integer programmes that the authors' simulator solved.
  */
+#define OWN_MAIN
 #include "pollux/core.h"
+#include "support/json.h"
 #include "support/shared.h"
 
-#include <json-c/json.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static const dls_sia_terms terms = {-0.5, 1.1};
 
@@ -107,18 +104,6 @@ static void programmes(void **state)
 /* ---- rows and factors, from what a round knew ------------------------------------------------ */
 
 static dls_pollux_apps apps;
-
-static json_object *member(json_object *of, const char *name)
-{
-    json_object *to;
-    assert_true(json_object_object_get_ex(of, name, &to));
-    return to;
-}
-
-static double number(json_object *array, size_t i)
-{
-    return json_object_get_double(json_object_array_get_idx(array, i));
-}
 
 /* job: filled, of a job of the states; its most replicas are of the one type. */
 static void read_state(json_object *state, dls_pollux_kind kind, dls_pollux_job *job,
@@ -344,7 +329,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-#define TEST(function, name)                                                                       \
+#define ONE(function, name)                                                                        \
     {                                                                                              \
         name, function, NULL, NULL, (void *)(uintptr_t)name                                        \
     }
@@ -352,14 +337,14 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(programmes, "w6-20-n16-cbc"),
-        TEST(programmes, "w6-8-hetero-cbc"),
-        TEST(programmes, "w6-16-n4-cbc"),
-        TEST(programmes, "w6-16-n4-glpk"),
-        TEST(programmes, "w6-16-n4-mixed-cbc"),
-        TEST(rows, "w6-16-n4-cbc"),
-        TEST(rows, "w6-16-n4-glpk"),
-        TEST(rows, "w6-16-n4-mixed-cbc"),
+        ONE(programmes, "w6-20-n16-cbc"),
+        ONE(programmes, "w6-8-hetero-cbc"),
+        ONE(programmes, "w6-16-n4-cbc"),
+        ONE(programmes, "w6-16-n4-glpk"),
+        ONE(programmes, "w6-16-n4-mixed-cbc"),
+        ONE(rows, "w6-16-n4-cbc"),
+        ONE(rows, "w6-16-n4-glpk"),
+        ONE(rows, "w6-16-n4-mixed-cbc"),
         {runs[0].name, replay, NULL, NULL, (void *)(uintptr_t)&runs[0]},
         {runs[1].name, replay, NULL, NULL, (void *)(uintptr_t)&runs[1]},
         {runs[2].name, replay, NULL, NULL, (void *)(uintptr_t)&runs[2]},

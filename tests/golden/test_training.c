@@ -15,6 +15,7 @@
 #include "predictor/training/stepper.h"
 #include "support/must.h"
 #include "support/shared.h"
+#include "tests/inspector_golden.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -43,19 +44,6 @@ static size_t read_into(const char *name, double *to, size_t most)
     H5Dclose(set);
     H5Fclose(file);
     return n;
-}
-
-/* max |a - b| / max |b| */
-static double distance(const double *a, const double *b, size_t n)
-{
-    double error = 0;
-    double top = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double d = fabs(a[i] - b[i]);
-        error = d > error || isnan(d) ? d : error;
-        top = fabs(b[i]) > top ? fabs(b[i]) : top;
-    }
-    return error / top;
 }
 
 typedef struct trained {
@@ -112,7 +100,7 @@ static double worst_tensor(const trained *t, const double *values, const char *g
         snprintf(name, sizeof name, "%s/%s", group, p->spec.name);
         const size_t n = read_into(name, expected, sizeof expected / sizeof *expected);
         assert_int_equal(n, dls_tensor_len(&p->spec));
-        const double d = distance(values + p->at, expected, n);
+        const double d = golden_distance(values + p->at, expected, n);
         worst = d > worst || isnan(d) ? d : worst;
     }
     return worst;
@@ -129,7 +117,7 @@ static void gradients(const char *weights, bool f64, const char *isa, double bou
     (void)step(&t);
     snprintf(name, sizeof name, "%s/output", group);
     read_into(name, expected, GRAPHS * DLS_METRICS);
-    const double out = distance(t.out, expected, GRAPHS * DLS_METRICS);
+    const double out = golden_distance(t.out, expected, GRAPHS * DLS_METRICS);
     snprintf(name, sizeof name, "%s/grad", group);
     const double grad = worst_tensor(&t, t.gradient, name);
     print_message("%s %s %s: output %.2g, gradients %.2g\n", weights, f64 ? "f64" : "f32",

@@ -132,16 +132,9 @@ static dls_opgraph *build(const char *name, int32_t batch, dls_numeric numeric,
 
 static double matrix_flops(const dls_opgraph *g, dls_phase phase)
 {
-    double sum = 0;
-    for (int32_t i = 0; i < g->n_nodes; i++) {
-        const dls_op_node *x = &g->nodes[i];
-        const dls_op_family family = dls_op_family_of(x->kind);
-        if (x->phase == (int32_t)phase &&
-            (family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL)) {
-            sum += x->flops * x->repeat;
-        }
-    }
-    return sum;
+    dls_opgraph_totals totals;
+    dls_opgraph_sum(g, &totals);
+    return totals.matrix_flops[phase];
 }
 
 TEST(test_published)

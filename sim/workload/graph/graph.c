@@ -359,6 +359,9 @@ void dls_opgraph_sum(const dls_opgraph *g, dls_opgraph_totals *totals)
             totals->activation_bytes += x->out_bytes * x->repeat;
         }
         totals->flops[x->phase] += x->flops * x->repeat;
+        if (family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL) {
+            totals->matrix_flops[x->phase] += x->flops * x->repeat;
+        }
         totals->traffic_bytes[x->phase] += (double)(x->read_bytes + x->write_bytes) * x->repeat;
         totals->n_nodes[x->phase]++;
         totals->n_family[family]++;

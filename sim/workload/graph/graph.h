@@ -192,6 +192,7 @@ typedef struct dls_opgraph_totals {
     int64_t n_param_tensors;
     int64_t activation_bytes; /* outputs of forward operations on the GPU */
     double flops[DLS_PHASE_COUNT];
+    double matrix_flops[DLS_PHASE_COUNT]; /* of convolutions and matrix products: what published tables count, twice */
     double traffic_bytes[DLS_PHASE_COUNT]; /* read and written */
     int32_t n_nodes[DLS_PHASE_COUNT];
     int32_t n_family[DLS_FAMILY_COUNT];
