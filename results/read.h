@@ -70,5 +70,9 @@ dls_status dls_run_count_rows(const dls_run *run, const char *table, const char 
 dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
                              size_t first, size_t count, void *out, size_t *width,
                              dls_error *err) DLS_MUST_CHECK;
+/* The columns of a table of n rows into `rows`, for dls_table_free in any case; without `all` only
+ * those that every run has. */
+dls_status dls_run_read_table(const dls_run *run, const dls_record_table *table, size_t n, bool all,
+                              void *rows, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -81,3 +81,21 @@ dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_typ
     return dls_h5_where(read_rows(run, name, want, n, first, count, out, width, err), err,
                         run->file->path);
 }
+
+dls_status dls_run_read_table(const dls_run *run, const dls_record_table *table, size_t n, bool all,
+                              void *rows, dls_error *err)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const dls_record_column *c = &table->columns[i];
+        char name[128];
+        void *cells = NULL;
+        size_t width;
+        snprintf(name, sizeof name, "%s/%s", table->group, c->name);
+        if (c->optional && (!all || !dls_h5_has(run->group, name))) {
+            continue;
+        }
+        DLS_TRY(dls_run_read_rows(run, name, c->type, n, 0, n, &cells, &width, err));
+        dls_column_set(c, rows, cells);
+    }
+    return DLS_OK;
+}

@@ -139,7 +139,7 @@ static const char *id_of(const dls_trace *trace, int32_t job)
     return dls_trace_id(trace, (size_t)job);
 }
 
-static const dls_names ids = {"id", "name of the job in the trace", n_jobs, id_of};
+const dls_names dls_ids = {"id", "name of the job in the trace", n_jobs, id_of};
 
 const dls_names dls_dicts[DLS_DICTS] = {
     {"model", "names for jobs/model", dls_trace_n_models, dls_trace_model},
@@ -181,37 +181,37 @@ static const dls_record_column trace_columns[] = {
     {"vc", DLS_FIELD_I32, AT(vc), "", .what = "virtual cluster, index in dicts/vc; -1: none"},
     {"gpu_types", DLS_FIELD_I32, AT(gpu_types), "",
      .what = "allowed types, index in dicts/gpu_types; -1: any"},
-    {"user", DLS_FIELD_I32, AT(user), "", .what = "index in dicts/user; -1: none"},
-    {"class", DLS_FIELD_I32, AT(job_class), "", .what = "index in dicts/class; -1: none"},
+    {"user", DLS_FIELD_I32, AT(user), "", .what = "index in dicts/user; -1: none", .optional = DLS_WANT_TRACE},
+    {"class", DLS_FIELD_I32, AT(job_class), "", .what = "index in dicts/class; -1: none", .optional = DLS_WANT_TRACE},
     {"gpus_milli", DLS_FIELD_I64, AT(gpus_milli), "1/1000 gpu",
-     .what = "GPUs asked for, before rounding up; -1: none"},
-    {"iterations", DLS_FIELD_I64, AT(iterations), "", .what = "training iterations; -1: none"},
-    {"batch", DLS_FIELD_I64, AT(batch), "samples", .what = "global batch size; -1: none"},
+     .what = "GPUs asked for, before rounding up; -1: none", .optional = DLS_WANT_TRACE},
+    {"iterations", DLS_FIELD_I64, AT(iterations), "", .what = "training iterations; -1: none", .optional = DLS_WANT_TRACE},
+    {"batch", DLS_FIELD_I64, AT(batch), "samples", .what = "global batch size; -1: none", .optional = DLS_WANT_TRACE},
     {"trace_queue_us", DLS_FIELD_I64, AT(queue_us), "us",
-     .what = "wait where the trace was recorded; -1: none"},
+     .what = "wait where the trace was recorded; -1: none", .optional = DLS_WANT_TRACE},
     {"trace_nodes", DLS_FIELD_I64, AT(nodes), "nodes",
-     .what = "nodes where the trace was recorded; -1: none"},
+     .what = "nodes where the trace was recorded; -1: none", .optional = DLS_WANT_TRACE},
     {"cpu_milli", DLS_FIELD_I64, AT(cpu_milli), "1/1000 core",
-     .what = "CPU over the whole job; -1: none"},
-    {"mem_mib", DLS_FIELD_I64, AT(mem_mib), "MiB", .what = "memory over the whole job; -1: none"},
-    {"priority", DLS_FIELD_I64, AT(priority), "", .what = "larger is more important; -1: none"},
-    {"deadline_us", DLS_FIELD_I64, AT(deadline_us), "us", .what = "deadline; -1: none"},
-    {"limit_us", DLS_FIELD_I64, AT(limit_us), "us", .what = "the user's run time limit; -1: none"},
+     .what = "CPU over the whole job; -1: none", .optional = DLS_WANT_TRACE},
+    {"mem_mib", DLS_FIELD_I64, AT(mem_mib), "MiB", .what = "memory over the whole job; -1: none", .optional = DLS_WANT_TRACE},
+    {"priority", DLS_FIELD_I64, AT(priority), "", .what = "larger is more important; -1: none", .optional = DLS_WANT_TRACE},
+    {"deadline_us", DLS_FIELD_I64, AT(deadline_us), "us", .what = "deadline; -1: none", .optional = DLS_WANT_TRACE},
+    {"limit_us", DLS_FIELD_I64, AT(limit_us), "us", .what = "the user's run time limit; -1: none", .optional = DLS_WANT_TRACE},
     {"estimate_us", DLS_FIELD_I64, AT(estimate_us), "us",
-     .what = "run time estimate of the trace; -1: none"},
+     .what = "run time estimate of the trace; -1: none", .optional = DLS_WANT_TRACE},
     {"min_gpus", DLS_FIELD_I64, AT(min_gpus), "gpus",
-     .what = "least that an elastic job can use; -1: as many as it asks for"},
+     .what = "least that an elastic job can use; -1: as many as it asks for", .optional = DLS_WANT_TRACE},
     {"max_gpus", DLS_FIELD_I64, AT(max_gpus), "gpus",
-     .what = "most that an elastic job can use; -1: as many as it asks for"},
+     .what = "most that an elastic job can use; -1: as many as it asks for", .optional = DLS_WANT_TRACE},
     {"trace_attempts", DLS_FIELD_I64, AT(attempts), "",
-     .what = "attempts where the trace was recorded; -1: none"},
+     .what = "attempts where the trace was recorded; -1: none", .optional = DLS_WANT_TRACE},
 };
 #undef AT
 /* clang-format on */
-const dls_record_table dls_trace_table = {.columns = trace_columns,
-                                          .n = sizeof trace_columns / sizeof *trace_columns};
+const dls_record_table dls_trace_table = {
+    .columns = trace_columns, .n = sizeof trace_columns / sizeof *trace_columns, .group = "jobs"};
 
-size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out)
+static size_t add_columns(const dls_record_table *table, const void *rows, dls_column *out)
 {
     const dls_mapped *files = dls_table_files(table, rows);
     size_t n = 0;
@@ -230,20 +230,18 @@ size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_col
     return n;
 }
 
-size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column *out)
+size_t dls_schema_columns(const dls_trace_columns *trace, const dls_record *rec, dls_rows_of table,
+                          dls_column out[DLS_COLUMNS_MAX])
 {
-    dls_alloc_rows known = *rows;
-    known.guest = rows->has_guests ? rows->guest : NULL;
-    return dls_schema_table(&dls_alloc_table, &known, out);
-}
-
-size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
-                       dls_column out[DLS_COLUMNS_MAX])
-{
-    const dls_trace_columns *t = dls_trace_cols(trace);
-    out[0] = dls_schema_names(&ids, trace);
-    const size_t n = 1 + dls_schema_table(&dls_trace_table, t, out + 1);
-    return n + dls_schema_table(&dls_job_table, rec, out + n);
+    const dls_record_table *of = &dls_record_tables[table];
+    const void *rows = (const char *)rec + of->at;
+    dls_alloc_rows known = rec->allocs;
+    if (table == DLS_ROWS_ALLOCS && !known.has_guests) {
+        known.guest = NULL;
+        rows = &known;
+    }
+    const size_t n = table == DLS_ROWS_JOBS ? add_columns(&dls_trace_table, trace, out) : 0;
+    return n + add_columns(of, rows, out + n);
 }
 
 #define W(kind, member, units, text) FIELD(dls_world_summary, kind, member, units, text)

@@ -84,11 +84,11 @@ typedef struct dls_column {
 /* What jobs have of the trace; offsets in dls_trace_columns. */
 extern const dls_record_table dls_trace_table;
 /* The columns of a table that it has, with their cells; those of jobs with what the trace says of
- * them. They borrow from trace and rec; either may be empty. Return how many. */
-size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out);
-size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column *out);
-size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
-                       dls_column out[DLS_COLUMNS_MAX]);
+ * them. They borrow from both. Returns how many. */
+size_t dls_schema_columns(const dls_trace_columns *trace, const dls_record *rec, dls_rows_of table,
+                          dls_column out[DLS_COLUMNS_MAX]);
+/* Names of the jobs of a trace, and others. */
+extern const dls_names dls_ids;
 dls_column dls_schema_names(const dls_names *names, const dls_trace *trace);
 
 /* "pending" and the like; NULL past the last. */

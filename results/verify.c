@@ -71,35 +71,25 @@ static dls_status verify_group(hid_t run, const char *name, dls_error *err)
 /* Whether the columns of jobs that every run has give the digest that the file tells. */
 static dls_status check_digest(const dls_run *run, dls_error *err)
 {
+    const dls_record_table *jobs = &dls_record_tables[DLS_ROWS_JOBS];
     dls_record rec = {.n_jobs = run->n_jobs};
-    dls_status status = DLS_OK;
-    for (size_t i = 0; status == DLS_OK && i < dls_job_table.n; i++) {
-        const dls_record_column *c = &dls_job_table.columns[i];
-        char name[128];
-        void *cells = NULL;
-        size_t width;
-        if (!c->optional) {
-            snprintf(name, sizeof name, "jobs/%s", c->name);
-            status = dls_run_read_rows(run, name, c->type, rec.n_jobs, 0, rec.n_jobs, &cells,
-                                       &width, err);
-            dls_column_set(c, &rec, cells);
-        }
-    }
+    dls_status status = dls_run_read_table(run, jobs, run->n_jobs, false, &rec, err);
     if (status == DLS_OK && dls_record_digest(&rec) != run->summary.digest) {
         status =
             dls_fail(err, DLS_EINPUT, run->file->path,
                      "the jobs of run '%s' do not have the digest that the file gives", run->id);
     }
-    dls_table_free(&dls_job_table, &rec);
+    dls_table_free(jobs, &rec);
     return status;
 }
 
 dls_status dls_run_verify(const dls_run *run, dls_error *err)
 {
-    static const char *const groups[] = {"jobs",         "allocations", "series/cluster", "starts",
-                                         "world/series", "dicts",       "cluster"};
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        DLS_TRY(dls_h5_where(verify_group(run->group, groups[i], err), err, run->file->path));
+    static const char *const others[] = {"dicts", "cluster"};
+    for (size_t i = 0; i < DLS_ROWS_TABLES + 2; i++) {
+        const char *group =
+            i < DLS_ROWS_TABLES ? dls_record_tables[i].group : others[i - DLS_ROWS_TABLES];
+        DLS_TRY(dls_h5_where(verify_group(run->group, group, err), err, run->file->path));
     }
     return check_digest(run, err);
 }

@@ -212,40 +212,38 @@ static dls_status write_attributes(hid_t run, const dls_results_meta *meta,
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* A table in a group of its own; nothing for one without rows. */
-static dls_status write_columns(hid_t at, const char *name, const dls_column *columns,
-                                size_t n_columns, size_t n, dls_error *err)
+static dls_status write_table(hid_t at, const char *name, dls_rows_of which, const dls_record *rec,
+                              dls_error *err)
 {
+    dls_column columns[DLS_COLUMNS_MAX];
     DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
+    const size_t n = dls_record_n(rec, which);
     if (n == 0) {
         return DLS_OK;
     }
     DLS_TRY(dls_h5_put_group(at, name, &group, err));
-    return dls_put_columns(group, columns, n_columns, n, err);
+    return dls_put_columns(group, columns, dls_schema_columns(NULL, rec, which, columns), n, err);
 }
 
 static dls_status write_long_tables(hid_t run, const dls_trace *trace, const dls_record *rec,
                                     dls_error *err)
 {
-    dls_column columns[DLS_COLUMNS_MAX];
+    dls_column columns[1 + DLS_COLUMNS_MAX] = {dls_schema_names(&dls_ids, trace)};
     DLS_H5_OWNED hid_t jobs = H5I_INVALID_HID, series = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "jobs", &jobs, err));
-    size_t n = dls_schema_jobs(trace, rec, columns);
-    DLS_TRY(dls_put_columns(jobs, columns, n, rec->n_jobs, err));
-    n = dls_schema_allocs(&rec->allocs, columns);
-    DLS_TRY(write_columns(run, "allocations", columns, n, rec->allocs.n, err));
+    const size_t n = dls_schema_columns(dls_trace_cols(trace), rec, DLS_ROWS_JOBS, columns + 1);
+    DLS_TRY(dls_put_columns(jobs, columns, 1 + n, rec->n_jobs, err));
+    DLS_TRY(write_table(run, "allocations", DLS_ROWS_ALLOCS, rec, err));
     if (rec->series.n > 0) {
         DLS_TRY(dls_h5_put_group(run, "series", &series, err));
-        n = dls_schema_table(&dls_series_table, &rec->series, columns);
-        DLS_TRY(write_columns(series, "cluster", columns, n, rec->series.n, err));
     }
-    return DLS_OK;
+    return write_table(series, "cluster", DLS_ROWS_SERIES, rec, err);
 }
 
 /* What only runs in which placement matters have. */
 static dls_status write_world(hid_t run, const dls_world_summary *measured, const dls_record *rec,
                               dls_error *err)
 {
-    dls_column columns[DLS_COLUMNS_MAX];
     dls_world_summary summary = *measured;
     char date[32];
     DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
@@ -255,10 +253,8 @@ static dls_status write_world(hid_t run, const dls_world_summary *measured, cons
     DLS_TRY(dls_h5_put_group(run, "world", &at, err));
     DLS_TRY(dls_put_fields(at, dls_world_fields, dls_world_n_fields, &summary, err));
     DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.predictions.notes, err));
-    size_t n = dls_schema_table(&dls_world_table, &rec->world, columns);
-    DLS_TRY(write_columns(at, "series", columns, n, rec->world.n, err));
-    n = dls_schema_table(&dls_start_table, &rec->starts, columns);
-    return write_columns(run, "starts", columns, n, rec->starts.n, err);
+    DLS_TRY(write_table(at, "series", DLS_ROWS_WORLD, rec, err));
+    return write_table(run, "starts", DLS_ROWS_STARTS, rec, err);
 }
 
 typedef struct whole_run {

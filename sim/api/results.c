@@ -5,16 +5,20 @@
 #include "api/answer.h"
 #include "api/numbers.h"
 #include "api/simulation.h"
-#include "api/write_results.h"
 #include "base/assert.h"
 #include "base/guard.h"
+#include "build_info.h"
+#include "results/write.h"
+#include "traces/assign.h"
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-dls_value_type dls_value_of(dls_field_type type)
+static dls_value_type value_of(dls_field_type type)
 {
     switch (type) {
     case DLS_FIELD_U64:
@@ -39,86 +43,49 @@ dls_value_type dls_value_of(dls_field_type type)
     return DLS_VALUE_I64;
 }
 
-/* Columns of a table with values, and its number of rows. */
-static size_t columns_of(const dls_simulation *sim, dls_table table,
-                         dls_column out[DLS_COLUMNS_MAX], size_t *rows)
+bool dls_column_of(const dls_trace_columns *trace, const dls_record *rec, dls_table which,
+                   const char *name, size_t i, dls_result_column *out)
 {
-    const dls_record *rec = sim->rec;
-    size_t n = 0, kept = 0;
-    *rows = 0;
-    switch (table) {
-    case DLS_TABLE_JOBS:
-        *rows = rec->n_jobs;
-        n = sim->n_jobs_columns;
-        memcpy(out, sim->jobs, n * sizeof *out);
-        break;
-    case DLS_TABLE_ALLOCATIONS:
-        *rows = rec->allocs.n;
-        n = dls_schema_allocs(&rec->allocs, out);
-        break;
-    case DLS_TABLE_SERIES:
-        *rows = rec->series.n;
-        n = dls_schema_table(&dls_series_table, &rec->series, out);
-        break;
-    case DLS_TABLE_STARTS:
-        *rows = rec->starts.n;
-        n = dls_schema_table(&dls_start_table, &rec->starts, out);
-        break;
-    case DLS_TABLE_WORLD:
-        *rows = rec->world.n;
-        n = dls_schema_table(&dls_world_table, &rec->world, out);
-        break;
-    case DLS_TABLE_COUNT:
-        break;
+    dls_column c[DLS_COLUMNS_MAX];
+    const dls_rows_of table = (dls_rows_of)which;
+    const size_t n = table < DLS_ROWS_TABLES ? dls_schema_columns(trace, rec, table, c) : 0;
+    for (i = name ? 0 : i; i < n && name && strcmp(c[i].name, name) != 0;) {
+        i++;
     }
-    for (size_t i = 0; i < n; i++) {
-        if (out[i].data) {
-            out[kept++] = out[i];
-        }
+    if (i >= n) {
+        return false;
     }
-    return kept;
-}
-
-static dls_result_column column_of(const dls_column *c, size_t rows)
-{
-    return (dls_result_column){.name = c->name,
-                               .unit = c->units,
-                               .description = c->description,
-                               .type = dls_value_of(c->type),
-                               .n = rows,
-                               .data = c->data};
+    *out = (dls_result_column){.name = c[i].name,
+                               .unit = c[i].units,
+                               .description = c[i].description,
+                               .type = value_of(c[i].type),
+                               .n = dls_record_n(rec, table),
+                               .data = c[i].data};
+    return true;
 }
 
 size_t dls_simulation_n_columns(const dls_simulation *sim, dls_table table)
 {
     DLS_ASSERT(sim);
     dls_column c[DLS_COLUMNS_MAX];
-    size_t rows;
-    return columns_of(sim, table, c, &rows);
+    const dls_trace_columns *trace = dls_trace_cols(sim->trace);
+    return (unsigned)table < DLS_TABLE_COUNT
+               ? dls_schema_columns(trace, sim->rec, (dls_rows_of)table, c)
+               : 0;
 }
 
 bool dls_simulation_column_at(const dls_simulation *sim, dls_table table, size_t i,
                               dls_result_column *out)
 {
     DLS_ASSERT(sim && out);
-    dls_column c[DLS_COLUMNS_MAX];
-    size_t rows;
-    if (i >= columns_of(sim, table, c, &rows)) {
-        return false;
-    }
-    *out = column_of(&c[i], rows);
-    return true;
+    return dls_column_of(dls_trace_cols(sim->trace), sim->rec, table, NULL, i, out);
 }
 
 bool dls_simulation_column(const dls_simulation *sim, dls_table table, const char *name,
                            dls_result_column *out)
 {
-    for (size_t i = 0; dls_simulation_column_at(sim, table, i, out); i++) {
-        if (strcmp(out->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    DLS_ASSERT(sim && name && out);
+    return dls_column_of(dls_trace_cols(sim->trace), sim->rec, table, name, 0, out);
 }
 
 const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code)
@@ -262,12 +229,33 @@ dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, 
     DLS_ASSERT(sim && path);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
+    char hostname[256] = "", started[32];
+    const time_t start = time(NULL) - (time_t)sim->summary.wall_s;
+    const dls_config *config = sim->config;
+    struct tm utc;
     if (!sim->result) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is not finished");
     }
-    const dls_written_by by = {.command = command, .run_id = run_id};
-    return dls_config_write_results(sim->config, path, &by, sim->trace, sim->result, &sim->summary,
-                                    err);
+    gethostname(hostname, sizeof hostname - 1);
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
+    const dls_results_meta meta = {
+        .run_id = run_id,
+        .seed = config->sim.seed,
+        .scheduler = config->scheduler,
+        .placement = config->placement,
+        .predictor = config->predictions.source,
+        .backend = sim->result->facts.predictions.backend,
+        .perf = config->world.model,
+        .git_sha = DLS_GIT_SHA,
+        .build = DLS_BUILD,
+        .cmdline = command,
+        .config_text = config->text,
+        .hostname = hostname,
+        .started_utc = started,
+        .workload_assign = dls_trace_assigned(sim->trace),
+        .cluster = &config->cluster,
+    };
+    return dls_results_write(path, &meta, sim->trace, sim->result, &sim->summary, err);
 }
 
 dls_status dls_simulation_write(const dls_simulation *sim, const char *path, const char *command,

@@ -17,16 +17,6 @@
 
 DLS_OWNER(dls_saved, dls_saved_close)
 
-typedef struct column {
-    const dls_record_column *what;
-    void *data; /* owned */
-} column;
-
-typedef struct table {
-    column *column; /* owned */
-    size_t n, cap, rows;
-} table;
-
 /* Texts of one width. */
 typedef struct texts {
     char *text; /* owned */
@@ -36,53 +26,24 @@ typedef struct texts {
 struct dls_saved {
     dls_results *file;
     dls_run *run;
-    table table[DLS_TABLE_COUNT];
+    dls_trace_columns trace; /* of rec's jobs; cells owned */
+    dls_record rec;
     texts id, dict[DLS_DICTS];
     char *report; /* the C library's own */
 };
 
-static const struct {
-    const char *group, *first; /* a column that the table always has */
-    const dls_record_table *tables[2];
-} layout[DLS_TABLE_COUNT] = {
-    [DLS_TABLE_JOBS] = {"jobs", "id", {&dls_trace_table, &dls_job_table}},
-    [DLS_TABLE_ALLOCATIONS] = {"allocations", "job", {&dls_alloc_table}},
-    [DLS_TABLE_SERIES] = {"series/cluster", "t_us", {&dls_series_table}},
-    [DLS_TABLE_STARTS] = {"starts", "job", {&dls_start_table}},
-    [DLS_TABLE_WORLD] = {"world/series", "t_us", {&dls_world_table}},
-};
-
-static dls_status read_column(dls_saved *s, dls_table which, const dls_record_column *what,
-                              dls_error *err)
+static dls_status read_table(dls_saved *s, dls_rows_of which, dls_error *err)
 {
-    table *t = &s->table[which];
-    char name[128];
-    size_t width;
-    snprintf(name, sizeof name, "%s/%s", layout[which].group, what->name);
-    if (!dls_h5_has(s->run->group, name)) {
-        return what->optional || which == DLS_TABLE_JOBS
-                   ? DLS_OK
-                   : dls_fail(err, DLS_EINPUT, s->file->path, "no column '%s'", name);
+    const dls_record_table *table = &dls_record_tables[which];
+    size_t *n = dls_record_rows(&s->rec, which);
+    if (which == DLS_ROWS_JOBS) {
+        *n = s->run->n_jobs;
+        s->trace.n = *n;
+        DLS_TRY(dls_run_read_table(s->run, &dls_trace_table, *n, true, &s->trace, err));
+    } else {
+        DLS_TRY(dls_run_count_rows(s->run, table->group, table->columns[0].name, n, err));
     }
-    DLS_TRY(dls_grow(&t->column, &t->cap, t->n + 1, sizeof *t->column, err));
-    t->column[t->n] = (column){.what = what};
-    DLS_TRY(dls_run_read_rows(s->run, name, what->type, t->rows, 0, t->rows, &t->column[t->n].data,
-                              &width, err));
-    t->n++;
-    return DLS_OK;
-}
-
-static dls_status read_table(dls_saved *s, dls_table which, dls_error *err)
-{
-    DLS_TRY(dls_run_count_rows(s->run, layout[which].group, layout[which].first,
-                               &s->table[which].rows, err));
-    for (size_t k = 0; k < 2 && s->table[which].rows > 0; k++) {
-        const dls_record_table *columns = layout[which].tables[k];
-        for (size_t i = 0; columns && i < columns->n; i++) {
-            DLS_TRY(read_column(s, which, &columns->columns[i], err));
-        }
-    }
-    return DLS_OK;
+    return *n > 0 ? dls_run_read_table(s->run, table, *n, true, n, err) : DLS_OK;
 }
 
 static dls_status read_texts(dls_saved *s, const char *group, const char *name, texts *out,
@@ -101,23 +62,15 @@ static dls_status read_texts(dls_saved *s, const char *group, const char *name, 
 /* Allocations and series are what was written, and of jobs that are there. */
 static dls_status check_history(const dls_saved *s, dls_error *err)
 {
-    const dls_table which[] = {DLS_TABLE_ALLOCATIONS, DLS_TABLE_SERIES};
-    dls_record rec = {.allocs.n = s->table[which[0]].rows, .series.n = s->table[which[1]].rows};
-    void *const rows[] = {&rec.allocs, &rec.series};
-    for (int k = 0; k < 2; k++) {
-        const table *t = &s->table[which[k]];
-        for (size_t i = 0; i < t->n; i++) {
-            dls_column_set(t->column[i].what, rows[k], t->column[i].data);
-        }
-    }
-    for (size_t i = 0; i < rec.allocs.n; i++) {
-        if (rec.allocs.job[i] < 0 || (size_t)rec.allocs.job[i] >= s->run->n_jobs) {
+    const dls_alloc_rows *rows = &s->rec.allocs;
+    for (size_t i = 0; i < rows->n; i++) {
+        if (rows->job[i] < 0 || (size_t)rows->job[i] >= s->run->n_jobs) {
             return dls_fail(err, DLS_EINPUT, s->file->path,
-                            "row %zu of 'allocations/job' names job %d of %zu", i,
-                            rec.allocs.job[i], s->run->n_jobs);
+                            "row %zu of 'allocations/job' names job %d of %zu", i, rows->job[i],
+                            s->run->n_jobs);
         }
     }
-    return dls_record_history_digest(&rec) == s->run->summary.history_digest
+    return dls_record_history_digest(&s->rec) == s->run->summary.history_digest
                ? DLS_OK
                : dls_fail(err, DLS_EINPUT, s->file->path,
                           "allocations and series of run '%s' do not have the digest that the file "
@@ -130,9 +83,10 @@ static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_
     DLS_TRY(dls_results_open(path, &s->file, err));
     DLS_TRY(dls_run_open(s->file, run ? run : dls_results_run_id(s->file, 0), &s->run, err));
     DLS_TRY(dls_run_verify(s->run, err));
-    for (int t = 0; t < DLS_TABLE_COUNT; t++) {
-        DLS_TRY(read_table(s, (dls_table)t, err));
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
+        DLS_TRY(read_table(s, t, err));
     }
+    s->rec.allocs.has_guests = true; /* the column tells */
     DLS_TRY(check_history(s, err));
     for (size_t d = 0; d < DLS_DICTS; d++) {
         DLS_TRY(read_texts(s, "dicts", dls_dicts[d].name, &s->dict[d], err));
@@ -160,11 +114,9 @@ void dls_saved_close(dls_saved *s)
         return;
     }
     DLS_HDF5_LOCKED;
-    for (int t = 0; t < DLS_TABLE_COUNT; t++) {
-        for (size_t i = 0; i < s->table[t].n; i++) {
-            dls_free(s->table[t].column[i].data);
-        }
-        dls_free(s->table[t].column);
+    dls_table_free(&dls_trace_table, &s->trace);
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
+        dls_table_free(&dls_record_tables[t], dls_record_rows(&s->rec, t));
     }
     for (size_t d = 0; d < DLS_DICTS; d++) {
         dls_free(s->dict[d].text);
@@ -208,33 +160,19 @@ dls_status dls_saved_report(dls_saved *s, bool json, const char **text, dls_erro
 size_t dls_saved_rows(const dls_saved *s, dls_table which)
 {
     DLS_ASSERT(s && (unsigned)which < DLS_TABLE_COUNT);
-    return s->table[which].rows;
+    return dls_record_n(&s->rec, (dls_rows_of)which);
 }
 
 bool dls_saved_column(const dls_saved *s, dls_table which, const char *name, dls_result_column *out)
 {
-    for (size_t i = 0; dls_saved_column_at(s, which, i, out); i++) {
-        if (strcmp(out->name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
+    DLS_ASSERT(s && name && out);
+    return dls_column_of(&s->trace, &s->rec, which, name, 0, out);
 }
 
 bool dls_saved_column_at(const dls_saved *s, dls_table which, size_t i, dls_result_column *out)
 {
     DLS_ASSERT(s && out);
-    if ((unsigned)which >= DLS_TABLE_COUNT || i >= s->table[which].n) {
-        return false;
-    }
-    const column *c = &s->table[which].column[i];
-    *out = (dls_result_column){.name = c->what->name,
-                               .unit = c->what->units,
-                               .description = c->what->what,
-                               .type = dls_value_of(c->what->type),
-                               .n = s->table[which].rows,
-                               .data = c->data};
-    return true;
+    return dls_column_of(&s->trace, &s->rec, which, NULL, i, out);
 }
 
 static const char *text_at(const texts *t, size_t i)

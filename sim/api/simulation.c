@@ -35,7 +35,7 @@ static void infeasible(void *user, size_t n, int32_t first)
     sim->first_infeasible = (size_t)first;
 }
 
-/* The callbacks and columns of a simulation that has an engine, or gets one from these parameters.
+/* The callbacks of a simulation that has an engine, or gets one from these parameters.
  */
 static void set_callbacks(dls_simulation *sim)
 {
@@ -46,12 +46,6 @@ static void set_callbacks(dls_simulation *sim)
     p->user = sim;
 }
 
-static void show_record(dls_simulation *sim)
-{
-    sim->rec = dls_sim_record(sim->engine);
-    sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
-}
-
 static dls_status create(dls_simulation *sim, dls_error *err)
 {
     const double from_s = dls_clock_s();
@@ -60,7 +54,7 @@ static dls_status create(dls_simulation *sim, dls_error *err)
     sim->prepared.params.outside = sim->outside;
     set_callbacks(sim);
     DLS_TRY(dls_sim_create(&sim->prepared.params, &sim->engine, err));
-    show_record(sim);
+    sim->rec = dls_sim_record(sim->engine);
     sim->wall_s = dls_clock_s() - from_s;
     return DLS_OK;
 }
@@ -100,7 +94,7 @@ static dls_status clone_parts(dls_simulation *copy, const dls_simulation *sim, d
     DLS_TRY(dls_prepared_copy(&sim->prepared, sim->config, &copy->prepared, err));
     set_callbacks(copy);
     DLS_TRY(dls_sim_clone(sim->engine, &copy->prepared.params, &copy->engine, err));
-    show_record(copy);
+    copy->rec = dls_sim_record(copy->engine);
     return DLS_OK;
 }
 
@@ -163,7 +157,6 @@ static dls_status account_energy(dls_simulation *sim, dls_error *err)
     DLS_TRY(dls_energy_account(&sim->config->energy, &sim->config->cluster, sim->trace, sim->result,
                                from_us, from_us + (int64_t)(s->span_s * us + 0.5), &s->energy, err));
     s->has_energy = true;
-    sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
     return DLS_OK;
 }
 

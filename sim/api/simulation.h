@@ -21,8 +21,6 @@ struct dls_simulation {
     bool summed_up;                   /* there is a summary: of the end, or of a time before it */
     char *report;                     /* the last; the C library's own */
     char warning[1300];               /* "" none */
-    dls_column jobs[DLS_COLUMNS_MAX]; /* columns of jobs, which stay where they are */
-    size_t n_jobs_columns;
     dls_watch_fn watch;
     void *watch_user;
     double wall_s; /* in the engine */

@@ -9,10 +9,6 @@
 
 #include <string.h>
 
-#define TABLE(name, list, at)                                                                      \
-    const dls_record_table name = {                                                                \
-        .columns = (list), .n = sizeof(list) / sizeof((list)[0]), .files = (at)}
-
 /* clang-format off */
 #define AT(member) offsetof(dls_record, member)
 static const dls_record_column jobs[] = {
@@ -49,7 +45,6 @@ static const dls_record_column jobs[] = {
      .optional = DLS_WANT_ENERGY},
 };
 #undef AT
-TABLE(dls_job_table, jobs, 0);
 
 #define AT(member) offsetof(dls_alloc_rows, member)
 static const dls_record_column allocs[] = {
@@ -68,7 +63,6 @@ static const dls_record_column allocs[] = {
      "1: the GPUs are another job's, which has rows of its own", .optional = DLS_WANT_GUESTS},
 };
 #undef AT
-TABLE(dls_alloc_table, allocs, offsetof(dls_alloc_rows, file));
 
 #define AT(member) offsetof(dls_series_rows, member)
 static const dls_record_column series[] = {
@@ -84,7 +78,6 @@ static const dls_record_column series[] = {
      .optional = DLS_WANT_ENERGY, .late = true},
 };
 #undef AT
-TABLE(dls_series_table, series, offsetof(dls_series_rows, file));
 
 #define AT(member) offsetof(dls_start_rows, member)
 static const dls_record_column starts[] = {
@@ -107,7 +100,6 @@ static const dls_record_column starts[] = {
      .what = "predicted time for left_us, without restoring"},
 };
 #undef AT
-TABLE(dls_start_table, starts, offsetof(dls_start_rows, file));
 
 #define AT(member) offsetof(dls_world_rows, member)
 static const dls_record_column world[] = {
@@ -123,8 +115,20 @@ static const dls_record_column world[] = {
     {"uplink_max", DLS_FIELD_F32, AT(uplink_max), "", .what = "the same of the fullest"},
 };
 #undef AT
-TABLE(dls_world_table, world, offsetof(dls_world_rows, file));
 /* clang-format on */
+
+#define TABLE(list, group, at, grows)                                                              \
+    {                                                                                              \
+        list, sizeof list / sizeof *list, group, at, grows                                         \
+    }
+#define ROWS(list, group) TABLE(list, group, offsetof(dls_record, list), true)
+const dls_record_table dls_record_tables[DLS_ROWS_TABLES] = {
+    [DLS_ROWS_JOBS] = TABLE(jobs, "jobs", 0, false),
+    [DLS_ROWS_ALLOCS] = ROWS(allocs, "allocations"),
+    [DLS_ROWS_SERIES] = ROWS(series, "series/cluster"),
+    [DLS_ROWS_STARTS] = ROWS(starts, "starts"),
+    [DLS_ROWS_WORLD] = ROWS(world, "world/series"),
+};
 
 size_t dls_field_width(dls_field_type type)
 {
@@ -157,8 +161,8 @@ void dls_column_set(const dls_record_column *column, void *rows, void *cells)
 dls_mapped *dls_table_files(const dls_record_table *table, const void *rows)
 {
     dls_mapped *files = NULL;
-    if (table->files > 0) {
-        memcpy(&files, (const char *)rows + table->files, sizeof files);
+    if (table->grows) {
+        memcpy(&files, (const char *)rows + offsetof(dls_alloc_rows, file), sizeof files);
     }
     return files;
 }

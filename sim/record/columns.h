@@ -28,6 +28,7 @@ size_t dls_field_width(dls_field_type type);
 /* Columns that only some runs have. */
 typedef enum dls_wanted {
     DLS_WANT_ALWAYS, /* every run has it */
+    DLS_WANT_TRACE,  /* the trace tells it */
     DLS_WANT_ELASTIC,
     DLS_WANT_GUESTS,
     DLS_WANT_FAILURES,
@@ -46,17 +47,26 @@ typedef struct dls_record_column {
     bool late;         /* filled when the run is over: rows that are added have no cell of it */
 } dls_record_column;
 
+/* The rows of a table are a struct that begins with their number; one that grows goes on with how
+ * many there is room for and the files of its columns. */
 typedef struct dls_record_table {
     const dls_record_column *columns;
     size_t n;
-    size_t files; /* offset of the pointer to the files of the columns; 0: it has none */
+    const char *group; /* in a run of a results file */
+    size_t at;         /* where the rows lie in a dls_record */
+    bool grows;
 } dls_record_table;
 
-extern const dls_record_table dls_job_table;    /* of dls_record */
-extern const dls_record_table dls_alloc_table;  /* of dls_alloc_rows */
-extern const dls_record_table dls_series_table; /* of dls_series_rows */
-extern const dls_record_table dls_start_table;  /* of dls_start_rows */
-extern const dls_record_table dls_world_table;  /* of dls_world_rows */
+/* In the order of dls_table (dlsim/run.h). */
+typedef enum dls_rows_of {
+    DLS_ROWS_JOBS,
+    DLS_ROWS_ALLOCS,
+    DLS_ROWS_SERIES,
+    DLS_ROWS_STARTS,
+    DLS_ROWS_WORLD,
+    DLS_ROWS_TABLES
+} dls_rows_of;
+extern const dls_record_table dls_record_tables[DLS_ROWS_TABLES];
 
 /* The cells of a column, NULL if the table does not have it. */
 const void *dls_column_cells(const dls_record_column *column, const void *rows);

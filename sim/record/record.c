@@ -26,9 +26,10 @@ static dls_status add_column(dls_record *rec, const dls_record_column *column, d
 
 dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err)
 {
-    for (size_t i = 0; i < dls_job_table.n; i++) {
-        if (dls_job_table.columns[i].optional == what) {
-            DLS_TRY(add_column(rec, &dls_job_table.columns[i], err));
+    const dls_record_table *jobs = &dls_record_tables[DLS_ROWS_JOBS];
+    for (size_t i = 0; i < jobs->n; i++) {
+        if (jobs->columns[i].optional == what) {
+            DLS_TRY(add_column(rec, &jobs->columns[i], err));
         }
     }
     return DLS_OK;
@@ -50,28 +51,38 @@ void dls_record_destroy(dls_record *rec)
     if (!rec) {
         return;
     }
-    dls_table_free(&dls_job_table, rec);
-    dls_table_free(&dls_alloc_table, &rec->allocs);
-    dls_table_free(&dls_series_table, &rec->series);
-    dls_table_free(&dls_start_table, &rec->starts);
-    dls_table_free(&dls_world_table, &rec->world);
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
+        dls_table_free(&dls_record_tables[t], dls_record_rows(rec, t));
+    }
     dls_free(rec->stream_beside);
     dls_free(rec);
 }
 
-static void set_files(const dls_record_table *table, void *rows, dls_mapped *files)
+/* Behind the number of rows of a table that grows. */
+static size_t *room(void *rows)
 {
-    if (table->files > 0) {
-        memcpy((char *)rows + table->files, &files, sizeof files);
-    }
+    _Static_assert(offsetof(dls_alloc_rows, cap) == sizeof(size_t) &&
+                       offsetof(dls_series_rows, cap) == sizeof(size_t) &&
+                       offsetof(dls_start_rows, cap) == sizeof(size_t) &&
+                       offsetof(dls_world_rows, cap) == sizeof(size_t),
+                   "the number of rows, the room, the files");
+    return (size_t *)rows + 1;
+}
+
+static void set_files(void *rows, dls_mapped *files)
+{
+    memcpy(room(rows) + 1, &files, sizeof files);
 }
 
 /* A copy of every cell that `from` has; what is not copied belongs to nobody. */
-static dls_status copy_table(const dls_record_table *table, const void *from, void *to, size_t n,
-                             size_t cap, dls_error *err)
+static dls_status copy_table(const dls_record_table *table, const void *from, void *to,
+                             dls_error *err)
 {
+    const size_t n = *(size_t *)to, cap = table->grows ? *room(to) : n;
     dls_status status = DLS_OK;
-    set_files(table, to, NULL);
+    if (table->grows) {
+        set_files(to, NULL);
+    }
     for (size_t i = 0; i < table->n; i++) {
         const dls_record_column *c = &table->columns[i];
         const void *cells = status == DLS_OK ? dls_column_cells(c, from) : NULL;
@@ -88,25 +99,14 @@ dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *
     dls_record *rec;
     DLS_TRY(dls_duplicate(&rec, from, 1, 1, sizeof *rec, err));
     rec->stream_beside = NULL;
-    const struct {
-        const dls_record_table *table;
-        const void *from;
-        void *to;
-        size_t n, cap;
-    } tables[] = {
-        {&dls_job_table, from, rec, from->n_jobs, from->n_jobs},
-        {&dls_alloc_table, &from->allocs, &rec->allocs, from->allocs.n, from->allocs.cap},
-        {&dls_series_table, &from->series, &rec->series, from->series.n, from->series.cap},
-        {&dls_start_table, &from->starts, &rec->starts, from->starts.n, from->starts.cap},
-        {&dls_world_table, &from->world, &rec->world, from->world.n, from->world.cap},
-    };
     dls_status status = DLS_OK;
-    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
         /* After a failure every other pointer still has to become the copy's own: none. */
         static const dls_record nothing;
-        const dls_status one =
-            copy_table(tables[t].table, status == DLS_OK ? tables[t].from : &nothing, tables[t].to,
-                       tables[t].n, tables[t].cap, status == DLS_OK ? err : NULL);
+        const dls_record_table *table = &dls_record_tables[t];
+        const dls_record *of = status == DLS_OK ? from : &nothing;
+        const dls_status one = copy_table(table, (const char *)of + table->at,
+                                          dls_record_rows(rec, t), status == DLS_OK ? err : NULL);
         DLS_THEN(status, one);
     }
     if (status != DLS_OK) {
@@ -136,10 +136,9 @@ static void rest(const dls_record_table *table, const void *rows)
 
 void dls_record_rest(const dls_record *rec)
 {
-    rest(&dls_alloc_table, &rec->allocs);
-    rest(&dls_series_table, &rec->series);
-    rest(&dls_start_table, &rec->starts);
-    rest(&dls_world_table, &rec->world);
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
+        rest(&dls_record_tables[t], (const char *)rec + dls_record_tables[t].at);
+    }
 }
 
 /* Room for so many rows in files, into which columns go that are not there yet. On failure each
@@ -190,10 +189,13 @@ static dls_status take_back(const dls_record_table *table, void *rows, dls_mappe
     return DLS_OK;
 }
 
-/* Make room for row n, which is the first that has none, in every column of a table that shares one capacity. */
-static dls_status grow_more(dls_record *rec, const dls_record_table *table, void *rows, size_t n,
-                            size_t *cap, dls_error *err)
+/* Make room for the row behind the last in every column of a table that shares one capacity. */
+static dls_status grow_more(dls_record *rec, dls_rows_of which, dls_error *err)
 {
+    const dls_record_table *table = &dls_record_tables[which];
+    void *rows = dls_record_rows(rec, which);
+    const size_t n = dls_record_n(rec, which);
+    size_t *cap = room(rows);
     dls_mapped *files = dls_table_files(table, rows);
     /* A job that comes and ends makes two rows of the series. */
     const bool many = n >= DLS_ROWS_IN_MEMORY || rec->n_jobs >= DLS_ROWS_IN_MEMORY / 2;
@@ -202,7 +204,7 @@ static dls_status grow_more(dls_record *rec, const dls_record_table *table, void
         for (size_t i = 0; i < table->n; i++) {
             files[i].fd = -1;
         }
-        set_files(table, rows, files);
+        set_files(rows, files);
     }
     if (files && rec->stream_beside &&
         extend(rec, table, rows, files, n, *cap + DLS_ROWS_IN_MEMORY)) {
@@ -228,19 +230,13 @@ static dls_status grow_more(dls_record *rec, const dls_record_table *table, void
     return DLS_OK;
 }
 
-static inline dls_status grow(dls_record *rec, const dls_record_table *table, void *rows, size_t n,
-                              size_t *cap, dls_error *err)
-{
-    return n < *cap ? DLS_OK : grow_more(rec, table, rows, n, cap, err);
-}
-
 dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int64_t start_us,
                                 uint64_t gpu_mask, int32_t gpus, float rate, size_t *row,
                                 dls_error *err)
 {
     DLS_DEBUG_ASSERT(job >= 0 && (size_t)job < rec->n_jobs && gpus > 0);
     dls_alloc_rows *a = &rec->allocs;
-    DLS_TRY(grow(rec, &dls_alloc_table, a, a->n, &a->cap, err));
+    DLS_TRY(a->n < a->cap ? DLS_OK : grow_more(rec, DLS_ROWS_ALLOCS, err));
     a->job[a->n] = job;
     a->node[a->n] = node;
     a->start_us[a->n] = start_us;
@@ -271,7 +267,7 @@ dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_err
         }
     }
     if (at == s->n) {
-        DLS_TRY(grow(rec, &dls_series_table, s, s->n, &s->cap, err));
+        DLS_TRY(s->n < s->cap ? DLS_OK : grow_more(rec, DLS_ROWS_SERIES, err));
         s->n++;
     }
     s->t_us[at] = p->t_us;
@@ -289,7 +285,7 @@ dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, 
 {
     DLS_DEBUG_ASSERT(job >= 0 && (size_t)job < rec->n_jobs);
     dls_start_rows *s = &rec->starts;
-    DLS_TRY(grow(rec, &dls_start_table, s, s->n, &s->cap, err));
+    DLS_TRY(s->n < s->cap ? DLS_OK : grow_more(rec, DLS_ROWS_STARTS, err));
     s->job[s->n] = job;
     s->start_us[s->n] = start_us;
     s->end_us[s->n] = -1;
@@ -316,7 +312,7 @@ dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error
         }
     }
     if (at == w->n) {
-        DLS_TRY(grow(rec, &dls_world_table, w, w->n, &w->cap, err));
+        DLS_TRY(w->n < w->cap ? DLS_OK : grow_more(rec, DLS_ROWS_WORLD, err));
         w->n++;
     }
     w->t_us[at] = p->t_us;
@@ -348,23 +344,25 @@ static uint64_t mix_cell(uint64_t h, const void *cells, size_t width, size_t i)
 
 uint64_t dls_record_digest(const dls_record *rec)
 {
+    const dls_record_table *jobs = &dls_record_tables[DLS_ROWS_JOBS];
     uint64_t h = dls_mix64(rec->n_jobs);
     for (size_t i = 0; i < rec->n_jobs; i++) {
-        for (size_t k = 0; k < dls_job_table.n && !dls_job_table.columns[k].optional; k++) {
-            const dls_record_column *c = &dls_job_table.columns[k];
+        for (size_t k = 0; k < jobs->n && !jobs->columns[k].optional; k++) {
+            const dls_record_column *c = &jobs->columns[k];
             h = mix_cell(h, dls_column_cells(c, rec), dls_field_width(c->type), i);
         }
     }
     return h;
 }
 
-static uint64_t mix_table(uint64_t h, const dls_record *rec, const dls_record_table *table,
-                          const void *rows, size_t n)
+static uint64_t mix_table(uint64_t h, const dls_record *rec, dls_rows_of which)
 {
+    const dls_record_table *table = &dls_record_tables[which];
+    const size_t n = dls_record_n(rec, which);
     h = dls_mix64(h ^ n);
     for (size_t k = 0; k < table->n && !table->columns[k].optional; k++) {
         const dls_record_column *c = &table->columns[k];
-        const void *cells = dls_column_cells(c, rows);
+        const void *cells = dls_column_cells(c, (const char *)rec + table->at);
         for (size_t i = 0; i < n; i++) {
             dls_record_pass(rec, i);
             h = mix_cell(h, cells, dls_field_width(c->type), i);
@@ -375,6 +373,5 @@ static uint64_t mix_table(uint64_t h, const dls_record *rec, const dls_record_ta
 
 uint64_t dls_record_history_digest(const dls_record *rec)
 {
-    const uint64_t h = mix_table(0, rec, &dls_alloc_table, &rec->allocs, rec->allocs.n);
-    return mix_table(h, rec, &dls_series_table, &rec->series, rec->series.n);
+    return mix_table(mix_table(0, rec, DLS_ROWS_ALLOCS), rec, DLS_ROWS_SERIES);
 }

@@ -151,6 +151,15 @@ typedef struct dls_record {
 } dls_record;
 
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DLS_MUST_CHECK;
+/* The rows of a table, and how many there are. */
+static inline void *dls_record_rows(dls_record *rec, dls_rows_of table)
+{
+    return (char *)rec + dls_record_tables[table].at;
+}
+static inline size_t dls_record_n(const dls_record *rec, dls_rows_of table)
+{
+    return *(const size_t *)(const void *)((const char *)rec + dls_record_tables[table].at);
+}
 /* Columns that only some runs have. */
 dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */

@@ -70,8 +70,8 @@ static void assert_same(const dls_record *a, const dls_record *b)
 {
     assert_int_equal(a->allocs.n, b->allocs.n);
     assert_int_equal(a->series.n, b->series.n);
-    assert_same_table(&dls_alloc_table, &a->allocs, &b->allocs, a->allocs.n);
-    assert_same_table(&dls_series_table, &a->series, &b->series, a->series.n);
+    assert_same_table(&dls_record_tables[DLS_ROWS_ALLOCS], &a->allocs, &b->allocs, a->allocs.n);
+    assert_same_table(&dls_record_tables[DLS_ROWS_SERIES], &a->series, &b->series, a->series.n);
 }
 
 static void write_record(const dls_record *r, const char *path)
