@@ -63,7 +63,7 @@ typedef struct dls_tir_family {
     void (*fini)(void *state); /* NULL: it has arrays only */
 } dls_tir_family;
 
-extern const dls_tir_family dls_tir_family_batch, dls_tir_family_sorted, dls_tir_family_sorted_yarn,
+extern const dls_tir_family dls_tir_family_batch, dls_tir_family_sorted_yarn,
     dls_tir_family_shortest, dls_tir_family_queues, dls_tir_family_gandiva;
 
 /* Replay the trace with a schedule of the family. */

@@ -17,11 +17,11 @@
     XX("fifo", "count yarn", batch, batch, 0, 0, "first in, first out; the head blocks the rest")  \
     XX("fjf", "count yarn", batch, batch, 0, 0, "first job that fits, in order of arrival")        \
     XX("lpjf", "count yarn", batch, batch, 0, 0, "fifo that skips the job behind each start")      \
-    XX("sjf", "count yarn", sorted, sorted_yarn, 0, 0, "fewest GPUs first, preemptive")            \
+    XX("sjf", "count yarn", shortest, sorted_yarn, 0, 0, "fewest GPUs first, preemptive")          \
     XX("shortest", "count yarn", shortest, sorted_yarn, 0, 0, "shortest remaining time first")     \
     XX("shortest-gpu", "count yarn", shortest, sorted_yarn, 0, 0,                                  \
        "least remaining time x GPUs first")                                                        \
-    XX("shortest-expected", "count yarn", sorted, sorted_yarn, 1, 0,                               \
+    XX("shortest-expected", "count yarn", shortest, sorted_yarn, 1, 0,                             \
        "by expected remaining time, written to the wrong job as there")                            \
     XX("dlas", "count yarn", queues, queues, 0, 0, "least attained service (time), three queues")  \
     XX("dlas-gpu", "count yarn", queues, queues, 0, 0,                                             \

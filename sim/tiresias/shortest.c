@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * shortest and shortest-gpu by count: the least remaining time (times GPUs) first, preemptive.
+ * By count, preemptive, the least first: shortest and shortest-gpu (remaining time, times GPUs),
+ * whose keys age, sjf (GPUs) and shortest-expected, whose do not.
  *
  * Remaining time falls while a job runs, so the order changes by itself. Jobs that age at one rate
  * keep their order: waiting jobs (rate 0), and running jobs of one rate (1, or the GPUs), which are
@@ -19,6 +20,11 @@
  *
  *      aged 0:    waiting[size]     taken          aged rate r:   running[r]     lost[size]
  *                 (not selected)    (selected)                    (selected)     (not selected)
+ *
+ * Keys that do not age have rate 0 for ever, and the order of arrival decides equals. But
+ * shortest-expected writes the estimate of the last running job of the list to the job that arrived
+ * last, whether it has ended or not; among equals that job then stands before those it came to from
+ * a smaller key and behind those it came to from a larger one.
  */
 #include "base/order.h"
 #include "tiresias/core.h"
@@ -28,13 +34,14 @@
 
 typedef struct shortest {
     dls_tir *s;
-    bool by_gpu;
+    bool by_gpu, ages, expected;
     dls_order table;
     dls_order_set *waiting, *lost; /* [n_sizes] */
     dls_order_set *running;        /* [n_rates] */
     dls_order_set taken;
     int32_t n_rates;
-    int64_t *key;     /* [n] aged 0: remaining x weight; aged: the predicted end */
+    int64_t
+        *key; /* [n] aged 0: remaining x weight, or what does not age; aged: the predicted end */
     int64_t *tie;     /* [n] */
     bool *aged;       /* [n] was running when this instant began */
     bool *fresh;      /* [n] arrived at this instant */
@@ -42,6 +49,8 @@ typedef struct shortest {
     int32_t *changed; /* [n] started, suspended or arrived at this instant */
     int32_t n_changed;
     int64_t instant; /* number of this instant */
+    int32_t newest;  /* the last job of the latest arrival, -1 */
+    int64_t front, back; /* the next ties of keys that do not age */
 } shortest;
 
 #define RATE_FRESH INT64_MAX
@@ -117,9 +126,12 @@ static dls_status init(void *state, dls_tir *s, dls_error *err)
 {
     shortest *x = state;
     const size_t n = (size_t)s->n, m = (size_t)s->n_sizes;
-    *x = (shortest){.s = s, .taken = DLS_ORDER_SET_EMPTY};
+    const char *schedule = s->p->schedule;
+    *x = (shortest){.s = s, .taken = DLS_ORDER_SET_EMPTY, .newest = -1, .front = -1};
     s->preemptive = true;
-    x->by_gpu = strcmp(s->p->schedule, "shortest-gpu") == 0;
+    x->by_gpu = strcmp(schedule, "shortest-gpu") == 0;
+    x->ages = x->by_gpu || strcmp(schedule, "shortest") == 0;
+    x->expected = strcmp(schedule, "shortest-expected") == 0;
     x->n_rates = x->by_gpu ? s->n_sizes : 1;
     x->waiting = dls_tir_array(s, m, sizeof *x->waiting);
     x->lost = dls_tir_array(s, m, sizeof *x->lost);
@@ -322,12 +334,34 @@ static void end_jobs(shortest *x)
 static void arrive(shortest *x)
 {
     dls_tir *s = x->s;
-    const int32_t j = dls_tir_arrive(s);
-    x->key[j] = s->job[j].duration_s * weight(x, j);
-    x->tie[j] = fresh_tie(x) + x->n_changed;
-    x->fresh[j] = true;
-    touch(x, j);
+    const int32_t j = x->newest = dls_tir_arrive(s);
+    if (x->ages) {
+        x->key[j] = s->job[j].duration_s * weight(x, j);
+        x->tie[j] = fresh_tie(x) + x->n_changed;
+        x->fresh[j] = true;
+        touch(x, j);
+    } else {
+        x->key[j] = x->expected ? dls_tir_samples_expected(&s->samples, 0) : s->job[j].gpus;
+        x->tie[j] = x->back++;
+    }
     insert(x, j);
+}
+
+/* The estimate goes to the wrong job; fresh: it arrived at this event and is the list's last. */
+static void misplace_estimate(shortest *x, bool fresh)
+{
+    dls_tir *s = x->s;
+    const int32_t last = dls_order_last(&x->table, x->taken), j = x->newest;
+    if (last == DLS_NONE || j < 0 || s->job[j].status == DLS_JOB_FINISHED) {
+        return;
+    }
+    const int64_t key = dls_tir_samples_expected(&s->samples, dls_tir_service_s(s, last));
+    if (key != x->key[j]) {
+        dls_order_remove(&x->table, set_of(x, j), j);
+        x->tie[j] = key > x->key[j] && !fresh ? x->front-- : x->back++;
+        x->key[j] = key;
+        insert(x, j);
+    }
 }
 
 static dls_status event(void *state, dls_error *err)
@@ -335,12 +369,16 @@ static dls_status event(void *state, dls_error *err)
     shortest *x = state;
     dls_tir *s = x->s;
     DLS_TRY(dls_tir_advance(s, err));
+    const bool fresh = dls_tir_next_arrival(s) == s->now_s;
     end_jobs(x);
-    if (s->now_s > s->last_s) {
+    if (x->ages && s->now_s > s->last_s) {
         settle(x, s->last_s);
     }
     while (dls_tir_next_arrival(s) == s->now_s) {
         arrive(x);
+    }
+    if (x->expected) {
+        misplace_estimate(x, fresh);
     }
     DLS_TRY(pass(x, err));
     return dls_tir_event(s, err);
