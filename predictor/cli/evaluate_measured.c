@@ -231,15 +231,16 @@ static void add_line(json_object *list, const char *name, const model *models,
 
 /* Nothing for a choice without rows. */
 static dls_status line(const dls_measured_kernels *s, const dls_kernel_choice *c,
-                       const model *models, const request *a, json_object *list, dls_error *err)
+                       const char *family, const model *models, const request *a, json_object *list,
+                       dls_error *err)
 {
     dls_errors e[MODELS];
     char name[128];
     for (int k = 0; k < MODELS; k++) {
         DLS_TRY(dls_measured_kernels_judge(s, c, models[k].ask, models[k].user, &e[k], err));
     }
-    snprintf(name, sizeof name, "%s%s, %s%s%s", c->gpu ? "- " : "", c->family, s->set[c->set],
-             c->gpu ? ", " : "", c->gpu ? c->gpu : "");
+    snprintf(name, sizeof name, "%s%s, %s%s%s", c->gpu ? "- " : "", family, s->set[c->set],
+             c->gpu ? ", " : "", c->gpu ? c->gpu->name : "");
     if (e[0].rows > 0 && list) {
         add_line(list, name, models, e);
     } else if (e[0].rows > 0) {
@@ -251,20 +252,15 @@ static dls_status line(const dls_measured_kernels *s, const dls_kernel_choice *c
 static dls_status lines(const dls_measured_kernels *s, const request *a, const dls_hardware *hw,
                         const model *models, json_object *list, dls_error *err)
 {
-    const char *last = "";
     size_t n;
     const dls_kernel_operation *op = dls_kernel_operations(&n);
     for (size_t i = 0; i < n; i++) {
-        dls_kernel_choice c = {.family = op[i].family, .least_s = a->least_ms / 1e3};
-        if (strcmp(c.family, last) == 0) {
-            continue;
-        }
-        last = c.family;
-        for (c.set = 0; c.set < s->n_sets; c.set++) {
-            DLS_TRY(line(s, &c, models, a, list, err));
+        dls_kernel_choice c = {.family = op[i].sized, .least_s = a->least_ms / 1e3};
+        for (c.set = 0; (i == 0 || op[i - 1].sized != c.family) && c.set < s->n_sets; c.set++) {
+            DLS_TRY(line(s, &c, op[i].family, models, a, list, err));
             for (size_t g = 0; a->by_gpu && g < hw->n_gpus; g++) {
-                c.gpu = hw->gpu[g].name;
-                DLS_TRY(line(s, &c, models, a, list, err));
+                c.gpu = &hw->gpu[g];
+                DLS_TRY(line(s, &c, op[i].family, models, a, list, err));
             }
             c.gpu = NULL;
         }

@@ -9,7 +9,7 @@
 #include "workload/operator/op_times.h"
 #include "workload/operator/pointset.h"
 #include "workload/operator/series.h"
-#include "workload/operator/sized_fit.h"
+#include "workload/operator/sized.h"
 #include "workload/operator/topology.h"
 
 /* What all verbs may be told. */

@@ -5,55 +5,34 @@
  */
 #include "predictor/cli/operators.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
-#include "predictor/measured/errors.h"
 #include "predictor/measured/groupconv_fit.h"
+#include "predictor/measured/sized_fit.h"
 
-#include <math.h>
 #include <stdio.h>
-
-/* Families as the table shows them: aligned and ragged products together. */
-static int shown_family(dls_sized_family f)
-{
-    return dls_sized_has_rates(f) ? f & ~1 : f;
-}
 
 /* What is judged, by which constants. */
 typedef struct judging {
-    const dls_kernel_rows *rows;
+    const dls_measured_kernels *rows;
     const dls_hardware *hw;
     const dls_sized_table *table;
-    dls_judged *row;     /* [rows] owned by the caller */
-    dls_numeric numeric; /* of the rows that are judged */
 } judging;
 
-/* Prints a line about the judging rows of one family and GPU (-1: all), nothing if there are none.
- */
-static dls_status print_line(const judging *j, int family, int32_t gpu, dls_error *err)
+/* Prints a line about the judging rows of one family, GPU (NULL: all) and precision, nothing if
+ * there are none. */
+static dls_status print_line(const judging *j, int family, const dls_hw_gpu *gpu, dls_numeric units,
+                             dls_error *err)
 {
+    const dls_kernel_choice c = {
+        .family = (dls_sized_family)family, .set = -1, .gpu = gpu, .apart = true, .units = units};
     dls_errors e;
-    size_t n = 0;
-    for (size_t i = 0; i < j->rows->n; i++) {
-        const dls_kernel_row *row = &j->rows->row[i];
-        if (row->judge && row->numeric == j->numeric && shown_family(row->k.family) == family &&
-            (gpu < 0 || row->gpu == gpu)) {
-            const double s = dls_sized_row_s(row, j->hw, j->table);
-            j->row[n] = (dls_judged){.measured = row->seconds,
-                                     .predicted = s > 0 ? s : (double)NAN,
-                                     .batch = 1,
-                                     .peers = (int32_t)n}; /* shapes are many: no pairs */
-            n++;
-        }
-    }
-    if (n == 0) {
+    DLS_TRY(dls_measured_kernels_judge(j->rows, &c, dls_measured_sized_s, j->table, &e, err));
+    if (e.rows == 0) {
         return DLS_OK;
     }
-    DLS_TRY(dls_errors_of(j->row, n, &e, err));
-    const bool fp32 = j->numeric == DLS_NUMERIC_FP32;
-    printf("| %s%s%s | %s | %zu |", dls_sized_family_name((dls_sized_family)family),
-           fp32 ? "" : ", ", fp32 ? "" : dls_numeric_name((int)j->numeric),
-           gpu < 0 ? "all" : j->hw->gpu[gpu].name, e.answered);
+    const bool fp32 = units == DLS_NUMERIC_FP32;
+    printf("| %s%s%s | %s | %zu |", dls_sized_family_name(family), fp32 ? "" : ", ",
+           fp32 ? "" : dls_numeric_name((int)units), gpu ? gpu->name : "all", e.answered);
     if (e.answered > 0) {
         printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e.median, 100 * e.mean, 100 * e.p90, e.bias);
     } else {
@@ -69,16 +48,14 @@ static void print_head(void)
          "|---|---|---|---|---|---|---|---|");
 }
 
-static dls_status print_all(const judging *all, dls_error *err)
+static dls_status print_all(const judging *j, dls_error *err)
 {
-    judging j = *all;
     print_head();
     for (int k = 0; k < DLS_SIZED_NUMERICS * DLS_SIZED_FAMILIES; k++) {
-        const int f = k % DLS_SIZED_FAMILIES;
-        const int32_t n = shown_family((dls_sized_family)f) == f ? (int32_t)j.hw->n_gpus : -1;
-        j.numeric = (dls_numeric)(k / DLS_SIZED_FAMILIES);
-        for (int32_t g = 0; g <= n; g++) { /* all of them last */
-            DLS_TRY(print_line(&j, f, g < n ? g : -1, err));
+        const dls_numeric units = (dls_numeric)(k / DLS_SIZED_FAMILIES);
+        for (size_t g = 0; g <= j->hw->n_gpus; g++) { /* all of them last */
+            const dls_hw_gpu *gpu = g < j->hw->n_gpus ? &j->hw->gpu[g] : NULL;
+            DLS_TRY(print_line(j, k % DLS_SIZED_FAMILIES, gpu, units, err));
         }
     }
     return DLS_OK;
@@ -90,29 +67,28 @@ static dls_status print_left_out(const judging *all, dls_error *err)
     puts("\nGPUs that fitted nothing:\n");
     print_head();
     for (size_t g = 0; g < all->hw->n_gpus; g++) {
+        const dls_hw_gpu *gpu = &all->hw->gpu[g];
         bool measured = false;
         for (size_t i = 0; i < all->rows->n; i++) {
-            measured = measured || (size_t)all->rows->row[i].gpu == g;
+            measured = measured || all->rows->row[i].gpu == gpu;
         }
         if (measured) {
             DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
-            judging j = *all;
-            j.table = &table;
-            DLS_TRY(dls_sized_fit(j.rows, j.hw, &j.hw->gpu[g], &table, err));
+            const judging j = {all->rows, all->hw, &table};
+            DLS_TRY(dls_sized_fit(j.rows, j.hw, gpu, &table, err));
             for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-                DLS_TRY(print_line(&j, f, (int32_t)g, err));
+                DLS_TRY(print_line(&j, f, gpu, DLS_NUMERIC_FP32, err));
             }
         }
     }
     return DLS_OK;
 }
 
-static dls_status run(const dls_operators *o, bool fit, const dls_kernel_rows *rows,
+static dls_status run(const dls_operators *o, bool fit, const dls_measured_kernels *rows,
                       dls_sized_table *table, dls_error *err)
 {
     const dls_hardware *hw = &o->hw;
     char path[4200];
-    DLS_FREED dls_judged *judged = NULL;
     snprintf(path, sizeof path, "%s/kernels.cfg", o->folder);
     if (fit && o->constants) { /* what they lack is fitted */
         DLS_TRY(dls_sized_table_load(o->constants, table, err));
@@ -122,18 +98,20 @@ static dls_status run(const dls_operators *o, bool fit, const dls_kernel_rows *r
     if (fit && o->output) {
         DLS_TRY(dls_sized_table_save(table, o->output, err));
     }
-    DLS_TRY(dls_alloc_array(&judged, rows->n + 1, sizeof *judged, "errors", err));
-    const judging j = {rows, hw, table, judged, DLS_NUMERIC_FP32};
+    const judging j = {rows, hw, table};
     DLS_TRY(print_all(&j, err));
     return fit && o->left_out ? print_left_out(&j, err) : DLS_OK;
 }
 
 dls_status dls_operators_kernels(const dls_operators *o, bool fit, dls_error *err)
 {
-    DLS_OWN(dls_kernel_rows_fini) dls_kernel_rows rows = {0};
+    DLS_OWN(dls_measured_kernels_fini) dls_measured_kernels rows = {0};
     DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
     for (size_t i = 0; i < o->n_files; i++) {
-        DLS_TRY(dls_kernel_rows_read(&rows, o->file[i], &o->hw, err));
+        DLS_TRY(dls_measured_kernels_read(&rows, o->file[i], &o->hw, NULL, err));
+    }
+    if (rows.n_bad > 0) {
+        return dls_fail(err, DLS_EINPUT, NULL, "%s", rows.bad.at[0].text);
     }
     return run(o, fit, &rows, &table, err);
 }

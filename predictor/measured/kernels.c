@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "predictor/baselines/roofline.h"
-#include "workload/operator/kernel_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #define FASTER 100.0
 #define SLOWER 300.0
 #define FLOOR_S 1e-4
+#define JUDGED_OF 5
 
 void dls_measured_kernels_fini(dls_measured_kernels *s)
 {
@@ -27,15 +27,110 @@ void dls_measured_kernels_fini(dls_measured_kernels *s)
     }
 }
 
+/* ---- operations ---------------------------------------------------------------------------------
+ */
+
+#define PRODUCT                                                                                    \
+    4,                                                                                             \
+    {                                                                                              \
+        DLS_KERNEL_B, DLS_KERNEL_M, DLS_KERNEL_N, DLS_KERNEL_K                                     \
+    }
+#define VECTOR                                                                                     \
+    2,                                                                                             \
+    {                                                                                              \
+        DLS_KERNEL_ROWS, DLS_KERNEL_WIDTH                                                          \
+    }
+#define ELEMENTS(name, op)                                                                         \
+    {                                                                                              \
+        name, "elementwise", DLS_SIZED_ELEMENTS, op, VECTOR                                        \
+    }
+static const dls_kernel_operation operations[] = {
+    {"linear", "linear", DLS_SIZED_LINEAR, 0, PRODUCT},
+    {"bmm", "bmm", DLS_SIZED_BMM, 0, PRODUCT},
+    {"conv",
+     "conv",
+     DLS_SIZED_CONV,
+     0,
+     7,
+     {DLS_KERNEL_BATCH, DLS_KERNEL_IN, DLS_KERNEL_OUT, DLS_KERNEL_KERNEL, DLS_KERNEL_IMAGE,
+      DLS_KERNEL_STRIDE, DLS_KERNEL_PADDING}},
+    {"ln", "ln", DLS_SIZED_NORM, 0, VECTOR},
+    {"softmax", "softmax", DLS_SIZED_SOFTMAX, 0, VECTOR},
+    ELEMENTS("add", 0),
+    ELEMENTS("addu", 1),
+    ELEMENTS("mul", 2),
+    ELEMENTS("mulu", 3),
+    ELEMENTS("div", 4),
+    ELEMENTS("divu", 5),
+    ELEMENTS("pow", 6),
+    ELEMENTS("powu", 7),
+    ELEMENTS("relu", 8),
+    ELEMENTS("gelu", 9),
+    ELEMENTS("tanh", 10)};
+
+const dls_kernel_operation *dls_kernel_operations(size_t *n)
+{
+    *n = sizeof operations / sizeof *operations;
+    return operations;
+}
+
+/* As the sized model sees it. */
+static dls_sized_kernel work_of(const dls_kernel_operation *o, const int64_t v[DLS_KERNEL_SIZES])
+{
+    dls_sized_kernel k = {.family = o->sized, .op = o->op};
+    switch (o->sized) {
+    case DLS_SIZED_LINEAR:
+    case DLS_SIZED_BMM:
+        k.b = (double)v[DLS_KERNEL_B];
+        k.m = (double)v[DLS_KERNEL_M];
+        k.n = (double)v[DLS_KERNEL_N];
+        k.k = (double)v[DLS_KERNEL_K];
+        k.family = (dls_sized_family)(o->sized + !dls_sized_aligned(k.m, k.n, k.k));
+        break;
+    case DLS_SIZED_CONV:
+        k.batch = (double)v[DLS_KERNEL_BATCH];
+        k.in_c = (double)v[DLS_KERNEL_IN];
+        k.out_c = (double)v[DLS_KERNEL_OUT];
+        k.kernel_h = k.kernel_w = (double)v[DLS_KERNEL_KERNEL];
+        k.stride = (double)v[DLS_KERNEL_STRIDE];
+        k.in_h = k.in_w = (double)v[DLS_KERNEL_IMAGE];
+        k.out_h = k.out_w =
+            (double)((v[DLS_KERNEL_IMAGE] + 2 * v[DLS_KERNEL_PADDING] - v[DLS_KERNEL_KERNEL]) /
+                         v[DLS_KERNEL_STRIDE] +
+                     1);
+        break;
+    default:
+        k.rows = (double)v[DLS_KERNEL_ROWS];
+        k.width = (double)v[DLS_KERNEL_WIDTH];
+        k.passes = o->sized == DLS_SIZED_ELEMENTS && o->op < 8 && o->op % 2 == 0
+                       ? 3
+                       : 2; /* the even ones read two tensors */
+        break;
+    }
+    return k;
+}
+
 /* ---- reading --------------------------------------------------------------------------------- */
 
-enum { GPU, SET, OP, PRECISION, SIZE, LATENCY_MS = SIZE + DLS_KERNEL_SIZES, COLUMNS };
+enum {
+    GPU,
+    SET,
+    OP,
+    PRECISION,
+    KERNEL,
+    ALL_KERNELS,
+    SIZE,
+    LATENCY_MS = SIZE + DLS_KERNEL_SIZES,
+    COLUMNS
+};
 
 static const char *const names[COLUMNS] = {
     [GPU] = "gpu",
     [SET] = "set",
     [OP] = "op",
     [PRECISION] = "precision",
+    [KERNEL] = "kernel",
+    [ALL_KERNELS] = "all_kernels",
 #define XX(id, key) [SIZE + DLS_KERNEL_##id] = #key,
     DLS_KERNEL_SIZE_MAP(XX)
 #undef XX
@@ -63,15 +158,28 @@ static dls_status take_op(dls_measured_table *t, const dls_kernel_operation **op
 {
     char name[32];
     dls_measured_word(t, OP, "", name, sizeof name);
-    *op = dls_kernel_operation_find(name);
-    return *op ? DLS_OK
-               : dls_csv_fail(&t->csv, t->col[OP], err, "\"%s\" is no operation that is judged",
-                              name);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (strcmp(operations[i].name, name) == 0) {
+            *op = &operations[i];
+            return DLS_OK;
+        }
+    }
+    return dls_csv_fail(&t->csv, t->col[OP], err, "\"%s\" is no operation that is judged", name);
 }
 
+static uint64_t fnv1a(uint64_t h, const char *text)
+{
+    for (; *text; text++) {
+        h = (h ^ (uint8_t)*text) * 0x100000001b3u;
+    }
+    return h;
+}
+
+/* Sizes of the operation, and by the hash of "op,size,size" whether it judges. */
 static dls_status take_sizes(dls_measured_table *t, dls_measured_kernel *row, dls_error *err)
 {
     int64_t size[DLS_KERNEL_SIZES] = {[DLS_KERNEL_STRIDE] = 1};
+    uint64_t h = fnv1a(0xcbf29ce484222325u, row->op->name);
     bool known = true;
     for (int i = 0; i < row->op->n_sizes; i++) {
         const dls_kernel_size at = row->op->size[i];
@@ -80,11 +188,15 @@ static dls_status take_sizes(dls_measured_table *t, dls_measured_kernel *row, dl
                                    padding ? size[DLS_KERNEL_KERNEL] / 2 : size[at], !padding,
                                    INT64_C(1) << 40, &size[at], err));
         known = known && size[at] >= !padding;
+        char text[24];
+        snprintf(text, sizeof text, ",%lld", (long long)size[at]);
+        h = fnv1a(h, text);
     }
     if (!known || size[DLS_KERNEL_IMAGE] + 2 * size[DLS_KERNEL_PADDING] < size[DLS_KERNEL_KERNEL]) {
         return dls_csv_fail(&t->csv, -1, err, "sizes are missing or too small");
     }
-    row->work = dls_kernel_operation_of(row->op, size);
+    row->judge = h % JUDGED_OF == 0;
+    row->work = work_of(row->op, size);
     return DLS_OK;
 }
 
@@ -96,6 +208,47 @@ static dls_status take_precision(dls_measured_table *t, dls_numeric *out, dls_er
                ? DLS_OK
                : dls_csv_fail(&t->csv, t->col[PRECISION], err,
                               "\"%s\" is not fp32, tf32, fp16 or bf16", name);
+}
+
+static bool sizes_behind(const char *name, const char *word, int *m, int *n)
+{
+    const char *at = strstr(name, word);
+    return at && sscanf(at + strlen(word), "%dx%d", m, n) == 2;
+}
+
+/* The tile in the name of a library's kernel, and which of an algorithm's lists it belongs to. */
+static void take_tile(dls_measured_table *t, dls_measured_kernel *row)
+{
+    int m = 0, n = 0;
+    char name[256];
+    snprintf(name, sizeof name, "%s", dls_csv_text(&t->csv, t->col[KERNEL]));
+    const char *fused = strstr(name, "winograd") ? strstr(name, "_tile") : NULL;
+    row->tile_list = -1;
+    if (row->work.family != DLS_SIZED_CONV) {
+        if (sizes_behind(name, "sgemm_", &m, &n) || sizes_behind(name, "tilesize", &m, &n) ||
+            sizes_behind(name, "gemm_", &m, &n) || sizes_behind(name, "nvjet_sm90_tst_", &m, &n) ||
+            sizes_behind(name, "nvjet_sm90_hsh_", &m, &n)) {
+            row->tile_list = 0;
+        }
+    } else if (fused && strlen(fused) > 8) {
+        /* "tile148": 1 image, 8 rows, twice 8 columns; 128 outputs in all. */
+        const int z = fused[5] - '0';
+        m = 2 * (fused[6] - '0');
+        if (z >= 1 && m >= 2) {
+            n = 128 / z / m;
+            row->tile_list = 1;
+            row->tile.z = (int16_t)z;
+        }
+    } else if (strstr(dls_csv_text(&t->csv, t->col[ALL_KERNELS]), "winogradforward")) {
+        row->tile_list = sizes_behind(name, "sgemm_", &m, &n) ? 2 : -1;
+    } else if (sizes_behind(name, "scudnn_", &m, &n)) {
+        row->tile_list = 0;
+    }
+    if (m < 1 || n < 1 || m > 1024 || n > 1024) {
+        row->tile_list = -1;
+        return;
+    }
+    row->tile = (dls_tile){row->tile_list == 1 ? row->tile.z : 1, (int16_t)m, (int16_t)n};
 }
 
 static dls_status check_time(const dls_measured_table *t, const dls_measured_kernel *row,
@@ -120,7 +273,9 @@ static dls_status read_row(dls_measured_kernels *s, dls_measured_table *t, const
     DLS_TRY(take_op(t, &row->op, err));
     DLS_TRY(take_set(s, t, &row->set, err));
     DLS_TRY(take_precision(t, &row->numeric, err));
+    row->units = dls_gpu_multiplies_in(row->gpu, row->numeric);
     DLS_TRY(take_sizes(t, row, err));
+    take_tile(t, row);
     DLS_TRY(dls_measured_ms(t, LATENCY_MS, &row->seconds, err));
     return check_time(t, row, err);
 }
@@ -222,16 +377,19 @@ static dls_kernel kernel_of(const dls_measured_kernel *r)
     return k;
 }
 
+double dls_measured_sized_s(const void *table, const dls_measured_kernel *row)
+{
+    const dls_sized_pair by = dls_sized_table_for(table, row->gpu, row->work.family, row->units);
+    const dls_sized_gpu gpu = dls_sized_gpu_of(row->gpu, row->units);
+    return by.row ? dls_sized_pair_s(&row->work, by, &gpu) : (double)NAN;
+}
+
 double dls_measured_operator_s(const void *model, const dls_measured_kernel *row)
 {
     const dls_opmodel *m = model;
-    const dls_numeric as = dls_gpu_multiplies_in(row->gpu, row->numeric);
-    const dls_sized_pair by = m->sized
-                                  ? dls_sized_table_for(m->sized, row->gpu, row->work.family, as)
-                                  : (dls_sized_pair){0};
-    if (by.row) {
-        const dls_sized_gpu gpu = dls_kernel_row_gpu(row->gpu, as);
-        return dls_sized_pair_s(&row->work, by, &gpu);
+    const double sized_s = m->sized ? dls_measured_sized_s(m->sized, row) : (double)NAN;
+    if (!isnan(sized_s)) {
+        return sized_s;
     }
     const dls_rates rates = dls_opmodel_rates(m, row->gpu, row->numeric);
     const dls_kernel k = kernel_of(row);
@@ -254,9 +412,9 @@ dls_status dls_measured_kernels_judge(const dls_measured_kernels *s, const dls_k
     DLS_TRY(dls_alloc_array(&judged, s->n, sizeof *judged, "judged kernels", err));
     for (size_t i = 0; i < s->n; i++) {
         const dls_measured_kernel *row = &s->row[i];
-        if ((!c->family || strcmp(c->family, row->op->family) == 0) &&
-            (c->set < 0 || c->set == row->set) &&
-            (!c->gpu || strcmp(c->gpu, row->gpu->name) == 0) && row->seconds >= c->least_s) {
+        if (c->family == row->op->sized && (c->set < 0 || c->set == row->set) &&
+            (!c->gpu || c->gpu == row->gpu) && row->seconds >= c->least_s &&
+            (!c->apart || (row->judge && row->units == c->units))) {
             judged[n] = (dls_judged){.measured = row->seconds,
                                      .predicted = model(user, row),
                                      .batch = 1,

@@ -4,9 +4,9 @@
  * for a kernel of each family, seconds of a fit to 2,000 kernels. Prints JSON; --smoke: fewer
  * turns.
  */
+#include "predictor/measured/sized_fit.h"
 #include "support/bench.h"
 #include "workload/operator/model.h"
-#include "workload/operator/sized_fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,23 +32,23 @@ static double fit_s(const dls_hardware *hw, const dls_hw_gpu *gpu, const dls_siz
                     size_t n)
 {
     dls_error err;
-    dls_kernel_rows rows = {.row = calloc(n, sizeof *rows.row), .n = n};
+    dls_measured_kernels rows = {.row = calloc(n, sizeof *rows.row), .n = n};
     dls_sized_table fitted = {0};
     const dls_sized_row *made =
         dls_sized_table_for(table, gpu, DLS_SIZED_LINEAR, DLS_NUMERIC_FP32).row;
-    const dls_sized_gpu how = dls_kernel_row_gpu(gpu, DLS_NUMERIC_FP32);
+    const dls_sized_gpu how = dls_sized_gpu_of(gpu, DLS_NUMERIC_FP32);
     if (!rows.row) {
         exit(1);
     }
     for (size_t i = 0; i < n; i++) {
-        dls_kernel_row *row = &rows.row[i];
-        row->k = (dls_sized_kernel){.family = DLS_SIZED_LINEAR,
-                                    .b = 1,
-                                    .m = 64 * (double)(1 + i % 61),
-                                    .n = 64 * (double)(1 + i % 67),
-                                    .k = 64 * (double)(1 + i % 71)};
-        row->gpu = (int32_t)(gpu - hw->gpu);
-        row->seconds = dls_sized_s(&row->k, made, &how);
+        dls_measured_kernel *row = &rows.row[i];
+        row->work = (dls_sized_kernel){.family = DLS_SIZED_LINEAR,
+                                       .b = 1,
+                                       .m = 64 * (double)(1 + i % 61),
+                                       .n = 64 * (double)(1 + i % 67),
+                                       .k = 64 * (double)(1 + i % 71)};
+        row->gpu = gpu;
+        row->seconds = dls_sized_s(&row->work, made, &how);
         row->tile = made->tile[0][i % made->n_tiles[0]];
     }
     const double begin = wall_s();

@@ -4,9 +4,9 @@
  * measured kernels, and a fit that finds constants that are known.
  */
 
+#include "predictor/measured/sized_fit.h"
 #include "support/scratch.h"
 #include "workload/operator/model.h"
-#include "workload/operator/sized_fit.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +85,7 @@ TEST(time_grows_with_the_batch)
         for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
             const dls_sized_pair by = dls_sized_table_for(&t.kernels, &t.hw.gpu[g],
                                                           (dls_sized_family)f, DLS_NUMERIC_FP32);
-            dls_sized_gpu gpu = dls_kernel_row_gpu(&t.hw.gpu[g], DLS_NUMERIC_FP32);
+            dls_sized_gpu gpu = dls_sized_gpu_of(&t.hw.gpu[g], DLS_NUMERIC_FP32);
             if (!by.row && !*t.hw.gpu[g].kernels_like) {
                 continue; /* no GPU, but a core of a processor */
             }
@@ -152,7 +152,7 @@ TEST(between_two)
     const dls_sized_kernel k = sample(DLS_SIZED_LINEAR, 64);
     const dls_hw_gpu *card = NULL;
     assert_int_equal(dls_hardware_gpu(&t.hw, "P100-PCIE", &card, NULL), DLS_OK);
-    const dls_sized_gpu how = dls_kernel_row_gpu(card, DLS_NUMERIC_FP32);
+    const dls_sized_gpu how = dls_sized_gpu_of(card, DLS_NUMERIC_FP32);
     dls_hw_gpu gpu = *card;
     double s[2] = {0, 0};
     snprintf(gpu.name, sizeof gpu.name, "NEW");
@@ -186,7 +186,7 @@ TEST(usual_tiles_of_another_chip)
     dls_sized_kernel k = sample(DLS_SIZED_BMM, 64);
     const dls_hw_gpu *card = NULL;
     assert_int_equal(dls_hardware_gpu(&t.hw, "A100-PCIE", &card, NULL), DLS_OK);
-    const dls_sized_gpu how = dls_kernel_row_gpu(card, DLS_NUMERIC_FP32);
+    const dls_sized_gpu how = dls_sized_gpu_of(card, DLS_NUMERIC_FP32);
     dls_hw_gpu gpu = *card;
     k.b = 4096;
     k.m = 64;
@@ -252,23 +252,27 @@ TEST(bad_rows_are_refused)
 {
     static const struct {
         const char *row, *says;
-    } cases[] = {{"V100-PCIE,bmm,2,3,4,5,0", ":2:23"},       {"V100-PCIE,bmm,2,3,4,5,nan", ":2:23"},
-                 {"V100-PCIE,bmm,2,3,4,5,-1", ":2:23"},      {"V1000,bmm,2,3,4,5,1", ":2:1"},
-                 {"V100-PCIE,outer,2,3,4,5,1", ":2:11"},     {"V100-PCIE,bmm,2,0,4,5,1", ":2:17"},
-                 {"V100-PCIE,conv,2,3,4,5,1", "its 7 sizes"}};
+    } cases[] = {{"V100-PCIE,bmm,2,3,4,5,0", ":2:23"},
+                 {"V100-PCIE,bmm,2,3,4,5,nan", ":2:23"},
+                 {"V100-PCIE,bmm,2,3,4,5,-1", ":2:23"},
+                 {"V1000,bmm,2,3,4,5,1", ":2:1"},
+                 {"V100-PCIE,outer,2,3,4,5,1", ":2:11"},
+                 {"V100-PCIE,bmm,2,0,4,5,1", ":2:17"},
+                 {"V100-PCIE,conv,2,3,4,5,1", "sizes are missing"}};
     char path[64], text[256];
     tables t = load();
     snprintf(path, sizeof path, "rows-%ld.csv", (long)getpid());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dls_kernel_rows rows = {0};
-        dls_error err;
+        dls_measured_kernels rows = {0};
         snprintf(text, sizeof text, "gpu,op,b,m,n,k,latency_ms\n%s\n", cases[i].row);
         write_file(path, text);
-        assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, &err), DLS_EINPUT);
-        if (!strstr(err.where, cases[i].says) && !strstr(err.msg, cases[i].says)) {
-            fail_msg("%s: %s: %s", cases[i].row, err.where, err.msg);
+        assert_int_equal(dls_measured_kernels_read(&rows, path, &t.hw, NULL, NULL), DLS_OK);
+        assert_int_equal(rows.n, 0);
+        assert_int_equal(rows.n_bad, 1);
+        if (!strstr(rows.bad.at[0].text, cases[i].says)) {
+            fail_msg("%s: %s", cases[i].row, rows.bad.at[0].text);
         }
-        dls_kernel_rows_fini(&rows);
+        dls_measured_kernels_fini(&rows);
     }
     unlink(path);
     unload(&t);
@@ -279,28 +283,28 @@ TEST(rows_are_read)
 {
     char path[64];
     tables t = load();
-    dls_kernel_rows rows = {0};
+    dls_measured_kernels rows = {0};
     snprintf(path, sizeof path, "rows-%ld.csv", (long)getpid());
     write_file(path, "gpu,op,b,m,n,k,latency_ms,kernel\n"
                      "H100-SXM,linear,1,512,64,128,0.5,x_tilesize128x256x8_stage3\n"
                      "T4,linear,1,512,64,128,0.25,volta_sgemm_32x128_tn\n");
-    assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, NULL), DLS_OK);
+    assert_int_equal(dls_measured_kernels_read(&rows, path, &t.hw, NULL, NULL), DLS_OK);
     write_file(path,
                "gpu,op,batch,channels_in,channels_out,kernel_size,image,stride,padding,latency_ms,"
                "kernel,all_kernels\n"
                "T4,conv,2,3,4,3,8,1,1,0.25,a_winograd_128x128_relu_tile148t_nt_v1,b\n"
                "T4,conv,2,3,4,5,8,2,0,0.25,a_sgemm_64x32_nn,winogradforwarddata4x4+b\n");
-    assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, NULL), DLS_OK);
+    assert_int_equal(dls_measured_kernels_read(&rows, path, &t.hw, NULL, NULL), DLS_OK);
     unlink(path);
     assert_int_equal(rows.n, 4);
     assert_true(rows.row[0].judge == rows.row[1].judge);
     assert_true(rows.row[0].tile.m == 128 && rows.row[0].tile.n == 256);
     assert_true(rows.row[1].tile.m == 32 && rows.row[1].tile.n == 128);
-    assert_true(rows.row[1].seconds == 0.25e-3 && rows.row[1].k.family == DLS_SIZED_LINEAR);
+    assert_true(rows.row[1].seconds == 0.25e-3 && rows.row[1].work.family == DLS_SIZED_LINEAR);
     assert_true(rows.row[2].tile_list == 1 && rows.row[2].tile.z == 1);
     assert_true(rows.row[2].tile.m == 8 && rows.row[2].tile.n == 16);
-    assert_true(rows.row[3].tile_list == 2 && rows.row[3].k.out_h == 2);
-    dls_kernel_rows_fini(&rows);
+    assert_true(rows.row[3].tile_list == 2 && rows.row[3].work.out_h == 2);
+    dls_measured_kernels_fini(&rows);
     unload(&t);
 }
 
@@ -309,13 +313,13 @@ TEST(rows_are_read)
 TEST(fit_finds_what_made_the_rows)
 {
     tables t = load();
-    dls_kernel_rows rows = {0};
+    dls_measured_kernels rows = {0};
     dls_sized_table fitted = {0};
     const dls_hw_gpu *card;
     assert_int_equal(dls_hardware_gpu(&t.hw, "T4", &card, NULL), DLS_OK);
     const dls_sized_row *made =
         dls_sized_table_find(&t.kernels, "T4", DLS_SIZED_BMM_RAGGED, DLS_NUMERIC_FP32);
-    const dls_sized_gpu how = dls_kernel_row_gpu(card, DLS_NUMERIC_FP32);
+    const dls_sized_gpu how = dls_sized_gpu_of(card, DLS_NUMERIC_FP32);
     const size_t n = 600;
     rows.row = calloc(n, sizeof *rows.row);
     rows.n = n;
@@ -327,11 +331,11 @@ TEST(fit_finds_what_made_the_rows)
             seed = seed * 1664525u + 1013904223u;
             size[k] = 1 + floor(500 * (seed >> 8) / 16777216.0);
         }
-        dls_kernel_row *row = &rows.row[i];
-        row->k = (dls_sized_kernel){
+        dls_measured_kernel *row = &rows.row[i];
+        row->work = (dls_sized_kernel){
             .family = DLS_SIZED_BMM_RAGGED, .b = size[0], .m = size[1], .n = size[2], .k = size[3]};
-        row->gpu = (int32_t)(card - t.hw.gpu);
-        row->seconds = dls_sized_s(&row->k, made, &how);
+        row->gpu = card;
+        row->seconds = dls_sized_s(&row->work, made, &how);
         row->judge = i % 5 == 0;
         row->tile = made->tile[0][i % made->n_tiles[0]];
     }
@@ -339,8 +343,7 @@ TEST(fit_finds_what_made_the_rows)
     assert_int_equal(fitted.n, 1);
     size_t good = 0;
     for (size_t i = 0; i < n; i += 5) {
-        good +=
-            fabs(dls_sized_row_s(&rows.row[i], &t.hw, &fitted) / rows.row[i].seconds - 1) < 5e-3;
+        good += fabs(dls_measured_sized_s(&fitted, &rows.row[i]) / rows.row[i].seconds - 1) < 5e-3;
     }
     assert_true(good > n / 10);
     dls_sized_table none = {0};

@@ -5,8 +5,6 @@
  */
 #include "workload/operator/model.h"
 
-#include "workload/operator/kernel_rows.h"
-
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -146,7 +144,7 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     if (as == DLS_NUMERIC_FP16) {
         r.groupconv = model->groupconv;
     }
-    r.gpu = dls_kernel_row_gpu(gpu, as);
+    r.gpu = dls_sized_gpu_of(gpu, as);
     r.gpu.alone = false;
     for (int f = 0; model->sized && f < DLS_SIZED_FAMILIES; f++) {
         r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f, as);

@@ -58,6 +58,19 @@ const char *dls_sized_family_name(int family)
     return family >= 0 && family < DLS_SIZED_FAMILIES ? name[family] : "?";
 }
 
+dls_sized_gpu dls_sized_gpu_of(const dls_hw_gpu *gpu, dls_numeric units)
+{
+    const bool half = units == DLS_NUMERIC_FP16;
+    return (dls_sized_gpu){.flops = half                        ? gpu->fp16_flops
+                                    : units == DLS_NUMERIC_TF32 ? gpu->tf32_flops
+                                                                : gpu->fp32_flops,
+                           .mem_bps = gpu->mem_bps,
+                           .multiprocessors = gpu->multiprocessors > 0 ? gpu->multiprocessors
+                                                                       : gpu->fp32_flops / USUAL_SM,
+                           .element_bytes = half ? WORD / 2 : WORD,
+                           .alone = true};
+}
+
 double dls_sized_tile_rate(dls_tile t)
 {
     const double reuse = (double)t.m * t.n / (t.m + t.n);

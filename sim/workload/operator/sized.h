@@ -20,7 +20,7 @@
  * `throttle` is the clock that a GPU cannot hold, `settle` how long it takes to show. In a training
  * step launches overlap, and kernels that take power alternate with others: no floor, half of the
  * throttle. Constants are
- * kept for a GPU and a family; tools fit them to measured kernels (sized_fit.h).
+ * kept for a GPU and a family; the laboratory fits them (predictor/measured/sized_fit.h).
  */
 #ifndef DLS_OPERATOR_SIZED_H
 #define DLS_OPERATOR_SIZED_H
@@ -183,6 +183,8 @@ typedef struct dls_sized_gpu {
     double element_bytes;
     bool alone; /* one call between two events on an idle GPU; else one kernel of many */
 } dls_sized_gpu;
+/* Alone, multiplying in the units of fp32, tf32 or fp16. */
+dls_sized_gpu dls_sized_gpu_of(const dls_hw_gpu *gpu, dls_numeric units);
 
 /* One run, in seconds; positive and finite for sizes >= 1. O(tiles x splits). */
 double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu);

@@ -3,7 +3,7 @@
  * Fits a table of the sized model: groups of measured kernels by GPU and family, the tiles that the
  * library was seen to use, constants as logarithms with their priors.
  */
-#include "workload/operator/sized_fit.h"
+#include "predictor/measured/sized_fit.h"
 
 #include "base/alloc.h"
 #include "workload/operator/fit.h"
@@ -27,7 +27,7 @@ static_assert(DLS_SIZED_CONSTANTS <= DLS_FIT_MAX && DLS_CONV_N <= DLS_SIZED_CONS
               "room for the constants of every family");
 
 typedef struct group {
-    const dls_kernel_rows *rows;
+    const dls_measured_kernels *rows;
     dls_sized_gpu gpu;
     size_t *at; /* owned: rows that fit */
     size_t n;   /* of all rows of the group that fit: every stride-th is used */
@@ -49,8 +49,8 @@ static void residuals(void *user, const double *x, double *residual)
     const double scale = g->row.family <= DLS_SIZED_CONV ? SCALE_PRODUCTS : SCALE_PASSES;
     constants_of(g, x);
     for (size_t i = 0; i < g->fit.n_residuals; i++) {
-        const dls_kernel_row *row = &g->rows->row[g->at[i * g->stride]];
-        residual[i] = log(dls_sized_s(&row->k, &g->row, &g->gpu) / row->seconds) / scale;
+        const dls_measured_kernel *row = &g->rows->row[g->at[i * g->stride]];
+        residual[i] = log(dls_sized_s(&row->work, &g->row, &g->gpu) / row->seconds) / scale;
     }
 }
 
@@ -65,7 +65,7 @@ static void find_tiles(group *g, int list)
     seen tile[64];
     size_t n = 0;
     for (size_t i = 0; i < g->n; i++) {
-        const dls_kernel_row *row = &g->rows->row[g->at[i]];
+        const dls_measured_kernel *row = &g->rows->row[g->at[i]];
         size_t k = 0;
         if (row->tile_list != list) {
             continue;
@@ -131,7 +131,7 @@ static void expect(group *g, const dls_sized_row *relative)
 static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *table, dls_error *err)
 {
     double x[DLS_FIT_MAX];
-    g->gpu = dls_kernel_row_gpu(gpu, g->row.numeric);
+    g->gpu = dls_sized_gpu_of(gpu, g->row.numeric);
     snprintf(g->row.gpu, sizeof g->row.gpu, "%s", gpu->name);
     usual_tiles(g);
     const dls_sized_row *relative =
@@ -147,13 +147,13 @@ static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *ta
 }
 
 /* Rows of a GPU and family that fit, into at. */
-static size_t select(const dls_kernel_rows *rows, int32_t gpu, dls_sized_family family,
-                     dls_numeric numeric, size_t *at)
+static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
+                     dls_sized_family family, dls_numeric numeric, size_t *at)
 {
     size_t n = 0;
     for (size_t i = 0; i < rows->n; i++) {
-        const dls_kernel_row *row = &rows->row[i];
-        if (row->gpu == gpu && row->k.family == family && row->numeric == numeric && !row->judge) {
+        const dls_measured_kernel *row = &rows->row[i];
+        if (row->gpu == gpu && row->work.family == family && row->units == numeric && !row->judge) {
             at[n++] = i;
         }
     }
@@ -161,7 +161,7 @@ static size_t select(const dls_kernel_rows *rows, int32_t gpu, dls_sized_family 
 }
 
 /* One family: GPUs in the order of how many rows they have. */
-static dls_status fit_family(const dls_kernel_rows *rows, const dls_hardware *hw,
+static dls_status fit_family(const dls_measured_kernels *rows, const dls_hardware *hw,
                              const dls_hw_gpu *left_out, dls_sized_family family,
                              dls_numeric numeric, size_t *at, size_t *count, dls_sized_table *table,
                              dls_error *err)
@@ -169,7 +169,7 @@ static dls_status fit_family(const dls_kernel_rows *rows, const dls_hardware *hw
     for (size_t i = 0; i < hw->n_gpus; i++) {
         const bool known = dls_sized_table_find(table, hw->gpu[i].name, family, numeric) != NULL;
         count[i] =
-            known || &hw->gpu[i] == left_out ? 0 : select(rows, (int32_t)i, family, numeric, at);
+            known || &hw->gpu[i] == left_out ? 0 : select(rows, &hw->gpu[i], family, numeric, at);
     }
     for (;;) {
         size_t most = 0;
@@ -180,13 +180,13 @@ static dls_status fit_family(const dls_kernel_rows *rows, const dls_hardware *hw
             return DLS_OK;
         }
         group g = {.rows = rows, .at = at, .row = {.family = family, .numeric = numeric}};
-        g.n = select(rows, (int32_t)most, family, numeric, at);
+        g.n = select(rows, &hw->gpu[most], family, numeric, at);
         count[most] = 0;
         DLS_TRY(fit_group(&g, &hw->gpu[most], table, err));
     }
 }
 
-dls_status dls_sized_fit(const dls_kernel_rows *rows, const dls_hardware *hw,
+dls_status dls_sized_fit(const dls_measured_kernels *rows, const dls_hardware *hw,
                          const dls_hw_gpu *left_out, dls_sized_table *table, dls_error *err)
 {
     const size_t n = rows->n + hw->n_gpus + 1;
@@ -202,13 +202,4 @@ dls_status dls_sized_fit(const dls_kernel_rows *rows, const dls_hardware *hw,
         return dls_fail(err, DLS_EINPUT, NULL, "too few measured kernels to fit anything");
     }
     return status;
-}
-
-double dls_sized_row_s(const dls_kernel_row *row, const dls_hardware *hw,
-                       const dls_sized_table *table)
-{
-    const dls_hw_gpu *gpu = &hw->gpu[row->gpu];
-    const dls_sized_pair by = dls_sized_table_for(table, gpu, row->k.family, row->numeric);
-    const dls_sized_gpu how = dls_kernel_row_gpu(gpu, row->numeric);
-    return by.row ? dls_sized_pair_s(&row->k, by, &how) : 0;
 }
