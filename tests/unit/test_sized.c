@@ -77,16 +77,18 @@ static dls_sized_kernel sample(int family, double batch)
 }
 
 /* More samples never take less time; twice as many at most 2.1 times as long, in a step; alone,
- * what a clock that sinks adds; a GPU has an answer for every family. */
+ * what a clock that sinks adds; a GPU has an answer for every family, in fp32. */
 TEST(time_grows_with_the_batch)
 {
     tables t = load();
     for (size_t g = 0; g < t.hw.n_gpus; g++) {
-        for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-            const dls_sized_pair by = dls_sized_table_for(&t.kernels, &t.hw.gpu[g],
-                                                          (dls_sized_family)f, DLS_NUMERIC_FP32);
-            dls_sized_gpu gpu = dls_sized_gpu_of(&t.hw.gpu[g], DLS_NUMERIC_FP32);
-            if (!by.row && !*t.hw.gpu[g].kernels_like) {
+        for (int i = 0; i < DLS_SIZED_NUMERICS * DLS_SIZED_FAMILIES; i++) {
+            const int f = i % DLS_SIZED_FAMILIES;
+            const dls_numeric numeric = (dls_numeric)(i / DLS_SIZED_FAMILIES);
+            const dls_sized_pair by =
+                dls_sized_table_for(&t.kernels, &t.hw.gpu[g], (dls_sized_family)f, numeric);
+            dls_sized_gpu gpu = dls_sized_gpu_of(&t.hw.gpu[g], numeric);
+            if (!by.row && (numeric != DLS_NUMERIC_FP32 || !*t.hw.gpu[g].kernels_like)) {
                 continue; /* no GPU, but a core of a processor */
             }
             assert_non_null(by.row);
@@ -108,6 +110,68 @@ TEST(time_grows_with_the_batch)
             assert_true(last[1] > 0);
         }
     }
+    unload(&t);
+}
+
+/* Matrix units take channels by the block; in tf32 an image is transposed for them but for 1x1. */
+TEST(convolutions_of_matrix_units)
+{
+    tables t = load();
+    const dls_hw_gpu *h100 = NULL;
+    dls_sized_kernel k = {.family = DLS_SIZED_CONV, .batch = 64, .out_c = 1024};
+    k.in_h = k.in_w = k.out_h = k.out_w = 14;
+    k.kernel_h = k.kernel_w = 3;
+    k.stride = 1;
+    assert_int_equal(dls_hardware_gpu(&t.hw, "H100", &h100, NULL), DLS_OK);
+    for (int i = 0; i < DLS_SIZED_NUMERICS; i++) {
+        const dls_numeric numeric = (dls_numeric)i;
+        const dls_sized_row *row =
+            dls_sized_table_find(&t.kernels, "H100", DLS_SIZED_CONV, numeric);
+        const dls_sized_gpu gpu = dls_sized_gpu_of(h100, numeric);
+        assert_non_null(row);
+        k.in_c = 33;
+        const double few = dls_sized_s(&k, row, &gpu);
+        k.in_c = 64;
+        const double many = dls_sized_s(&k, row, &gpu);
+        assert_true(numeric == DLS_NUMERIC_FP32 ? many > 1.3 * few : many < 1.15 * few);
+        const double turned = dls_sized_turned_s(&k, row, &gpu);
+        assert_true(numeric == DLS_NUMERIC_TF32 ? turned > 0 : turned == 0);
+    }
+    k.kernel_h = k.kernel_w = 1;
+    const dls_sized_gpu gpu = dls_sized_gpu_of(h100, DLS_NUMERIC_TF32);
+    assert_true(dls_sized_turned_s(
+                    &k, dls_sized_table_find(&t.kernels, "H100", DLS_SIZED_CONV, DLS_NUMERIC_TF32),
+                    &gpu) == 0);
+    unload(&t);
+}
+
+/* A batch norm is bound by what a multiprocessor moves where there is more bandwidth than that. */
+TEST(batch_norms)
+{
+    tables t = load();
+    const dls_kernel k = {
+        .family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 1e9, .batch_norm = true};
+    dls_kernel plain = k;
+    dls_opmodel model;
+    dls_sized_table table = {0};
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &table, &model, NULL), DLS_OK);
+    plain.batch_norm = false;
+    for (size_t g = 0; g < t.hw.n_gpus; g++) {
+        const char *name = t.hw.gpu[g].name;
+        model.sized = &table;
+        dls_rates rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
+        const double more = dls_kernel_s(&k, &rates, 1) / dls_kernel_s(&plain, &rates, 1);
+        assert_true(more >= 1);
+        if (strcmp(name, "H100") == 0) {
+            assert_true(more > 1.3 && more < 1.6);
+        } else if (strcmp(name, "K80") == 0 || strcmp(name, "RTX3090") == 0) {
+            assert_true(more == 1);
+        }
+        model.sized = NULL;
+        rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
+        assert_true(dls_kernel_s(&k, &rates, 1) == dls_kernel_s(&plain, &rates, 1));
+    }
+    dls_sized_table_fini(&table);
     unload(&t);
 }
 

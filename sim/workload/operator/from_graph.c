@@ -79,6 +79,7 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
                     .backward = x->phase == DLS_PHASE_BACKWARD,
                     .op_family = (uint8_t)dls_op_family_of(x->kind),
                     .repeats = x->repeat,
+                    .batch_norm = x->kind == DLS_OP_BATCH_NORM || x->kind == DLS_OP_BATCH_NORM_GRAD,
                     .tensor = -1,
                     .moved = (double)(x->read_bytes + x->write_bytes) / element / batch};
     const dls_op_family family = dls_op_family_of(x->kind);

@@ -54,13 +54,21 @@ static double size_of(dls_shape s)
     return (double)s.h * s.w * s.c;
 }
 
-void dls_layers_elementwise(dls_layers *b, double forward, double backward, double kept)
+static void passes(dls_layers *b, double forward, double backward, double kept, bool batch_norm)
 {
-    kernel(b, (dls_kernel){.family = DLS_KERNEL_MEMORY, .tensor = -1, .moved = forward});
-    kernel(b, (dls_kernel){
-                  .family = DLS_KERNEL_MEMORY, .backward = 1, .tensor = -1, .moved = backward});
+    dls_kernel k = {
+        .family = DLS_KERNEL_MEMORY, .tensor = -1, .moved = forward, .batch_norm = batch_norm};
+    kernel(b, k);
+    k.backward = 1;
+    k.moved = backward;
+    kernel(b, k);
     b->w->activations += kept;
     layer_done(b, 1);
+}
+
+void dls_layers_elementwise(dls_layers *b, double forward, double backward, double kept)
+{
+    passes(b, forward, backward, kept, false);
 }
 
 void dls_layers_parameters(dls_layers *b, int n, double elements)
@@ -139,7 +147,7 @@ void dls_layers_conv(dls_layers *b, int32_t kh, int32_t kw, int32_t stride, int3
     }
     if (then & DLS_NORM) {
         dls_layers_parameters(b, 2, c);
-        dls_layers_elementwise(b, 3 * n, 5 * n, n);
+        passes(b, 3 * n, 5 * n, n, true);
     }
     if (then & DLS_RELU) {
         dls_layers_relu(b);

@@ -16,6 +16,11 @@
 #define COPY_BPS 8.4e9     /* 108 copies to an A100, 423 MB (HolisticTraceAnalysis) */
 #define PASSES_TO_MAKE 3.0 /* written; read and written once more where the GPU copies it from */
 #define ALIGNED 32
+/* What the kernels of batch norms move in a second on a multiprocessor, of an H100: ResNet-50's at
+ * a batch of 256, 91 GB in 48.8 ms and 46 GB in 27.2 (docs/measured.md); since Ampere, as some
+ * of these have more bandwidth than that. */
+#define NORM_BPS 14.1e9
+#define NORM_HALF_BPS 12.7e9
 #define MIB 1048576.0
 #define CONTEXT_BYTES (450 * MIB) /* CUDA context and libraries */
 #define WORKSPACE_BYTES (256 * MIB)
@@ -146,6 +151,11 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     }
     r.gpu = dls_sized_gpu_of(gpu, as);
     r.gpu.alone = false;
+    r.norm_bps = r.mem_bps;
+    if (model->sized && gpu->tf32_flops > 0) {
+        r.norm_bps = fmin(r.mem_bps, r.gpu.multiprocessors *
+                                         (as == DLS_NUMERIC_FP16 ? NORM_HALF_BPS : NORM_BPS));
+    }
     for (int f = 0; model->sized && f < DLS_SIZED_FAMILIES; f++) {
         r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f, as);
         if (r.sized[f].row) {
@@ -233,20 +243,18 @@ static dls_sized_kernel window_at(const dls_kernel *k, double batch)
 
 /* What the sized model knows: not convolutions of groups, whose work is small beside their bytes.
  */
-static bool sized_kernel(const dls_kernel *k, double batch, dls_sized_kernel *out)
+static bool sized_kernel(const dls_kernel *k, double batch, bool matrix, dls_sized_kernel *out)
 {
     const bool conv = k->family < DLS_KERNEL_MATMUL;
-    if (!(k->product.batch > 0) || k->family == DLS_KERNEL_CONV5 ||
+    if (!(k->product.batch > 0) || (k->family == DLS_KERNEL_CONV5 && !matrix) ||
         (conv && k->product.count > 1)) {
         return false;
     }
-    /* 1x1 is a product; so is what no algorithm saves work on. */
-    if (conv && k->family != DLS_KERNEL_CONV1 &&
-        (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3)) {
-        *out = window_at(k, batch);
-    } else {
-        *out = product_at(&k->product, batch);
-    }
+    /* On vector units 1x1 is a product, and so is what no algorithm saves work on. */
+    const bool window = matrix ? k->part != DLS_PART_WEIGHT
+                               : k->family != DLS_KERNEL_CONV1 &&
+                                     (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3);
+    *out = conv && window ? window_at(k, batch) : product_at(&k->product, batch);
     return true;
 }
 
@@ -254,15 +262,23 @@ static bool sized_kernel(const dls_kernel *k, double batch, dls_sized_kernel *ou
 static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
 {
     dls_sized_kernel work;
+    const dls_sized_row *conv = rates->sized[DLS_SIZED_CONV].row;
+    const bool matrix = conv && conv->numeric != DLS_NUMERIC_FP32;
     if (k->family == DLS_KERNEL_MEMORY || !rates->sized[DLS_SIZED_LINEAR].row ||
-        !sized_kernel(k, batch, &work) || !rates->sized[work.family].row) {
+        !sized_kernel(k, batch, matrix, &work) || !rates->sized[work.family].row) {
         return 0;
     }
     /* A family's efficiency in 16 bits and tf32 is of the data sheet's rate, not of the kernels'.
      */
     const dls_sized_pair by = rates->sized[work.family];
     const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? rates->eta[k->family] : 1;
-    return dls_sized_pair_s(&work, by, &rates->gpu) / (eta * rates->clock[work.family]);
+    const double s = dls_sized_pair_s(&work, by, &rates->gpu) / (eta * rates->clock[work.family]);
+    /* The gradient of weights transposes what it reads, as the convolution did. */
+    if (matrix && k->family < DLS_KERNEL_MATMUL && k->part == DLS_PART_WEIGHT) {
+        work = window_at(k, batch);
+        return s + dls_sized_turned_s(&work, conv, &rates->gpu);
+    }
+    return s;
 }
 
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
@@ -279,7 +295,8 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
                    (rates->op->run_s + rates->op->flop_s[k->op_family] * batch * k->flops) +
                rates->op->byte_s[k->op_family] * dls_kernel_bytes(k, rates, batch);
     }
-    const double bytes = dls_kernel_bytes(k, rates, batch), memory = bytes / rates->mem_bps;
+    const double bytes = dls_kernel_bytes(k, rates, batch);
+    const double memory = bytes / (k->batch_norm ? rates->norm_bps : rates->mem_bps);
     const double grouped = dls_groupconv_s(&rates->groupconv, k, batch, bytes / k->repeats,
                                            rates->gpu.mem_bps, rates->fp32_flops);
     if (grouped > 0) {

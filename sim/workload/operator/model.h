@@ -107,6 +107,7 @@ dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric);
 typedef struct dls_rates {
     double flops[DLS_KERNEL_FAMILIES]; /* per second; 0 for DLS_KERNEL_MEMORY */
     double mem_bps, launch_s, derate;
+    double norm_bps; /* of batch norms */
     double element_bytes;
     double fp32_flops;           /* data sheet */
     const dls_op_time *measured; /* [n_measured] borrowed */

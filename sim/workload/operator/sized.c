@@ -15,6 +15,8 @@
 #define BEST_RATE 1.05    /* of the data sheet's: clocks are above the base that it states */
 #define FUSED_CHANNELS 32 /* of Winograd's fused kernel, and outputs: 128 or 32 tiles of 2x2 */
 #define FUSED_TILES 32
+#define BLOCK 32.0 /* channels that matrix units take at a time, of a tap */
+#define BLOCK_LEAST 16
 #define TRANSFORMED 6.0 /* edge of an input tile of Winograd's products */
 #define PRODUCTS (TRANSFORMED * TRANSFORMED)
 #define SETTLED 0.5     /* of the throttle shows in a step */
@@ -125,10 +127,12 @@ static double span_mb(const dls_sized_kernel *k, double tm, double tn, double in
     return 1e-6 * element_bytes * k->n * column * pow(row / column, along / (1 + along));
 }
 
+/* Parts of a sum that multiprocessors share. */
+static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16};
+
 static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
                         const dls_sized_gpu *gpu)
 {
-    static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16};
     const bool linear = row->family == DLS_SIZED_LINEAR || row->family == DLS_SIZED_LINEAR_RAGGED;
     const size_t n_splits = linear ? sizeof splits / sizeof *splits : 1;
     const double *c = row->c, *rate = row->c + DLS_PRODUCT_N;
@@ -189,27 +193,86 @@ static double tile_loss(dls_tile t)
     return dls_sized_tile_rate(t) / BEST_RATE;
 }
 
-static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
-                         const dls_sized_gpu *gpu)
+/* Numbers that the sum of an output runs over: matrix units take a block of channels at a time, of
+ * each tap. */
+static double summed(const dls_sized_kernel *k, const dls_sized_row *row)
 {
-    const double *c = row->c;
+    return k->kernel_h * k->kernel_w *
+           (row->numeric == DLS_NUMERIC_FP32 ? k->in_c
+                                             : fmax(BLOCK_LEAST, BLOCK * ceil(k->in_c / BLOCK)));
+}
+
+static double numbers_in(const dls_sized_kernel *k)
+{
+    return k->batch * k->in_h * k->in_w * k->in_c;
+}
+
+static double numbers_out(const dls_sized_kernel *k)
+{
+    return k->batch * k->out_h * k->out_w * k->out_c;
+}
+
+static double transposed_s(double numbers, const dls_sized_row *row, const dls_sized_gpu *gpu)
+{
+    return 2 * gpu->element_bytes * numbers / (gpu->mem_bps * row->c[DLS_CONV_TRANSFORM]);
+}
+
+/* One pixel an output: read as it lies. */
+static bool is_plain(const dls_sized_kernel *k)
+{
+    return k->kernel_h * k->kernel_w * k->stride == 1;
+}
+
+/* The implicit product at a rate, with `turned` numbers transposed before or after it. */
+static double implicit_at(const dls_sized_kernel *k, const dls_sized_row *row,
+                          const dls_sized_gpu *gpu, double rate, double turned)
+{
+    const double *c = row->c, depth = summed(k, row);
+    const bool fp32 = row->numeric == DLS_NUMERIC_FP32;
+    const double latency = c[DLS_CONV_DEPTH_I] * (fp32 ? 1 : latency_terms(gpu));
     const double taps = k->kernel_h * k->kernel_w, pixels = k->batch * k->out_h * k->out_w;
     /* An input is read for as many outputs as windows hold it. */
     const double windows = fmax(1, taps / (k->stride * k->stride));
-    const double bytes = gpu->element_bytes *
-                         (k->batch * k->in_h * k->in_w * k->in_c * pow(windows, c[DLS_CONV_PATCH]) +
-                          pixels * k->out_c + taps * k->in_c * k->out_c);
+    const double bytes = gpu->element_bytes * (numbers_in(k) * pow(windows, c[DLS_CONV_PATCH]) +
+                                               numbers_out(k) + taps * k->in_c * k->out_c);
+    const double memory = bytes / (gpu->mem_bps * c[DLS_CONV_MEMORY]);
+    const size_t n_splits = fp32 ? 1 : sizeof splits / sizeof *splits;
     double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const dls_tile t = row->tile[0][i];
-        const double compute =
-            tiles_s(ceil(pixels / t.m) * ceil(k->out_c / t.n), c[DLS_CONV_FILL_I],
-                    2.0 * t.m * t.n * (taps * k->in_c + c[DLS_CONV_DEPTH_I]),
-                    c[DLS_CONV_IMPLICIT] * tile_loss(t), gpu);
-        best =
-            fmin(best, both(compute, bytes / (gpu->mem_bps * c[DLS_CONV_MEMORY]), c[DLS_CONV_MIX]));
+        const double tiles = ceil(pixels / t.m) * ceil(k->out_c / t.n);
+        for (size_t j = 0; j < n_splits; j++) {
+            const double s = splits[j];
+            if (s > 1 && (depth / s < SPLIT_LEAST || tiles >= 2 * gpu->multiprocessors)) {
+                break;
+            }
+            const double compute =
+                tiles_s(tiles * s, c[DLS_CONV_FILL_I], 2.0 * t.m * t.n * (depth / s + latency),
+                        rate * tile_loss(t), gpu);
+            best = fmin(best, both(compute, memory, c[DLS_CONV_MIX]) + (s > 1 ? JOIN_S : 0));
+        }
     }
-    return best;
+    return best + transposed_s(turned, row, gpu);
+}
+
+double dls_sized_turned_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                          const dls_sized_gpu *gpu)
+{
+    return row->numeric == DLS_NUMERIC_TF32 && !is_plain(k)
+               ? transposed_s(numbers_in(k) + numbers_out(k), row, gpu)
+               : 0;
+}
+
+/* In tf32 images lie channel by channel. The fast kernels want and make them otherwise; older ones
+ * make them as they are, and read them so where an output sees one pixel. */
+static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                         const dls_sized_gpu *gpu)
+{
+    const double fast = row->c[DLS_CONV_IMPLICIT], in = numbers_in(k), out = numbers_out(k);
+    return row->numeric != DLS_NUMERIC_TF32
+               ? implicit_at(k, row, gpu, fast, 0)
+               : fmin(implicit_at(k, row, gpu, fast, in + out),
+                      implicit_at(k, row, gpu, row->c[DLS_CONV_OLDER], is_plain(k) ? 0 : in));
 }
 
 static double fused_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)

@@ -10,7 +10,10 @@
  *          both     (compute^mix + memory^mix)^(1/mix), x (1 + paging h / (1 + h)),
  *                   h = (span of a wave / reach)^steep
  *      convolution  of three algorithms the fastest: the implicit product, Winograd's 2x2 in one
- *                   kernel, Winograd's 4x4 as 36 products between transforms (3x3, stride 1 alone)
+ *                   kernel, Winograd's 4x4 as 36 products between transforms (3x3, stride 1 alone).
+ *                   Matrix units: the implicit product alone, of whole blocks of channels, its sum
+ *                   in parts as a product's; tf32, whose images lie channel by channel: between
+ *                   transposes, or `older`, slower, without those behind it (1x1: none)
  *      rows         layer norm and softmax: a block a row; what does not stay in the cache is read
  *                   twice
  *      elements     what it reads and writes, over the bandwidth
@@ -83,7 +86,8 @@ typedef enum dls_sized_family {
     XX(MIX, mix, 3, 0.4)                                                                           \
     XX(THROTTLE, throttle, 0.1, 1.2)                                                               \
     XX(OVERLAP, overlap, 0.3, 0.8)                                                                 \
-    XX(SETTLE, settle_ms, 5, 0.8)
+    XX(SETTLE, settle_ms, 5, 0.8)                                                                  \
+    XX(OLDER, older, 0.4, 0.4)
 #define DLS_ROWS_CONSTANTS(XX)                                                                     \
     XX(FLOOR, floor_us, 35, 0.4)                                                                   \
     XX(MEMORY, memory, 0.8, 0.2)                                                                   \
@@ -188,6 +192,10 @@ dls_sized_gpu dls_sized_gpu_of(const dls_hw_gpu *gpu, dls_numeric units);
 
 /* One run, in seconds; positive and finite for sizes >= 1. O(tiles x splits). */
 double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu);
+
+/* Transposes of what a convolution in tf32 reads and writes; of other precisions 0. */
+double dls_sized_turned_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                          const dls_sized_gpu *gpu);
 
 /* ---- kernels.cfg ----------------------------------------------------------------------------- */
 

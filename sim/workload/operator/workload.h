@@ -18,6 +18,7 @@
 #include "dlsim/error.h"
 #include "workload/graph/graph.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,6 +93,7 @@ typedef struct dls_kernel {
     dls_product product; /* the same and matrix products, for the sized model */
     uint8_t part;        /* dls_kernel_part */
     uint8_t layout;      /* dls_layout */
+    bool batch_norm;
 } dls_kernel;
 
 typedef struct dls_workload {
