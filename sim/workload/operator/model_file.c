@@ -7,6 +7,7 @@
 #include "base/atomicfile.h"
 #include "workload/operator/cfgread.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +17,82 @@ static const char *const family_key[DLS_KERNEL_FAMILIES] = {
 #undef XX
 };
 #define LEAST 1e-12 /* rates and factors are positive */
+
+/* ---- what stands in it ----------------------------------------------------------------------- */
+
+typedef struct number {
+    const char *key;
+    size_t at; /* in a row */
+    double least;
+} number;
+
+/* A list of rows that begin with their name. What is behind the first n_always numbers is there
+ * where the next of them is above 0. */
+typedef struct section {
+    const char *list, *comment, *name;
+    size_t rows, row_size, count; /* in the model */
+    bool by_numeric;
+    const number *number;
+    int n_always, n;
+} section;
+
+#define NUMBER(type, key, member, least)                                                           \
+    {                                                                                              \
+        key, offsetof(type, member), least                                                         \
+    }
+static const number factor[] = {NUMBER(dls_gpu_factor, "compute", compute, LEAST),
+                                NUMBER(dls_gpu_factor, "memory", memory, LEAST)};
+static const number derate[] = {NUMBER(dls_gpu_derate, "factor", factor, LEAST)};
+static const number rate[] = {NUMBER(dls_op_rates, "run_s", run_s, 0),
+#define XX(id, text)                                                                               \
+    NUMBER(dls_op_rates, text "_flop_s", flop_s[DLS_FAMILY_##id], 0),                              \
+        NUMBER(dls_op_rates, text "_byte_s", byte_s[DLS_FAMILY_##id], 0),
+                              DLS_OP_FAMILY_MAP(XX)
+#undef XX
+};
+static const number host[] = {NUMBER(dls_host, "slowdown", slowdown, LEAST),
+                              NUMBER(dls_host, "floor_s", floor_s, 0),
+                              NUMBER(dls_host, "floor_per_op_s", floor_per_op_s, 0),
+                              NUMBER(dls_host, "launch_s", launch_s, 0)};
+static const number fabric[] = {
+    NUMBER(dls_fabric_row, "bytes_per_s", fabric.bps, LEAST),
+    NUMBER(dls_fabric_row, "per_tensor_s", fabric.per_tensor_s, 0),
+    NUMBER(dls_fabric_row, "per_doubling_s", fabric.per_doubling_s, 0),
+    NUMBER(dls_fabric_row, "gamma", fabric.gamma, 1),
+    NUMBER(dls_fabric_row, "straggle", fabric.straggle, 0),
+    NUMBER(dls_fabric_row, "server_bytes_per_s", fabric.server_bps, 0),
+    NUMBER(dls_fabric_row, "message_s", fabric.message_s, 0), /* where processors compute */
+    NUMBER(dls_fabric_row, "byte_s", fabric.byte_s, 0),
+    NUMBER(dls_fabric_row, "beside", fabric.beside, 0),
+    NUMBER(dls_fabric_row, "shared", fabric.shared, 0)};
+
+#define COUNT(array) (int)(sizeof(array) / sizeof *(array))
+#define SECTION(list, comment, name, member, count, by_numeric, numbers, n_always)                 \
+    {                                                                                              \
+        list, comment, name, offsetof(dls_opmodel, member), sizeof((dls_opmodel *)0)->member[0],   \
+            offsetof(dls_opmodel, count), by_numeric, numbers, n_always, COUNT(numbers)            \
+    }
+static const section sections[] = {
+    SECTION("factors", "Two factors a GPU: clock and software generation.", "gpu", factor,
+            n_factors, true, factor, COUNT(factor)),
+    SECTION("derates", "GPUs that cannot hold their clock: times are longer.", "gpu", derate,
+            n_derates, false, derate, COUNT(derate)),
+    SECTION("rates", "What operations of a processor cost, fitted to whole steps.", "gpu", rates,
+            n_rates, false, rate, COUNT(rate)),
+    SECTION("hosts", "Framework and input pipeline of the clusters measured.", "name", host,
+            n_hosts, false, host, 3),
+    SECTION("fabrics", "What a step's exchange of gradients costs on them.", "name", fabric,
+            n_fabrics, false, fabric, 6)};
+
+static double *number_in(void *row, const number *n)
+{
+    return (double *)(void *)((char *)row + n->at);
+}
+
+static dls_numeric *numeric_in(void *row)
+{
+    return &((dls_gpu_factor *)row)->numeric;
+}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -72,86 +149,33 @@ static dls_status read_kernels(const config_t *cfg, const char *path, dls_opmode
     return DLS_OK;
 }
 
-static dls_status read_gpus(const config_t *cfg, const char *path, dls_opmodel *m, dls_error *err)
+static dls_status read_row(const config_setting_t *at, const char *path, const section *t,
+                           char *row, dls_error *err)
 {
-    const config_setting_t *list = NULL;
-    DLS_TRY(rows_of(cfg, path, "factors", &list, &m->n_factors, err));
-    for (size_t i = 0; i < m->n_factors; i++) {
-        const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
-        dls_gpu_factor *f = &m->factor[i];
-        DLS_TRY(dls_cfg_name(at, path, "gpu", false, f->gpu, sizeof f->gpu, err));
-        DLS_TRY(numeric_of(at, path, &f->numeric, err));
-        DLS_TRY(dls_cfg_number(at, path, "compute", LEAST, &f->compute, err));
-        DLS_TRY(dls_cfg_number(at, path, "memory", LEAST, &f->memory, err));
+    const bool all =
+        t->n_always < t->n && config_setting_get_member(at, t->number[t->n_always].key);
+    DLS_TRY(dls_cfg_name(at, path, t->name, false, row, DLS_HW_NAME, err));
+    if (t->by_numeric) {
+        DLS_TRY(numeric_of(at, path, numeric_in(row), err));
     }
-    DLS_TRY(rows_of(cfg, path, "derates", &list, &m->n_derates, err));
-    for (size_t i = 0; i < m->n_derates; i++) {
-        const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
-        dls_gpu_derate *d = &m->derate[i];
-        DLS_TRY(dls_cfg_name(at, path, "gpu", false, d->gpu, sizeof d->gpu, err));
-        DLS_TRY(dls_cfg_number(at, path, "factor", LEAST, &d->factor, err));
+    for (int k = 0; k < (all ? t->n : t->n_always); k++) {
+        const number *n = &t->number[k];
+        DLS_TRY(dls_cfg_number(at, path, n->key, n->least, number_in(row, n), err));
     }
     return DLS_OK;
 }
 
-static const char *rate_key(const char *family, const char *per, char key[64])
+static dls_status read_sections(const config_t *cfg, const char *path, dls_opmodel *m,
+                                dls_error *err)
 {
-    snprintf(key, 64, "%s_%s_s", family, per);
-    return key;
-}
-
-static dls_status read_rates(const config_t *cfg, const char *path, dls_opmodel *m, dls_error *err)
-{
-    const config_setting_t *list = NULL;
-    char key[64];
-    DLS_TRY(rows_of(cfg, path, "rates", &list, &m->n_rates, err));
-    for (size_t i = 0; i < m->n_rates; i++) {
-        const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
-        dls_op_rates *r = &m->rates[i];
-        DLS_TRY(dls_cfg_name(at, path, "gpu", false, r->gpu, sizeof r->gpu, err));
-        DLS_TRY(dls_cfg_number(at, path, "run_s", 0, &r->run_s, err));
-        for (int f = 0; f < DLS_FAMILY_COUNT; f++) {
-            const char *name = dls_op_family_name(f);
-            DLS_TRY(dls_cfg_number(at, path, rate_key(name, "flop", key), 0, &r->flop_s[f], err));
-            DLS_TRY(dls_cfg_number(at, path, rate_key(name, "byte", key), 0, &r->byte_s[f], err));
-        }
-    }
-    return DLS_OK;
-}
-
-static dls_status read_cluster(const config_t *cfg, const char *path, dls_opmodel *m,
-                               dls_error *err)
-{
-    const config_setting_t *list = NULL;
-    DLS_TRY(rows_of(cfg, path, "hosts", &list, &m->n_hosts, err));
-    for (size_t i = 0; i < m->n_hosts; i++) {
-        const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
-        dls_host *h = &m->host[i];
-        DLS_TRY(dls_cfg_name(at, path, "name", false, h->name, sizeof h->name, err));
-        DLS_TRY(dls_cfg_number(at, path, "slowdown", LEAST, &h->slowdown, err));
-        DLS_TRY(dls_cfg_number(at, path, "floor_s", 0, &h->floor_s, err));
-        DLS_TRY(dls_cfg_number(at, path, "floor_per_op_s", 0, &h->floor_per_op_s, err));
-        if (config_setting_get_member(at, "launch_s")) {
-            DLS_TRY(dls_cfg_number(at, path, "launch_s", 0, &h->launch_s, err));
-        }
-    }
-    DLS_TRY(rows_of(cfg, path, "fabrics", &list, &m->n_fabrics, err));
-    for (size_t i = 0; i < m->n_fabrics; i++) {
-        const config_setting_t *at = config_setting_get_elem(list, (unsigned)i);
-        dls_fabric_row *row = &m->fabric[i];
-        dls_fabric *f = &row->fabric;
-        DLS_TRY(dls_cfg_name(at, path, "name", false, row->name, sizeof row->name, err));
-        DLS_TRY(dls_cfg_number(at, path, "bytes_per_s", LEAST, &f->bps, err));
-        DLS_TRY(dls_cfg_number(at, path, "per_tensor_s", 0, &f->per_tensor_s, err));
-        DLS_TRY(dls_cfg_number(at, path, "per_doubling_s", 0, &f->per_doubling_s, err));
-        DLS_TRY(dls_cfg_number(at, path, "gamma", 1, &f->gamma, err));
-        DLS_TRY(dls_cfg_number(at, path, "straggle", 0, &f->straggle, err));
-        DLS_TRY(dls_cfg_number(at, path, "server_bytes_per_s", 0, &f->server_bps, err));
-        if (config_setting_get_member(at, "message_s")) {
-            DLS_TRY(dls_cfg_number(at, path, "message_s", 0, &f->message_s, err));
-            DLS_TRY(dls_cfg_number(at, path, "byte_s", 0, &f->byte_s, err));
-            DLS_TRY(dls_cfg_number(at, path, "beside", 0, &f->beside, err));
-            DLS_TRY(dls_cfg_number(at, path, "shared", 0, &f->shared, err));
+    for (int k = 0; k < COUNT(sections); k++) {
+        const section *t = &sections[k];
+        const config_setting_t *list = NULL;
+        size_t *n = (size_t *)(void *)((char *)m + t->count);
+        DLS_TRY(rows_of(cfg, path, t->list, &list, n, err));
+        for (size_t i = 0; i < *n; i++) {
+            DLS_TRY(read_row(config_setting_get_elem(list, (unsigned)i), path, t,
+                             (char *)m + t->rows + i * t->row_size, err));
         }
     }
     return DLS_OK;
@@ -162,16 +186,8 @@ dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err
     config_t cfg;
     *model = (dls_opmodel){0};
     dls_status status = dls_cfg_read(path, &cfg, err);
-    if (status == DLS_OK) {
-        status = read_kernels(&cfg, path, model, err);
-    }
-    if (status == DLS_OK) {
-        status = read_gpus(&cfg, path, model, err);
-    }
-    DLS_THEN(status, read_rates(&cfg, path, model, err));
-    if (status == DLS_OK) {
-        status = read_cluster(&cfg, path, model, err);
-    }
+    DLS_THEN(status, read_kernels(&cfg, path, model, err));
+    DLS_THEN(status, read_sections(&cfg, path, model, err));
     config_destroy(&cfg);
     return status;
 }
@@ -196,7 +212,7 @@ dls_status dls_opmodel_of(const char *folder, dls_sized_table *table, dls_opmode
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* libconfig reads a number without a point as an integer. */
-static void number(FILE *to, const char *key, double value)
+static void put_number(FILE *to, const char *key, double value)
 {
     char text[32];
     snprintf(text, sizeof text, "%.6g", value);
@@ -209,100 +225,52 @@ static void write_kernels(FILE *to, const dls_opmodel *m)
     for (int k = 0; k < DLS_OPMODEL_NUMERICS; k++) {
         fprintf(to, "  { numeric = \"%s\"; ", dls_numeric_name(k));
         for (int f = 0; f < DLS_KERNEL_FAMILIES; f++) {
-            number(to, family_key[f], m->eta[k][f]);
+            put_number(to, family_key[f], m->eta[k][f]);
         }
-        number(to, "launch_us", 1e6 * m->launch_s[k]);
+        put_number(to, "launch_us", 1e6 * m->launch_s[k]);
         fputs(k + 1 < DLS_OPMODEL_NUMERICS ? "},\n" : "}\n);\n", to);
     }
 }
 
-static void write_gpus(FILE *to, const dls_opmodel *m)
+static void write_row(FILE *to, const section *t, char *row)
 {
-    fputs("\n# Two factors a GPU: clock and software generation.\nfactors = (\n", to);
-    for (size_t i = 0; i < m->n_factors; i++) {
-        const dls_gpu_factor *f = &m->factor[i];
-        fprintf(to, "  { gpu = \"%s\"; numeric = \"%s\"; ", f->gpu,
-                dls_numeric_name((int)f->numeric));
-        number(to, "compute", f->compute);
-        number(to, "memory", f->memory);
-        fputs(i + 1 < m->n_factors ? "},\n" : "}\n", to);
+    const bool all = t->n_always<t->n && * number_in(row, &t->number[t->n_always])> 0;
+    fprintf(to, "  { %s = \"%s\"; ", t->name, row);
+    if (t->by_numeric) {
+        fprintf(to, "numeric = \"%s\"; ", dls_numeric_name((int)*numeric_in(row)));
     }
-    fputs(");\n\n# GPUs that cannot hold their clock: times are longer.\nderates = (\n", to);
-    for (size_t i = 0; i < m->n_derates; i++) {
-        fprintf(to, "  { gpu = \"%s\"; ", m->derate[i].gpu);
-        number(to, "factor", m->derate[i].factor);
-        fputs(i + 1 < m->n_derates ? "},\n" : "}\n", to);
+    for (int k = 0; k < (all ? t->n : t->n_always); k++) {
+        put_number(to, t->number[k].key, *number_in(row, &t->number[k]));
     }
-    fputs(");\n", to);
 }
 
-static void write_cluster(FILE *to, const dls_opmodel *m)
+static void write_section(FILE *to, const section *t, dls_opmodel *m)
 {
-    fputs("\n# Framework and input pipeline of the clusters measured.\nhosts = (\n", to);
-    for (size_t i = 0; i < m->n_hosts; i++) {
-        const dls_host *h = &m->host[i];
-        fprintf(to, "  { name = \"%s\"; ", h->name);
-        number(to, "slowdown", h->slowdown);
-        number(to, "floor_s", h->floor_s);
-        number(to, "floor_per_op_s", h->floor_per_op_s);
-        if (h->launch_s > 0) {
-            number(to, "launch_s", h->launch_s);
-        }
-        fputs(i + 1 < m->n_hosts ? "},\n" : "}\n", to);
-    }
-    fputs(");\n\n# What a step's exchange of gradients costs on them.\nfabrics = (\n", to);
-    for (size_t i = 0; i < m->n_fabrics; i++) {
-        const dls_fabric *f = &m->fabric[i].fabric;
-        fprintf(to, "  { name = \"%s\"; ", m->fabric[i].name);
-        number(to, "bytes_per_s", f->bps);
-        number(to, "per_tensor_s", f->per_tensor_s);
-        number(to, "per_doubling_s", f->per_doubling_s);
-        number(to, "gamma", f->gamma);
-        number(to, "straggle", f->straggle);
-        number(to, "server_bytes_per_s", f->server_bps);
-        if (f->message_s > 0) { /* where processors compute */
-            number(to, "message_s", f->message_s);
-            number(to, "byte_s", f->byte_s);
-            number(to, "beside", f->beside);
-            number(to, "shared", f->shared);
-        }
-        fputs(i + 1 < m->n_fabrics ? "},\n" : "}\n", to);
-    }
-    fputs(");\n", to);
-}
-
-static void write_rates(FILE *to, const dls_opmodel *m)
-{
-    char key[64];
-    if (m->n_rates == 0) {
+    const size_t n = *(const size_t *)(const void *)((const char *)m + t->count);
+    if (n == 0 && t->rows == offsetof(dls_opmodel, rates)) {
         return;
     }
-    fputs("\n# What operations of a processor cost, fitted to whole steps.\nrates = (\n", to);
-    for (size_t i = 0; i < m->n_rates; i++) {
-        const dls_op_rates *r = &m->rates[i];
-        fprintf(to, "  { gpu = \"%s\"; ", r->gpu);
-        number(to, "run_s", r->run_s);
-        for (int f = 0; f < DLS_FAMILY_COUNT; f++) {
-            number(to, rate_key(dls_op_family_name(f), "flop", key), r->flop_s[f]);
-            number(to, rate_key(dls_op_family_name(f), "byte", key), r->byte_s[f]);
-        }
-        fputs(i + 1 < m->n_rates ? "},\n" : "}\n", to);
+    fprintf(to, "\n# %s\n%s = (\n", t->comment, t->list);
+    for (size_t i = 0; i < n; i++) {
+        write_row(to, t, (char *)m + t->rows + i * t->row_size);
+        fputs(i + 1 < n ? "},\n" : "}\n", to);
     }
     fputs(");\n", to);
 }
 
 static dls_status put_model(FILE *to, void *what, dls_error *err)
 {
-    const dls_opmodel *model = *(const dls_opmodel **)what;
+    dls_opmodel *model = what;
     fputs("# Constants of the operator model, written by: dlsim operators calibrate\n\n", to);
     write_kernels(to, model);
-    write_gpus(to, model);
-    write_rates(to, model);
-    write_cluster(to, model);
+    for (int k = 0; k < COUNT(sections); k++) {
+        write_section(to, &sections[k], model);
+    }
     return DLS_OK;
 }
 
 dls_status dls_opmodel_save(const dls_opmodel *model, const char *path, dls_error *err)
 {
-    return dls_atomicfile_write(path, put_model, &model, err);
+    dls_opmodel copy = *model;
+    return dls_atomicfile_write(path, put_model, &copy, err);
 }
