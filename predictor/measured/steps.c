@@ -83,7 +83,8 @@ static void of_point(const dls_point *p, dls_measured_step *row)
 dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err)
 {
     size_t n;
-    const dls_point *point = dls_points(&n);
+    DLS_FREED dls_point *point = NULL;
+    DLS_TRY(dls_point_read_all(&point, &n, err));
     for (size_t i = 0; i < n; i++) {
         dls_measured_step row;
         of_point(&point[i], &row);

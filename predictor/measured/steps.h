@@ -49,7 +49,7 @@ typedef struct dls_measured_steps {
 
 void dls_measured_steps_fini(dls_measured_steps *s); /* NULL-safe */
 
-/* Add the published points. Errors: ENOMEM. */
+/* Add the published points. Errors: those of points.h. */
 dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err) DLS_MUST_CHECK;
 
 /* Add the rows of a CSV file, gzip or not. Rows with a time that is zero, negative or no number,

@@ -97,6 +97,16 @@ END
     test -n "$printed" && test "$printed" = "$found" || fail "$resource: $printed printed, $found in the file"
 done
 
+# The published points are a table like any other: what cannot be is named with its place.
+mkdir -p configs/hardware/measured
+points=model,gpu,source,precision,gpus,batch_per_gpu,step_ms,fitted
+for row in resnet50,P100,XYZ,fp32,1,32,164.1,1 resnet50,P100,TFB,fp8,1,32,164.1,1 resnet50,P100,TFB,fp32,1,32,0,1; do
+    printf '%s\n%s\n' "$points" "$row" >configs/hardware/measured/published.csv
+    expect 4 operators validate --hardware="$DLSIM_SOURCE/configs/hardware"
+    says err.txt "measured/published.csv:2:"
+done
+rm -r configs
+
 # Measured operations take the place of the formula. The CPU is slower than any GPU.
 dlsim graph zoo lenet --batch=8 -o lenet8.h5
 dlsim operators measure --graph=lenet8.h5 --gpu=K80 --device=cpu --seconds=0.0001 -o ops.h5 >out.txt

@@ -1,411 +1,80 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Milliseconds per step, computed from the published images per second where a source gives those.
- * Calibrating points: the four networks that span the kernel families (ResNet-50, VGG16, AlexNet,
- * Inception v3) on the GPUs with factors of their own, one K80 point, the smallest batch of each of
- * Sia's profiles (the host's floor), its ResNet-18 on T4 (the power limit), and for each fabric
- * some of the networks measured on it.
+ * Reads the published steps that come with the program: configs/hardware/measured/published.csv.
  */
 #include "workload/operator/points.h"
 
-#define TFB DLS_POINT_TFB
-#define GCE DLS_POINT_GCE
-#define EC2 DLS_POINT_EC2
-#define LAM DLS_POINT_LAM
-#define NVR DLS_POINT_NVR
-#define U39 DLS_POINT_U39
-#define TIR DLS_POINT_TIR
-#define EFL DLS_POINT_EFL
-#define SIA DLS_POINT_SIA
-#define FP32 DLS_NUMERIC_FP32
-#define TF32 DLS_NUMERIC_TF32
-#define FP16 DLS_NUMERIC_FP16
-#define CAL DLS_POINT_CALIBRATE
-#define JUDGE DLS_POINT_JUDGE
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/datapath.h"
 
-/* clang-format off */
-static const dls_point points[] = {
-    /* model, GPU, source, numbers, GPUs, batch, ms, role */
-    {"inception3", "P100", TFB, FP32, 1, 32, 250.0, CAL},
-    {"inception3", "P100", TFB, FP32, 1, 64, 450.7, CAL},
-    {"resnet50", "P100", TFB, FP32, 1, 32, 164.1, CAL},
-    {"resnet50", "P100", TFB, FP32, 1, 64, 292.2, CAL},
-    {"vgg16", "P100", TFB, FP32, 1, 64, 415.6, CAL},
-    {"alexnet", "P100", TFB, FP32, 2, 512, 181.0, CAL},
-    {"inception3", "P100", TFB, FP32, 2, 64, 450.7, CAL},
-    {"resnet50", "P100", TFB, FP32, 2, 64, 303.3, CAL},
-    {"vgg16", "P100", TFB, FP32, 2, 64, 433.9, CAL},
-    {"inception3", "P100", TFB, FP32, 4, 64, 449.9, CAL},
-    {"resnet50", "P100", TFB, FP32, 4, 64, 300.5, CAL},
-    {"vgg16", "P100", TFB, FP32, 4, 64, 438.4, CAL},
-    {"alexnet", "P100", TFB, FP32, 8, 512, 229.8, CAL},
-    {"inception3", "P100", TFB, FP32, 8, 32, 257.3, CAL},
-    {"inception3", "P100", TFB, FP32, 8, 64, 452.7, CAL},
-    {"resnet50", "P100", TFB, FP32, 8, 32, 172.4, CAL},
-    {"resnet50", "P100", TFB, FP32, 8, 64, 295.3, CAL},
-    {"vgg16", "P100", TFB, FP32, 8, 32, 312.2, CAL},
-    {"vgg16", "P100", TFB, FP32, 8, 64, 473.6, CAL},
-    {"resnet50", "A100-PCIE", LAM, FP16, 1, 448, 215.9, CAL},
-    {"vgg16", "A100-PCIE", LAM, FP16, 1, 448, 376.5, CAL},
-    {"alexnet", "A100-PCIE", LAM, FP16, 2, 3584, 213.1, CAL},
-    {"resnet50", "A100-PCIE", LAM, FP16, 2, 448, 219.4, CAL},
-    {"vgg16", "A100-PCIE", LAM, FP16, 2, 448, 373.6, CAL},
-    {"alexnet", "A100-PCIE", LAM, FP16, 4, 3584, 220.3, CAL},
-    {"inception3", "A100-PCIE", LAM, FP16, 4, 320, 257.5, CAL},
-    {"resnet50", "A100-PCIE", LAM, FP16, 4, 448, 219.8, CAL},
-    {"vgg16", "A100-PCIE", LAM, FP16, 4, 448, 377.2, CAL},
-    {"inception3", "A100-PCIE", LAM, FP16, 8, 360, 298.8, CAL},
-    {"resnet50", "A100-PCIE", LAM, FP16, 8, 448, 224.0, CAL},
-    {"vgg16", "A100-PCIE", LAM, FP16, 8, 448, 350.6, CAL},
-    {"alexnet", "A100-PCIE", LAM, TF32, 1, 1792, 175.9, CAL},
-    {"inception3", "A100-PCIE", LAM, TF32, 1, 224, 357.1, CAL},
-    {"resnet50", "A100-PCIE", LAM, TF32, 1, 224, 234.9, CAL},
-    {"vgg16", "A100-PCIE", LAM, TF32, 1, 224, 444.8, CAL},
-    {"resnet50", "A100-PCIE", LAM, TF32, 2, 224, 240.0, CAL},
-    {"vgg16", "A100-PCIE", LAM, TF32, 2, 224, 445.5, CAL},
-    {"alexnet", "A100-PCIE", LAM, TF32, 4, 1792, 184.8, CAL},
-    {"inception3", "A100-PCIE", LAM, TF32, 4, 224, 366.2, CAL},
-    {"resnet50", "A100-PCIE", LAM, TF32, 4, 224, 244.4, CAL},
-    {"alexnet", "A100-PCIE", LAM, TF32, 8, 1792, 189.0, CAL},
-    {"inception3", "A100-PCIE", LAM, TF32, 8, 224, 372.0, CAL},
-    {"vgg16", "A100-PCIE", LAM, TF32, 8, 224, 439.9, CAL},
-    {"inception3", "RTX2080TI", LAM, FP16, 1, 128, 338.8, CAL},
-    {"vgg16", "RTX2080TI", LAM, FP16, 1, 120, 483.6, CAL},
-    {"resnet50", "RTX2080TI", LAM, FP32, 1, 64, 218.5, CAL},
-    {"vgg16", "RTX2080TI", LAM, FP32, 1, 56, 339.5, CAL},
-    {"alexnet", "RTX2080TI", LAM, FP32, 2, 512, 154.9, CAL},
-    {"inception3", "RTX2080TI", LAM, FP32, 2, 64, 362.7, CAL},
-    {"resnet50", "RTX2080TI", LAM, FP32, 2, 64, 241.4, CAL},
-    {"vgg16", "RTX2080TI", LAM, FP32, 2, 56, 384.5, CAL},
-    {"alexnet", "RTX2080TI", LAM, FP32, 4, 512, 153.5, CAL},
-    {"inception3", "RTX2080TI", LAM, FP32, 4, 64, 369.2, CAL},
-    {"resnet50", "RTX2080TI", LAM, FP32, 4, 64, 239.8, CAL},
-    {"vgg16", "RTX2080TI", LAM, FP32, 4, 56, 375.2, CAL},
-    {"alexnet", "RTX2080TI", LAM, FP32, 8, 512, 157.3, CAL},
-    {"inception3", "RTX2080TI", LAM, FP32, 8, 64, 348.3, CAL},
-    {"alexnet", "V100", LAM, FP16, 1, 3072, 329.6, CAL},
-    {"resnet50", "V100", LAM, FP16, 1, 384, 300.9, CAL},
-    {"vgg16", "V100", LAM, FP16, 1, 384, 842.2, CAL},
-    {"alexnet", "V100", LAM, FP32, 1, 1536, 299.3, CAL},
-    {"resnet50", "V100", LAM, FP32, 1, 192, 444.3, CAL},
-    {"vgg16", "V100", LAM, FP32, 1, 192, 770.5, CAL},
-    {"alexnet", "V100", LAM, FP32, 8, 1536, 342.5, CAL},
-    {"resnet50", "V100", LAM, FP32, 8, 192, 489.9, CAL},
-    {"vgg16", "V100", LAM, FP32, 8, 192, 791.0, CAL},
-    {"bert_base", "V100", SIA, FP32, 1, 4, 191.7, CAL},
-    {"bert_base", "V100", SIA, FP32, 1, 11, 330.2, CAL},
-    {"bert_base", "V100", SIA, FP32, 1, 16, 439.3, CAL},
-    {"bert_base", "V100", SIA, FP32, 1, 23, 584.7, CAL},
-    {"bert_base", "V100", SIA, FP32, 1, 33, 781.3, CAL},
-    {"bert_base", "V100", SIA, FP32, 1, 36, 865.7, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 32, 92.74, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 45, 97.14, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 64, 101.0, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 91, 106.4, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 129, 109.9, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 257, 117.1, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 363, 118.4, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 513, 127.5, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 725, 169.8, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 1025, 232.0, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 1450, 316.1, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 2901, 612.3, CAL},
-    {"resnet18_cifar", "V100", SIA, FP32, 1, 3072, 651.6, CAL},
-    {"alexnet", "P100-PCIE", TIR, FP32, 1, 32, 54.0, CAL},
-    {"inception3", "P100-PCIE", TIR, FP32, 1, 32, 232.0, CAL},
-    {"resnet50", "P100-PCIE", TIR, FP32, 1, 32, 153.0, CAL},
-    {"vgg16", "P100-PCIE", TIR, FP32, 1, 32, 236.0, CAL},
-    {"alexnet", "P100-PCIE", TIR, FP32, 2, 32, 269.0, CAL},
-    {"inception3", "P100-PCIE", TIR, FP32, 2, 32, 442.0, CAL},
-    {"resnet50", "P100-PCIE", TIR, FP32, 2, 32, 300.0, CAL},
-    {"vgg16", "P100-PCIE", TIR, FP32, 2, 32, 660.0, CAL},
-    {"alexnet", "P100-PCIE", TIR, FP32, 4, 32, 366.0, CAL},
-    {"inception3", "P100-PCIE", TIR, FP32, 4, 32, 472.0, CAL},
-    {"resnet50", "P100-PCIE", TIR, FP32, 4, 32, 332.0, CAL},
-    {"alexnet", "P100-PCIE", TIR, FP32, 8, 32, 445.0, CAL},
-    {"inception3", "P100-PCIE", TIR, FP32, 8, 32, 479.0, CAL},
-    {"resnet50", "P100-PCIE", TIR, FP32, 8, 32, 337.0, CAL},
-    {"vgg16", "P100-PCIE", TIR, FP32, 8, 32, 1071.0, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 2, 32, 84.47, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 2, 128, 289.9, CAL},
-    {"vgg16", "A100", EFL, TF32, 2, 128, 396.4, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 4, 16, 54.65, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 4, 32, 89.09, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 4, 64, 161.5, CAL},
-    {"vgg16", "A100", EFL, TF32, 4, 16, 67.77, CAL},
-    {"vgg16", "A100", EFL, TF32, 4, 32, 114.7, CAL},
-    {"vgg16", "A100", EFL, TF32, 4, 64, 215.4, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 8, 8, 47.03, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 8, 16, 60.48, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 8, 32, 96.35, CAL},
-    {"vgg16", "A100", EFL, TF32, 8, 8, 51.73, CAL},
-    {"vgg16", "A100", EFL, TF32, 8, 16, 73.68, CAL},
-    {"vgg16", "A100", EFL, TF32, 8, 32, 125.1, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 16, 4, 46.49, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 16, 16, 65.99, CAL},
-    {"vgg16", "A100", EFL, TF32, 16, 4, 38.62, CAL},
-    {"vgg16", "A100", EFL, TF32, 16, 8, 55.37, CAL},
-    {"vgg16", "A100", EFL, TF32, 16, 16, 79.23, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 32, 2, 43.96, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 32, 4, 49.28, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 32, 8, 56.11, CAL},
-    {"vgg16", "A100", EFL, TF32, 32, 2, 32.73, CAL},
-    {"vgg16", "A100", EFL, TF32, 32, 8, 61.08, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 64, 1, 47.69, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 64, 2, 47.46, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 64, 4, 53.06, CAL},
-    {"vgg16", "A100", EFL, TF32, 64, 1, 33.86, CAL},
-    {"vgg16", "A100", EFL, TF32, 64, 2, 38.79, CAL},
-    {"vgg16", "A100", EFL, TF32, 64, 4, 48.41, CAL},
-    {"bert_base_128", "A100", EFL, TF32, 1, 64, 165.8, CAL},
-    {"bert_base_128", "A100", EFL, TF32, 1, 128, 279.7, CAL},
-    {"inception3", "A100", EFL, TF32, 1, 128, 390.3, CAL},
-    {"resnet50_v15", "A100", EFL, TF32, 1, 256, 542.6, CAL},
-    {"vgg16", "A100", EFL, TF32, 1, 64, 197.9, CAL},
-    {"vgg16", "A100", EFL, TF32, 1, 256, 761.0, CAL},
-    {"resnet152", "P100", TFB, FP32, 1, 32, 386.9, JUDGE},
-    {"resnet152", "P100", TFB, FP32, 1, 64, 697.2, JUDGE},
-    {"resnet152", "P100", TFB, FP32, 2, 64, 707.2, JUDGE},
-    {"resnet152", "P100", TFB, FP32, 4, 64, 719.1, JUDGE},
-    {"resnet152", "P100", TFB, FP32, 8, 32, 405.1, JUDGE},
-    {"resnet152", "P100", TFB, FP32, 8, 64, 715.1, JUDGE},
-    {"alexnet", "K80", GCE, FP32, 1, 512, 780.5, JUDGE},
-    {"inception3", "K80", GCE, FP32, 1, 64, 2098.0, JUDGE},
-    {"resnet50", "K80", GCE, FP32, 1, 64, 1233.0, CAL},
-    {"vgg16", "K80", GCE, FP32, 1, 32, 904.0, JUDGE},
-    {"inception3", "K80", GCE, FP32, 2, 64, 2215.0, JUDGE},
-    {"resnet152", "K80", GCE, FP32, 2, 32, 1675.0, JUDGE},
-    {"resnet50", "K80", GCE, FP32, 2, 64, 1293.0, JUDGE},
-    {"vgg16", "K80", GCE, FP32, 2, 32, 987.7, JUDGE},
-    {"alexnet", "K80", GCE, FP32, 4, 512, 879.7, JUDGE},
-    {"inception3", "K80", GCE, FP32, 4, 64, 2207.0, JUDGE},
-    {"resnet50", "K80", GCE, FP32, 4, 64, 1313.0, JUDGE},
-    {"vgg16", "K80", GCE, FP32, 4, 32, 1067.0, JUDGE},
-    {"alexnet", "K80", GCE, FP32, 8, 512, 882.8, JUDGE},
-    {"inception3", "K80", GCE, FP32, 8, 64, 2256.0, JUDGE},
-    {"resnet50", "K80", GCE, FP32, 8, 64, 1323.0, JUDGE},
-    {"vgg16", "K80", GCE, FP32, 8, 32, 1094.0, JUDGE},
-    {"inception3", "K80", EC2, FP32, 1, 64, 2155.0, CAL},
-    {"resnet152", "K80", EC2, FP32, 1, 32, 1649.0, JUDGE},
-    {"resnet50", "K80", EC2, FP32, 1, 64, 1221.0, JUDGE},
-    {"inception3", "K80", EC2, FP32, 8, 64, 2236.0, CAL},
-    {"inception3", "K80", EC2, FP32, 16, 64, 2231.0, CAL},
-    {"resnet50", "K80", EC2, FP32, 16, 64, 1364.0, JUDGE},
-    {"inception3", "K80", EC2, FP32, 32, 64, 2271.0, CAL},
-    {"resnet152", "K80", EC2, FP32, 32, 32, 1812.0, JUDGE},
-    {"resnet50", "K80", EC2, FP32, 32, 64, 1476.0, JUDGE},
-    {"inception3", "K80", EC2, FP32, 64, 64, 2297.0, CAL},
-    {"resnet50", "K80", EC2, FP32, 64, 64, 1493.0, JUDGE},
-    {"inception4", "A100-PCIE", LAM, FP16, 1, 112, 190.8, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, FP16, 1, 200, 225.6, JUDGE},
-    {"inception4", "A100-PCIE", LAM, FP16, 2, 112, 193.3, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, FP16, 2, 200, 229.5, JUDGE},
-    {"inception4", "A100-PCIE", LAM, FP16, 4, 112, 197.8, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, FP16, 4, 200, 236.1, JUDGE},
-    {"inception4", "A100-PCIE", LAM, FP16, 8, 112, 207.6, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, FP16, 8, 200, 246.7, JUDGE},
-    {"inception4", "A100-PCIE", LAM, TF32, 1, 56, 202.6, JUDGE},
-    {"inception4", "A100-PCIE", LAM, TF32, 2, 56, 220.9, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, TF32, 2, 112, 303.0, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, TF32, 4, 112, 314.0, JUDGE},
-    {"inception4", "A100-PCIE", LAM, TF32, 8, 56, 241.2, JUDGE},
-    {"resnet152", "A100-PCIE", LAM, TF32, 8, 112, 330.0, JUDGE},
-    {"inception4", "A100", LAM, FP32, 1, 56, 334.2, JUDGE},
-    {"resnet50", "A100", LAM, FP32, 2, 224, 394.4, JUDGE},
-    {"inception3", "A100", LAM, FP32, 4, 224, 595.8, JUDGE},
-    {"inception4", "A100", LAM, FP32, 4, 56, 344.2, JUDGE},
-    {"resnet152", "A100", LAM, FP32, 4, 112, 515.6, JUDGE},
-    {"vgg16", "A100", LAM, FP32, 4, 224, 617.1, JUDGE},
-    {"inception3", "A100", LAM, FP32, 8, 224, 597.2, JUDGE},
-    {"inception4", "A100", LAM, FP32, 8, 56, 345.0, JUDGE},
-    {"resnet152", "A100", LAM, FP32, 8, 112, 518.1, JUDGE},
-    {"resnet50", "A100", LAM, FP32, 8, 224, 395.8, JUDGE},
-    {"vgg16", "A100", LAM, FP32, 8, 224, 614.2, JUDGE},
-    {"inception4", "RTX2080TI", LAM, FP16, 1, 32, 186.9, JUDGE},
-    {"resnet152", "RTX2080TI", LAM, FP16, 1, 64, 276.6, JUDGE},
-    {"inception4", "RTX2080TI", LAM, FP32, 1, 16, 203.8, JUDGE},
-    {"resnet152", "RTX2080TI", LAM, FP32, 1, 32, 283.9, JUDGE},
-    {"resnet152", "RTX2080TI", LAM, FP32, 2, 32, 345.0, JUDGE},
-    {"inception4", "RTX2080TI", LAM, FP32, 4, 16, 270.0, JUDGE},
-    {"inception4", "RTX2080TI", LAM, FP32, 8, 16, 243.9, JUDGE},
-    {"resnet152", "RTX2080TI", LAM, FP32, 8, 32, 350.8, JUDGE},
-    {"alexnet", "RTX8000", LAM, FP16, 1, 4096, 613.0, JUDGE},
-    {"inception3", "RTX8000", LAM, FP16, 1, 512, 1043.0, JUDGE},
-    {"resnet50", "RTX8000", LAM, FP16, 1, 512, 702.9, JUDGE},
-    {"vgg16", "RTX8000", LAM, FP16, 1, 512, 1505.0, JUDGE},
-    {"alexnet", "RTX8000", LAM, FP32, 1, 2048, 494.0, JUDGE},
-    {"inception3", "RTX8000", LAM, FP32, 1, 256, 1164.0, JUDGE},
-    {"inception4", "RTX8000", LAM, FP32, 1, 64, 623.4, JUDGE},
-    {"resnet152", "RTX8000", LAM, FP32, 1, 128, 935.1, JUDGE},
-    {"resnet50", "RTX8000", LAM, FP32, 1, 256, 783.9, JUDGE},
-    {"vgg16", "RTX8000", LAM, FP32, 1, 256, 1375.0, JUDGE},
-    {"alexnet", "RTX8000", LAM, FP32, 2, 2048, 542.7, JUDGE},
-    {"inception3", "RTX8000", LAM, FP32, 2, 256, 1194.0, JUDGE},
-    {"resnet152", "RTX8000", LAM, FP32, 2, 128, 974.4, JUDGE},
-    {"resnet50", "RTX8000", LAM, FP32, 2, 256, 800.6, JUDGE},
-    {"vgg16", "RTX8000", LAM, FP32, 2, 256, 1414.0, JUDGE},
-    {"alexnet", "RTX8000", LAM, FP32, 4, 2048, 621.7, JUDGE},
-    {"inception3", "RTX8000", LAM, FP32, 4, 256, 1200.0, JUDGE},
-    {"inception4", "RTX8000", LAM, FP32, 4, 64, 667.3, JUDGE},
-    {"resnet50", "RTX8000", LAM, FP32, 4, 256, 801.8, JUDGE},
-    {"vgg16", "RTX8000", LAM, FP32, 4, 256, 1358.0, JUDGE},
-    {"alexnet", "RTX8000", LAM, FP32, 8, 2048, 674.7, JUDGE},
-    {"inception3", "RTX8000", LAM, FP32, 8, 256, 1188.0, JUDGE},
-    {"inception4", "RTX8000", LAM, FP32, 8, 64, 706.4, JUDGE},
-    {"resnet152", "RTX8000", LAM, FP32, 8, 128, 1088.0, JUDGE},
-    {"resnet50", "RTX8000", LAM, FP32, 8, 256, 805.0, JUDGE},
-    {"vgg16", "RTX8000", LAM, FP32, 8, 256, 1505.0, JUDGE},
-    {"inception4", "V100", LAM, FP16, 1, 96, 269.0, JUDGE},
-    {"resnet152", "V100", LAM, FP16, 1, 192, 370.8, JUDGE},
-    {"inception4", "V100", LAM, FP32, 1, 48, 394.6, JUDGE},
-    {"resnet152", "V100", LAM, FP32, 1, 96, 573.3, JUDGE},
-    {"inception4", "V100", LAM, FP32, 8, 48, 462.7, JUDGE},
-    {"inception3", "RTX6000", LAM, FP16, 1, 256, 507.7, JUDGE},
-    {"resnet50", "RTX6000", LAM, FP16, 1, 256, 341.2, JUDGE},
-    {"vgg16", "RTX6000", LAM, FP16, 1, 256, 733.1, JUDGE},
-    {"alexnet", "RTX6000", LAM, FP32, 1, 1024, 242.1, JUDGE},
-    {"inception3", "RTX6000", LAM, FP32, 1, 128, 573.1, JUDGE},
-    {"inception4", "RTX6000", LAM, FP32, 1, 32, 321.4, JUDGE},
-    {"resnet152", "RTX6000", LAM, FP32, 1, 64, 479.8, JUDGE},
-    {"resnet50", "RTX6000", LAM, FP32, 1, 128, 384.6, JUDGE},
-    {"vgg16", "RTX6000", LAM, FP32, 1, 128, 650.3, JUDGE},
-    {"alexnet", "RTX6000", LAM, FP32, 2, 1024, 295.5, JUDGE},
-    {"inception3", "RTX6000", LAM, FP32, 2, 128, 594.6, JUDGE},
-    {"inception4", "RTX6000", LAM, FP32, 2, 32, 368.7, JUDGE},
-    {"resnet50", "RTX6000", LAM, FP32, 2, 128, 406.9, JUDGE},
-    {"vgg16", "RTX6000", LAM, FP32, 2, 128, 761.5, JUDGE},
-    {"alexnet", "RTX6000", LAM, FP32, 4, 1024, 334.4, JUDGE},
-    {"inception3", "RTX6000", LAM, FP32, 4, 128, 603.6, JUDGE},
-    {"inception4", "RTX6000", LAM, FP32, 4, 32, 368.2, JUDGE},
-    {"resnet152", "RTX6000", LAM, FP32, 4, 64, 581.7, JUDGE},
-    {"resnet50", "RTX6000", LAM, FP32, 4, 128, 407.9, JUDGE},
-    {"vgg16", "RTX6000", LAM, FP32, 4, 128, 775.3, JUDGE},
-    {"alexnet", "GTX1080TI", LAM, FP32, 1, 512, 194.2, JUDGE},
-    {"inception3", "GTX1080TI", LAM, FP32, 1, 64, 487.3, JUDGE},
-    {"resnet152", "GTX1080TI", LAM, FP32, 1, 32, 384.3, JUDGE},
-    {"resnet50", "GTX1080TI", LAM, FP32, 1, 64, 306.6, JUDGE},
-    {"vgg16", "GTX1080TI", LAM, FP32, 1, 56, 448.8, JUDGE},
-    {"resnet50_v15", "A100-80GB", NVR, TF32, 1, 256, 272.9, JUDGE},
-    {"resnet50_v15", "V100", NVR, FP32, 1, 128, 348.8, JUDGE},
-    {"resnet50_v15", "V100", NVR, FP16, 1, 256, 213.3, JUDGE},
-    {"resnet50_v15", "A100-80GB", NVR, TF32, 8, 256, 282.6, JUDGE},
-    {"resnet50_v15", "A100-80GB", NVR, FP16, 8, 256, 123.2, JUDGE},
-    {"resnet50_v15", "V100", NVR, FP32, 8, 128, 358.7, JUDGE},
-    {"resnet50_v15", "V100", NVR, FP16, 8, 256, 246.1, JUDGE},
-    {"bert_base", "A100", SIA, TF32, 1, 4, 146.7, CAL},
-    {"bert_base", "A100", SIA, TF32, 1, 6, 149.8, JUDGE},
-    {"bert_base", "A100", SIA, TF32, 1, 11, 159.1, JUDGE},
-    {"bert_base", "A100", SIA, TF32, 1, 12, 162.5, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 32, 35.02, CAL},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 45, 35.96, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 64, 35.93, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 91, 37.41, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 129, 48.39, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 182, 41.78, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 257, 49.97, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 363, 59.08, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 513, 72.33, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 725, 92.51, JUDGE},
-    {"resnet18_cifar", "A100", SIA, TF32, 1, 1024, 120.1, JUDGE},
-    {"bert_base", "RTX2080TI", SIA, FP32, 1, 8, 367.8, CAL},
-    {"bert_base", "RTX2080TI", SIA, FP32, 1, 11, 412.7, JUDGE},
-    {"bert_base", "RTX2080TI", SIA, FP32, 1, 12, 446.9, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 45, 57.38, CAL},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 64, 59.51, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 91, 66.23, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 129, 74.52, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 182, 84.75, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 363, 134.1, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 513, 169.2, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 725, 227.5, JUDGE},
-    {"resnet18_cifar", "RTX2080TI", SIA, FP32, 1, 1024, 309.7, JUDGE},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 4, 212.8, CAL},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 6, 254.3, JUDGE},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 8, 297.3, JUDGE},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 11, 364.4, JUDGE},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 16, 466.4, JUDGE},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 23, 621.7, JUDGE},
-    {"bert_base", "RTX6000", SIA, FP32, 1, 24, 641.1, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 32, 41.09, CAL},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 45, 38.45, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 129, 61.12, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 182, 68.14, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 257, 90.2, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 363, 116.0, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 513, 155.8, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 725, 208.0, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 1025, 283.7, JUDGE},
-    {"resnet18_cifar", "RTX6000", SIA, FP32, 1, 1450, 396.0, JUDGE},
-    {"bert_base", "T4", SIA, FP32, 1, 4, 455.3, CAL},
-    {"bert_base", "T4", SIA, FP32, 1, 6, 569.4, JUDGE},
-    {"bert_base", "T4", SIA, FP32, 1, 8, 703.3, JUDGE},
-    {"bert_base", "T4", SIA, FP32, 1, 11, 855.3, JUDGE},
-    {"bert_base", "T4", SIA, FP32, 1, 12, 921.5, JUDGE},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 32, 42.79, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 45, 50.49, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 91, 75.91, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 129, 103.9, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 182, 137.2, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 363, 259.5, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 513, 355.4, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 725, 496.1, CAL},
-    {"resnet18_cifar", "T4", SIA, FP32, 1, 1024, 702.1, CAL},
-    {"resnet152_v15", "V100", U39, FP32, 1, 16, 136.5, JUDGE},
-    {"vgg16", "V100", U39, FP32, 1, 16, 83.5, JUDGE},
-    {"resnet152_v15", "RTX2080TI", U39, FP32, 1, 16, 142.5, JUDGE},
-    {"vgg16", "RTX2080TI", U39, FP32, 1, 16, 95.5, JUDGE},
-    {"resnet152_v15", "GTX1080TI", U39, FP32, 1, 16, 206.4, JUDGE},
-    {"vgg16", "GTX1080TI", U39, FP32, 1, 16, 131.9, JUDGE},
-    {"vgg16", "TITAN-V", U39, FP32, 1, 16, 108.8, JUDGE},
-    {"vgg16", "V100", U39, FP16, 1, 16, 58.8, JUDGE},
-    {"resnet152_v15", "RTX2080TI", U39, FP16, 1, 16, 98.6, JUDGE},
-    {"vgg16", "RTX2080TI", U39, FP16, 1, 16, 68.1, JUDGE},
-    {"inception4", "P100-PCIE", TIR, FP32, 1, 32, 478.0, JUDGE},
-    {"resnet101", "P100-PCIE", TIR, FP32, 1, 32, 260.0, JUDGE},
-    {"resnet152", "P100-PCIE", TIR, FP32, 1, 32, 371.0, JUDGE},
-    {"vgg11", "P100-PCIE", TIR, FP32, 1, 32, 156.0, JUDGE},
-    {"inception4", "P100-PCIE", TIR, FP32, 8, 32, 857.0, JUDGE},
-    {"resnet101", "P100-PCIE", TIR, FP32, 8, 32, 527.0, JUDGE},
-    {"resnet152", "P100-PCIE", TIR, FP32, 8, 32, 720.0, JUDGE},
-    {"vgg11", "P100-PCIE", TIR, FP32, 8, 32, 1105.0, JUDGE},
-    {"vgg19", "P100-PCIE", TIR, FP32, 8, 32, 1110.0, JUDGE},
-    {"inception4", "P100-PCIE", TIR, FP32, 2, 32, 809.0, JUDGE},
-    {"resnet101", "P100-PCIE", TIR, FP32, 2, 32, 469.0, JUDGE},
-    {"resnet152", "P100-PCIE", TIR, FP32, 2, 32, 646.0, JUDGE},
-    {"vgg19", "P100-PCIE", TIR, FP32, 2, 32, 662.0, JUDGE},
-    {"inception4", "P100-PCIE", TIR, FP32, 4, 32, 847.0, JUDGE},
-    {"resnet101", "P100-PCIE", TIR, FP32, 4, 32, 521.0, JUDGE},
-    {"resnet152", "P100-PCIE", TIR, FP32, 4, 32, 703.0, JUDGE},
-    {"vgg19", "P100-PCIE", TIR, FP32, 4, 32, 858.0, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 2, 32, 115.7, JUDGE},
-    {"inception3", "A100", EFL, TF32, 2, 32, 122.1, JUDGE},
-    {"inception3", "A100", EFL, TF32, 2, 64, 214.6, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 4, 16, 96.56, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 4, 32, 118.3, JUDGE},
-    {"inception3", "A100", EFL, TF32, 4, 16, 85.52, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 8, 8, 90.42, JUDGE},
-    {"inception3", "A100", EFL, TF32, 8, 8, 74.67, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 16, 8, 92.87, JUDGE},
-    {"inception3", "A100", EFL, TF32, 16, 4, 73.03, JUDGE},
-    {"inception3", "A100", EFL, TF32, 16, 8, 78.14, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 32, 2, 94.27, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 32, 4, 93.37, JUDGE},
-    {"inception3", "A100", EFL, TF32, 32, 2, 73.06, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 64, 1, 108.2, JUDGE},
-    {"bert_base_128", "A100", EFL, TF32, 64, 2, 105.9, JUDGE},
-    {"inception3", "A100", EFL, TF32, 64, 2, 81.03, JUDGE},
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {
+#define XX(name) #name,
+    DLS_POINT_SOURCE_MAP(XX)
+#undef XX
 };
-/* clang-format on */
-
-const dls_point *dls_points(size_t *n)
-{
-    *n = sizeof points / sizeof points[0];
-    return points;
-}
 
 const char *dls_point_source_name(dls_point_source source)
 {
-    static const char *const names[] = {"TFB", "GCE", "EC2", "LAM", "NVR",
-                                        "U39", "TIR", "EFL", "SIA"};
     return names[source];
+}
+
+typedef struct reading {
+    dls_point *point; /* owned */
+    size_t n, cap;
+} reading;
+
+static dls_status take(dls_csv *csv, const int *col, void *user, dls_error *err)
+{
+    enum { MODEL, GPU, SOURCE, PRECISION, GPUS, BATCH, STEP_MS, FITTED };
+    reading *r = user;
+    int64_t gpus, batch, step_ns, fitted;
+    size_t source = 0;
+    DLS_TRY(dls_grow(&r->point, &r->cap, r->n + 1, sizeof *r->point, err));
+    dls_point *p = &r->point[r->n];
+    while (source < sizeof names / sizeof *names &&
+           strcmp(dls_csv_text(csv, col[SOURCE]), names[source]) != 0) {
+        source++;
+    }
+    if (source == sizeof names / sizeof *names) {
+        return dls_csv_fail(csv, col[SOURCE], err, "unknown source");
+    }
+    if (!dls_numeric_find(dls_csv_text(csv, col[PRECISION]), &p->numeric)) {
+        return dls_csv_fail(csv, col[PRECISION], err, "not fp32, tf32, fp16 or bf16");
+    }
+    DLS_TRY(dls_csv_i64(csv, col[GPUS], "GPUs", 0, 1, 1 << 20, &gpus, err));
+    DLS_TRY(dls_csv_i64(csv, col[BATCH], "a batch", 0, 1, 1 << 20, &batch, err));
+    DLS_TRY(dls_csv_i64(csv, col[STEP_MS], "milliseconds", 6, 1, INT64_MAX, &step_ns, err));
+    DLS_TRY(dls_csv_i64(csv, col[FITTED], "0 or 1", 0, 0, 1, &fitted, err));
+    snprintf(p->model, sizeof p->model, "%s", dls_csv_text(csv, col[MODEL]));
+    snprintf(p->gpu, sizeof p->gpu, "%s", dls_csv_text(csv, col[GPU]));
+    p->source = (dls_point_source)source;
+    p->n_gpus = (int32_t)gpus;
+    p->batch = (int32_t)batch;
+    p->step_ms = (double)step_ns / 1e6;
+    p->role = fitted ? DLS_POINT_CALIBRATE : DLS_POINT_JUDGE;
+    r->n++;
+    return DLS_OK;
+}
+
+dls_status dls_point_read_all(dls_point **point, size_t *n, dls_error *err)
+{
+    static const char file[] = "configs/hardware/measured/published.csv";
+    static const char *const columns[] = {"model", "gpu",           "source",  "precision",
+                                          "gpus",  "batch_per_gpu", "step_ms", "fitted"};
+    char path[4096];
+    const int n_columns = sizeof columns / sizeof *columns;
+    reading r = {0};
+    const dls_status status = dls_csv_rows(dls_data_path(file, file, path, sizeof path), columns,
+                                           n_columns, n_columns, take, &r, err);
+    if (status != DLS_OK) {
+        dls_free(r.point);
+        return status;
+    }
+    *point = r.point;
+    *n = r.n;
+    return DLS_OK;
 }

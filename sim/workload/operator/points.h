@@ -11,16 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whose measurements: the head of published.csv says it of each. */
+#define DLS_POINT_SOURCE_MAP(XX)                                                                   \
+    XX(TFB) XX(GCE) XX(EC2) XX(LAM) XX(NVR) XX(U39) XX(TIR) XX(EFL) XX(SIA)
 typedef enum dls_point_source {
-    DLS_POINT_TFB, /* TensorFlow benchmarks page, r1: DGX-1 with P100 */
-    DLS_POINT_GCE, /* the same page, Google Compute Engine, K80 */
-    DLS_POINT_EC2, /* the same page, Amazon p2.8xlarge, K80, parameter servers */
-    DLS_POINT_LAM, /* logs of lambdal/lambda-tensorflow-benchmark, synthetic images, replicated */
-    DLS_POINT_NVR, /* NVIDIA DeepLearningExamples, ResNet-50 v1.5 (batch sizes assumed) */
-    DLS_POINT_U39, /* u39kun/deep-learning-benchmark, PyTorch, without optimiser */
-    DLS_POINT_TIR, /* 60-job mix on P100 PCIe, parameter servers (batch 32 assumed) */
-    DLS_POINT_EFL, /* ElasticFlow's A100 throughput tables */
-    DLS_POINT_SIA  /* one-GPU profiles of Sia's artifact */
+#define XX(name) DLS_POINT_##name,
+    DLS_POINT_SOURCE_MAP(XX)
+#undef XX
 } dls_point_source;
 /* "TFB", ... */
 const char *dls_point_source_name(dls_point_source source);
@@ -28,8 +25,8 @@ const char *dls_point_source_name(dls_point_source source);
 typedef enum dls_point_role { DLS_POINT_CALIBRATE, DLS_POINT_JUDGE } dls_point_role;
 
 typedef struct dls_point {
-    const char *model; /* dls_workload_names */
-    const char *gpu;   /* configs/hardware/gpus.cfg */
+    char model[32]; /* dls_workload_names */
+    char gpu[32];   /* configs/hardware/gpus.cfg */
     dls_point_source source;
     dls_numeric numeric;
     int32_t n_gpus;
@@ -38,6 +35,7 @@ typedef struct dls_point {
     dls_point_role role;
 } dls_point;
 
-const dls_point *dls_points(size_t *n);
+/* *point is the caller's. Errors: EINPUT with file, line and column; ENOMEM. */
+dls_status dls_point_read_all(dls_point **point, size_t *n, dls_error *err) DLS_MUST_CHECK;
 
 #endif

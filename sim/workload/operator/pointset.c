@@ -20,6 +20,7 @@ void dls_pointset_fini(dls_pointset *set)
         for (size_t i = 0; i < set->n_nets; i++) {
             dls_workload_fini(&set->net[i]);
         }
+        dls_free(set->point);
         dls_free(set->net);
         dls_free(set->of);
         dls_free(set->gpu);
@@ -46,7 +47,7 @@ dls_status dls_pointset_create(const dls_hardware *hw, dls_pointset *set, dls_er
 {
     size_t most = 0;
     *set = (dls_pointset){.hw = hw};
-    set->point = dls_points(&set->n);
+    DLS_TRY(dls_point_read_all(&set->point, &set->n, err));
     while (dls_workload_names()[most]) {
         most++;
     }
@@ -171,7 +172,7 @@ static double in_buckets_s(const dls_pointset *set, size_t i, const dls_opmodel 
     dls_step_in_setting step;
     dls_error err = {0};
     return dls_setting_step(model, set->of[i], &s, &step, &err) == DLS_OK ? step.step_s
-                                                                           : (double)NAN;
+                                                                          : (double)NAN;
 }
 
 double dls_point_step_s(const dls_pointset *set, size_t i, const dls_opmodel *model, double one_s)

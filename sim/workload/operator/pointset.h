@@ -10,7 +10,7 @@
 #include "workload/operator/points.h"
 
 typedef struct dls_pointset {
-    const dls_point *point; /* dls_points */
+    dls_point *point; /* owned: dls_point_read_all */
     size_t n;
     dls_workload *net; /* owned: those that occur */
     size_t n_nets;
@@ -20,7 +20,8 @@ typedef struct dls_pointset {
     bool buckets;            /* all-reduce message by message (schedule.h); else by the formula */
 } dls_pointset;
 
-/* hw is borrowed and must outlive the set. Errors: EINPUT (a GPU the tables lack), ENOMEM. */
+/* hw is borrowed and must outlive the set. Errors: EINPUT (a GPU the tables lack; those of
+ * points.h), ENOMEM. */
 dls_status dls_pointset_create(const dls_hardware *hw, dls_pointset *set,
                                dls_error *err) DLS_MUST_CHECK;
 void dls_pointset_fini(dls_pointset *set); /* NULL-safe */
@@ -37,7 +38,8 @@ const char *dls_point_fabric(const dls_point *p);
 double dls_point_one_s(const dls_pointset *set, size_t i, const dls_opmodel *model);
 /* The same as measured on one GPU, 0 if no point tells. */
 double dls_point_measured_one_s(const dls_pointset *set, size_t i);
-/* The point itself; one_s: the step of one GPU. NAN: in buckets, and there is no memory for them. */
+/* The point itself; one_s: the step of one GPU. NAN: in buckets, and there is no memory for them.
+ */
 double dls_point_step_s(const dls_pointset *set, size_t i, const dls_opmodel *model, double one_s);
 
 #endif
