@@ -379,7 +379,7 @@ static const dls_arg args[] = {
 const dls_command dls_command_sweep = {
     .name = "sweep",
     .summary = "many simulations that differ in a few keys, resumable",
-    .about = "Run a configuration with varied keys, every point in a process of its own "
+    .about = "Run a configuration with varied keys, several points at a time in processes of their own "
              "(docs/sweeps.md).",
     .notes =
         "A finished point is never run twice: 'run' goes on where it was stopped, by Ctrl-C or "

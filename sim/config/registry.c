@@ -254,6 +254,19 @@ const char *dls_registry_origin(const dls_registry *reg, const void *ops)
     return "";
 }
 
+bool dls_registry_built_in(const void *ops)
+{
+    const void *const *const lists[] = {(const void *const *)dls_scheds(), (const void *const *)dls_placements()};
+    for (int k = 0; k < 2; k++) {
+        for (const void *const *own = lists[k]; *own; own++) {
+            if (*own == ops) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* What other simulators, schedulers and papers call a policy that is here, or NULL. */
 static const char *elsewhere(const policy_list *list, const char *name)
 {

@@ -36,6 +36,8 @@ const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg);
 const dls_placement_ops *const *dls_registry_placements(const dls_registry *reg);
 /* "" for a built-in policy, else the path of its plug-in. */
 const char *dls_registry_origin(const dls_registry *reg, const void *ops);
+/* Neither a plug-in's nor a program's own. */
+bool dls_registry_built_in(const void *ops);
 
 /* Errors (ECONFIG): unknown name, with a suggestion. */
 dls_status dls_registry_sched(const dls_registry *reg, const char *name, const dls_sched_ops **out,

@@ -61,7 +61,7 @@ typedef struct dls_study_progress {
 } dls_study_progress;
 typedef struct dls_study_watch {
     void (*trace)(void *user, const dls_trace *trace); /* one has been read */
-    /* Run a point, in a process of its own; NULL: dls_simulation_run. */
+    /* Run a point, in a worker process, which runs several; NULL: dls_simulation_run. */
     dls_status (*run)(void *user, dls_simulation *sim, dls_error *err);
     bool (*interrupted)(void *user); /* true: stop */
     void (*progress)(void *user, const dls_study_progress *now);
