@@ -120,12 +120,16 @@ dls_status dls_operators_grouped(const dls_operators *o, dls_error *err)
 {
     const dls_measured_defaults none = {0};
     DLS_OWN(dls_measured_steps_fini) dls_measured_steps steps = {0};
+    DLS_OWN(dls_measured_kernels_fini) dls_measured_kernels rows = {0};
     DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
     dls_opmodel model;
     DLS_TRY(dls_opmodel_of(o->folder, &table, &model, err));
     for (size_t i = 0; i < o->n_files; i++) {
-        DLS_TRY(dls_measured_steps_read(&steps, o->file[i], &o->hw, &none, err));
+        bool kernels = false;
+        DLS_TRY(dls_measured_is_kernels(o->file[i], &kernels, err));
+        DLS_TRY(kernels ? dls_measured_kernels_read(&rows, o->file[i], &o->hw, NULL, err)
+                        : dls_measured_steps_read(&steps, o->file[i], &o->hw, &none, err));
     }
-    DLS_TRY(dls_groupconv_fit(&steps, &o->hw, &model, err));
+    DLS_TRY(dls_groupconv_fit(&steps, &rows, &o->hw, &model, err));
     return dls_groupconv_save(&model.groupconv, o->output, err);
 }

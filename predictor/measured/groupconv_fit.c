@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Least squares over the measured steps of a few families, for the constants of grouped.cfg.
+ * Least squares over measured kernels, and over the measured steps of a few families, for the
+ * constants of grouped.cfg.
  */
 #include "predictor/measured/groupconv_fit.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #define RESIDUAL_SCALE 0.1
+#define LEAST_S 20e-6 /* of a kernel that fits: shorter ones are launches */
 
 static const struct {
     double mean, sigma;
@@ -51,7 +53,7 @@ typedef struct problem {
 static void residuals(void *user, const double *x, double *residual)
 {
     problem *p = user;
-    for (int i = 0; i < DLS_GROUPCONV_N; i++) {
+    for (int i = 0; i < DLS_GROUPCONV_HALF; i++) {
         p->model->groupconv.c[i] = exp(x[i]);
     }
     for (size_t i = 0; i < p->n; i++) {
@@ -76,19 +78,76 @@ static dls_status take(problem *p, const dls_measured_step *step, const dls_hard
     return DLS_OK;
 }
 
-static dls_status fit(problem *p, dls_error *err)
+/* Constants from `first` on, as many as f has. */
+static dls_status fit(dls_fit *f, int first, dls_groupconv *g, dls_error *err)
 {
-    dls_fit f = {.residuals = residuals, .user = p, .n = DLS_GROUPCONV_N, .n_residuals = p->n};
     double x[DLS_FIT_MAX];
-    for (int i = 0; i < DLS_GROUPCONV_N; i++) {
-        f.mean[i] = log(expected[i].mean);
-        f.sigma[i] = expected[i].sigma;
+    for (size_t i = 0; i < f->n; i++) {
+        f->mean[i] = log(expected[first + (int)i].mean);
+        f->sigma[i] = expected[first + (int)i].sigma;
     }
-    DLS_TRY(dls_fit_run(&f, x, err));
-    for (int i = 0; i < DLS_GROUPCONV_N; i++) {
-        p->model->groupconv.c[i] = exp(x[i]);
+    DLS_TRY(dls_fit_run(f, x, err));
+    for (size_t i = 0; i < f->n; i++) {
+        g->c[first + (int)i] = exp(x[i]);
     }
     return DLS_OK;
+}
+
+/* ---- 32 bits --------------------------------------------------------------------------------- */
+
+typedef struct kernels {
+    dls_groupconv *g;
+    const dls_measured_kernel **row; /* [n] owned */
+    size_t n;
+} kernels;
+
+static bool kernel_fits(const dls_measured_kernel *r)
+{
+    return r->work.groups > 1 && r->units != DLS_NUMERIC_FP16 && !r->judge &&
+           r->seconds >= LEAST_S && r->backward_s >= LEAST_S;
+}
+
+static double part_s(const dls_groupconv *g, const dls_measured_kernel *r, dls_kernel_part part)
+{
+    const dls_sized_gpu gpu = dls_sized_gpu_of(r->gpu, r->units);
+    dls_kernel k = dls_measured_kernel_of(r);
+    k.part = (uint8_t)part;
+    return dls_groupconv32_s(g, &k, 1, gpu.element_bytes * (k.moved + k.moved_once), gpu.mem_bps,
+                             r->gpu->fp32_flops, gpu.flops);
+}
+
+static void kernel_residuals(void *user, const double *x, double *residual)
+{
+    kernels *k = user;
+    for (int i = DLS_GROUPCONV_HALF; i < DLS_GROUPCONV_N; i++) {
+        k->g->c[i] = exp(x[i - DLS_GROUPCONV_HALF]);
+    }
+    for (size_t i = 0; i < k->n; i++) {
+        const dls_measured_kernel *r = k->row[i];
+        const double backward = part_s(k->g, r, DLS_PART_DATA) + part_s(k->g, r, DLS_PART_WEIGHT);
+        residual[2 * i] = log(part_s(k->g, r, DLS_PART_FORWARD) / r->seconds) / RESIDUAL_SCALE;
+        residual[2 * i + 1] = log(backward / r->backward_s) / RESIDUAL_SCALE;
+    }
+}
+
+static dls_status fit_kernels(const dls_measured_kernels *rows, dls_groupconv *g, size_t *n,
+                              dls_error *err)
+{
+    kernels k = {.g = g};
+    DLS_TRY(dls_alloc_array(&k.row, rows->n + 1, sizeof(dls_measured_kernel *), "kernels", err));
+    for (size_t i = 0; i < rows->n; i++) {
+        if (kernel_fits(&rows->row[i])) {
+            k.row[k.n++] = &rows->row[i];
+        }
+    }
+    *n = k.n;
+    dls_fit f = {.residuals = kernel_residuals,
+                 .user = &k,
+                 .n = DLS_GROUPCONV_N - DLS_GROUPCONV_HALF,
+                 .n_residuals = 2 * k.n};
+    const dls_status status = k.n > 0 ? fit(&f, DLS_GROUPCONV_HALF, g, err) : DLS_OK;
+    dls_free(k.row);
+    return status;
 }
 
 static void problem_fini(problem *p)
@@ -99,16 +158,21 @@ static void problem_fini(problem *p)
     dls_free(p->row);
 }
 
-dls_status dls_groupconv_fit(const dls_measured_steps *steps, const dls_hardware *hw,
-                             dls_opmodel *model, dls_error *err)
+dls_status dls_groupconv_fit(const dls_measured_steps *steps, const dls_measured_kernels *rows,
+                             const dls_hardware *hw, dls_opmodel *model, dls_error *err)
 {
     DLS_OWN(problem_fini) problem p = {.model = model};
+    size_t n_kernels = 0;
+    DLS_TRY(fit_kernels(rows, &model->groupconv, &n_kernels, err));
     DLS_TRY(dls_alloc_array(&p.row, steps->n + 1, sizeof *p.row, "measured steps", err));
     for (size_t i = 0; i < steps->n; i++) {
         DLS_TRY(dls_groupconv_fits(&steps->row[i]) ? take(&p, &steps->row[i], hw, err) : DLS_OK);
     }
-    return p.n > 0
-               ? fit(&p, err)
-               : dls_fail(err, DLS_EINPUT, "measured steps",
-                          "no network of RegNetX, ResNeXt, MobileNetV2 or MnasNet on an RTX3090");
+    if (p.n + n_kernels == 0) {
+        return dls_fail(err, DLS_EINPUT, "measured rows",
+                        "no network of RegNetX, ResNeXt, MobileNetV2 or MnasNet on an RTX3090, and "
+                        "no convolution of groups in 32 bits");
+    }
+    dls_fit f = {.residuals = residuals, .user = &p, .n = DLS_GROUPCONV_HALF, .n_residuals = p.n};
+    return p.n > 0 ? fit(&f, 0, &model->groupconv, err) : DLS_OK;
 }

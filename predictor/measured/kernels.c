@@ -93,6 +93,7 @@ static dls_sized_kernel work_of(const dls_kernel_operation *o, const int64_t v[D
         k.out_c = (double)v[DLS_KERNEL_OUT];
         k.kernel_h = k.kernel_w = (double)v[DLS_KERNEL_KERNEL];
         k.stride = (double)v[DLS_KERNEL_STRIDE];
+        k.groups = (double)v[DLS_KERNEL_GROUPS];
         k.in_h = k.in_w = (double)v[DLS_KERNEL_IMAGE];
         k.out_h = k.out_w =
             (double)((v[DLS_KERNEL_IMAGE] + 2 * v[DLS_KERNEL_PADDING] - v[DLS_KERNEL_KERNEL]) /
@@ -119,6 +120,8 @@ enum {
     PRECISION,
     KERNEL,
     ALL_KERNELS,
+    LAYOUT,
+    BACKWARD_MS,
     SIZE,
     LATENCY_MS = SIZE + DLS_KERNEL_SIZES,
     COLUMNS
@@ -131,6 +134,8 @@ static const char *const names[COLUMNS] = {
     [PRECISION] = "precision",
     [KERNEL] = "kernel",
     [ALL_KERNELS] = "all_kernels",
+    [LAYOUT] = "layout",
+    [BACKWARD_MS] = "backward_ms",
 #define XX(id, key) [SIZE + DLS_KERNEL_##id] = #key,
     DLS_KERNEL_SIZE_MAP(XX)
 #undef XX
@@ -195,6 +200,8 @@ static dls_status take_sizes(dls_measured_table *t, dls_measured_kernel *row, dl
     if (!known || size[DLS_KERNEL_IMAGE] + 2 * size[DLS_KERNEL_PADDING] < size[DLS_KERNEL_KERNEL]) {
         return dls_csv_fail(&t->csv, -1, err, "sizes are missing or too small");
     }
+    DLS_TRY(dls_measured_count(t, SIZE + DLS_KERNEL_GROUPS, 1, 1, INT64_C(1) << 40,
+                               &size[DLS_KERNEL_GROUPS], err));
     row->judge = h % JUDGED_OF == 0;
     row->work = work_of(row->op, size);
     return DLS_OK;
@@ -251,6 +258,16 @@ static void take_tile(dls_measured_table *t, dls_measured_kernel *row)
     row->tile = (dls_tile){row->tile_list == 1 ? row->tile.z : 1, (int16_t)m, (int16_t)n};
 }
 
+static dls_status take_backward(dls_measured_table *t, dls_measured_kernel *row, dls_error *err)
+{
+    char layout[16], backward[32];
+    dls_measured_word(t, LAYOUT, row->units == DLS_NUMERIC_FP16 ? "nhwc" : "nchw", layout,
+                      sizeof layout);
+    row->layout = strcmp(layout, "nhwc") == 0 ? DLS_LAYOUT_LAST : DLS_LAYOUT_FIRST;
+    dls_measured_word(t, BACKWARD_MS, "", backward, sizeof backward);
+    return backward[0] ? dls_measured_ms(t, BACKWARD_MS, &row->backward_s, err) : DLS_OK;
+}
+
 static dls_status check_time(const dls_measured_table *t, const dls_measured_kernel *row,
                              dls_error *err)
 {
@@ -276,6 +293,7 @@ static dls_status read_row(dls_measured_kernels *s, dls_measured_table *t, const
     row->units = dls_gpu_multiplies_in(row->gpu, row->numeric);
     DLS_TRY(take_sizes(t, row, err));
     take_tile(t, row);
+    DLS_TRY(take_backward(t, row, err));
     DLS_TRY(dls_measured_ms(t, LATENCY_MS, &row->seconds, err));
     return check_time(t, row, err);
 }
@@ -338,18 +356,19 @@ static dls_kernel convolution(const dls_sized_kernel *r)
 {
     const double area = r->out_h * r->out_w, taps = r->kernel_h * r->kernel_w;
     const bool unit = r->stride < 2;
-    return (dls_kernel){.family = taps < 2                   ? DLS_KERNEL_CONV1
+    return (dls_kernel){.family = r->groups > 1              ? DLS_KERNEL_CONV_OTHER
+                                  : taps < 2                 ? DLS_KERNEL_CONV1
                                   : r->kernel_h == 3 && unit ? DLS_KERNEL_CONV3
                                   : r->kernel_h == 5 && unit ? DLS_KERNEL_CONV5
                                                              : DLS_KERNEL_CONV_OTHER,
                         .op_family = DLS_FAMILY_CONV,
-                        .flops = 2 * r->batch * area * r->in_c * r->out_c * taps,
+                        .flops = 2 * r->batch * area * r->in_c * r->out_c * taps / r->groups,
                         .moved = r->batch * (r->in_c * r->in_h * r->in_w + r->out_c * area),
-                        .moved_once = r->in_c * r->out_c * taps,
-                        .count = 1,
+                        .moved_once = r->in_c * r->out_c * taps / r->groups,
+                        .count = (int64_t)r->groups,
                         .m = (int64_t)(r->batch * area),
-                        .n = (int64_t)r->out_c,
-                        .k = (int64_t)(r->in_c * taps),
+                        .n = (int64_t)(r->out_c / r->groups),
+                        .k = (int64_t)(r->in_c / r->groups * taps),
                         .window = {.in_h = (int32_t)r->in_h,
                                    .in_c = (int32_t)r->in_c,
                                    .out_c = (int32_t)r->out_c,
@@ -358,8 +377,7 @@ static dls_kernel convolution(const dls_sized_kernel *r)
                                    .stride = (int32_t)r->stride}};
 }
 
-/* As a step has it, forward, at a batch of 1. */
-static dls_kernel kernel_of(const dls_measured_kernel *r)
+dls_kernel dls_measured_kernel_of(const dls_measured_kernel *r)
 {
     const dls_sized_family family = r->op->sized;
     dls_kernel k =
@@ -374,6 +392,7 @@ static dls_kernel kernel_of(const dls_measured_kernel *r)
     k.repeats = 1;
     k.tensor = -1;
     k.at_batch = 1;
+    k.layout = (uint8_t)r->layout;
     return k;
 }
 
@@ -381,7 +400,7 @@ double dls_measured_sized_s(const void *table, const dls_measured_kernel *row)
 {
     const dls_sized_pair by = dls_sized_table_for(table, row->gpu, row->work.family, row->units);
     const dls_sized_gpu gpu = dls_sized_gpu_of(row->gpu, row->units);
-    return by.row ? dls_sized_pair_s(&row->work, by, &gpu) : (double)NAN;
+    return by.row && !(row->work.groups > 1) ? dls_sized_pair_s(&row->work, by, &gpu) : (double)NAN;
 }
 
 double dls_measured_operator_s(const void *model, const dls_measured_kernel *row)
@@ -392,14 +411,14 @@ double dls_measured_operator_s(const void *model, const dls_measured_kernel *row
         return sized_s;
     }
     const dls_rates rates = dls_opmodel_rates(m, row->gpu, row->numeric);
-    const dls_kernel k = kernel_of(row);
+    const dls_kernel k = dls_measured_kernel_of(row);
     return dls_kernel_s(&k, &rates, 1);
 }
 
 double dls_measured_roofline_s(const void *unused, const dls_measured_kernel *row)
 {
     const dls_roofline r = dls_roofline_of(row->gpu, row->numeric);
-    const dls_kernel k = kernel_of(row);
+    const dls_kernel k = dls_measured_kernel_of(row);
     return fmax(dls_roofline_compute_s(&r, &k, 1), dls_roofline_memory_s(&r, &k, 1));
 }
 

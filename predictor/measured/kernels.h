@@ -24,6 +24,7 @@
     XX(IMAGE, image)                                                                               \
     XX(STRIDE, stride)                                                                             \
     XX(PADDING, padding)                                                                           \
+    XX(GROUPS, groups)                                                                             \
     XX(ROWS, rows)                                                                                 \
     XX(WIDTH, width)
 typedef enum dls_kernel_size {
@@ -49,7 +50,8 @@ typedef struct dls_measured_kernel {
     dls_numeric units; /* that multiply: fp32, tf32 or fp16 */
     int32_t set;       /* code of `sets` */
     dls_sized_kernel work;
-    double seconds;
+    double seconds, backward_s; /* of convolutions: both gradients; 0: not measured */
+    dls_layout layout;
     bool judge;       /* one shape in five, by a hash of its text: the same on all GPUs */
     int8_t tile_list; /* of the library's kernel, by its name; -1: not known */
     dls_tile tile;
@@ -73,6 +75,9 @@ dls_status dls_measured_kernels_read(dls_measured_kernels *s, const char *path,
                                      dls_error *err) DLS_MUST_CHECK;
 /* Has the file a column latency_ms? Errors: EINPUT. */
 dls_status dls_measured_is_kernels(const char *path, bool *kernels, dls_error *err) DLS_MUST_CHECK;
+
+/* As a step has it, forward, at a batch of 1. */
+dls_kernel dls_measured_kernel_of(const dls_measured_kernel *row);
 
 /* Seconds by a model of GPUs. */
 typedef double (*dls_kernel_model)(const void *user, const dls_measured_kernel *row);

@@ -153,7 +153,8 @@ static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
     size_t n = 0;
     for (size_t i = 0; i < rows->n; i++) {
         const dls_measured_kernel *row = &rows->row[i];
-        if (row->gpu == gpu && row->work.family == family && row->units == numeric && !row->judge) {
+        if (row->gpu == gpu && row->work.family == family && row->units == numeric && !row->judge &&
+            !(row->work.groups > 1)) {
             at[n++] = i;
         }
     }

@@ -412,12 +412,14 @@ static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_num
                             dls_workload *w, dls_error *err)
 {
     DLS_TRY(as_described(names, numeric, w, err));
-    if (!(names->runner & DLS_RUN_EAGER) || dls_numeric_bytes(numeric) > 2) {
+    if (!(names->runner & DLS_RUN_EAGER)) {
         return DLS_OK;
     }
-    const bool first = w->by_channel || names->runner & DLS_RUN_CHANNELS_FIRST;
+    /* In 32 bits nothing else was measured. */
+    const bool half = dls_numeric_bytes(numeric) <= 2;
+    const bool first = !half || w->by_channel || names->runner & DLS_RUN_CHANNELS_FIRST;
     const dls_status status =
-        dls_workload_lay_out(w, first ? DLS_LAYOUT_FIRST : DLS_LAYOUT_LAST, err);
+        dls_workload_lay_out(w, first ? DLS_LAYOUT_FIRST : DLS_LAYOUT_LAST, half, err);
     if (status != DLS_OK) {
         dls_workload_fini(w);
     }

@@ -279,7 +279,7 @@ TEST(channels_first)
     for (size_t i = 0; i < n; i++) {
         convs += w.kernel[i].window.out_c > 0;
     }
-    assert_int_equal(dls_workload_lay_out(&w, DLS_LAYOUT_FIRST, NULL), DLS_OK);
+    assert_int_equal(dls_workload_lay_out(&w, DLS_LAYOUT_FIRST, true, NULL), DLS_OK);
     assert_int_equal(w.n_kernels, n + convs);
     assert_true(w.kernel[n].family == DLS_KERNEL_MEMORY);
     assert_true(w.kernel[n].moved == 2. * 224 * 224 * (3 + 64));

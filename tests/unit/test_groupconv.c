@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Convolutions of groups in 16 bits: which of them are unlike others, what their time grows with,
+ * Convolutions of groups: which of them are unlike others, what their time grows with,
  * and the file of the constants.
  */
 #include "support/scratch.h"
@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const dls_groupconv some = {{0.25, 0.5, 0.05, 0.25, 0.1, 1, 5}};
+static const dls_groupconv some = {
+    {0.25, 0.5, 0.05, 0.25, 0.1, 1, 5, 0.5, 0.1, 0.05, 0.02, 0.2, 0.1, 15, 0.1, 0.05, 30}};
 
 static double seconds(int32_t groups, int32_t in, int32_t out, dls_layout layout, int part)
 {
@@ -56,6 +57,30 @@ TEST(how_long)
     near(seconds(16, 16, 16, DLS_LAYOUT_FIRST, DLS_PART_WEIGHT), 2e-6 + narrow);
     near(seconds(16, 16, 16, DLS_LAYOUT_FIRST, DLS_PART_DATA), 2e-6);
     near(seconds(16, 16, 16, DLS_LAYOUT_LAST, DLS_PART_WEIGHT), 4e-6);
+}
+
+static double seconds32(int32_t groups, dls_kernel_part part, double flops)
+{
+    const dls_kernel k = {.count = groups,
+                          .flops = 1e9,
+                          .window = {.in_c = 64, .out_c = 64, .stride = 2},
+                          .layout = DLS_LAYOUT_FIRST,
+                          .part = (uint8_t)part};
+    return dls_groupconv32_s(&some, &k, 2, 1e6, 1e12, 1e13, flops);
+}
+
+TEST(in_32_bits)
+{
+    assert_true(seconds32(1, DLS_PART_FORWARD, 1e13) == 0);
+    /* 1e6 bytes over 1e12 a second, 2e9 flops over 1e13 or tf32's 1e14, by their shares */
+    near(seconds32(64, DLS_PART_FORWARD, 1e13), 2e-6 + 2e-3);
+    near(seconds32(64, DLS_PART_FORWARD, 1e14), 2e-6 + 2e-3);
+    near(seconds32(64, DLS_PART_DATA, 1e14), 2e-6 + 4 * 4e-3);
+    near(seconds32(64, DLS_PART_WEIGHT, 1e14), 2e-6 + 1e-2);
+    near(seconds32(8, DLS_PART_FORWARD, 1e14), 5e-6 + 2e-5 + 15e-6);
+    near(seconds32(8, DLS_PART_DATA, 1e14), 10e-6 + 2e-5 + 15e-6);
+    near(seconds32(8, DLS_PART_FORWARD, 1e13), 10e-6 + 2e-4 + 30e-6);
+    near(seconds32(8, DLS_PART_WEIGHT, 1e13), 20e-6 + 2e-4 + 30e-6);
 }
 
 TEST(the_file)

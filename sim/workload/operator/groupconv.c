@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The time of convolutions of groups in 16 bits, and the file of its constants, grouped.cfg.
+ * The time of convolutions of groups, and the file of its constants, grouped.cfg.
  */
 #include "workload/operator/groupconv.h"
 
@@ -30,14 +30,21 @@ static bool is_fast(const dls_window *w, int32_t groups, int32_t width)
     return known && w->in_c == w->out_c && groups % FAST_GROUPS == 0;
 }
 
+/* Channels of a group; 0: there is one group, or nothing is known of it. */
+static int32_t width_of(const dls_groupconv *g, const dls_kernel *k)
+{
+    const int32_t groups = (int32_t)k->count;
+    return g->c[0] > 0 && k->layout != DLS_LAYOUT_UNKNOWN && groups > 1 ? k->window.in_c / groups
+                                                                        : 0;
+}
+
 double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
                        double mem_bps, double fp32_flops)
 {
     const dls_window *w = &k->window;
-    const int32_t groups = (int32_t)k->count, width = groups > 1 ? w->in_c / groups : 0;
+    const int32_t width = width_of(g, k);
     const bool first = k->layout == DLS_LAYOUT_FIRST;
-    if (!(g->c[0] > 0) || k->layout == DLS_LAYOUT_UNKNOWN || width < 1 ||
-        (!first && is_fast(w, groups, width))) {
+    if (width < 1 || (!first && is_fast(w, (int32_t)k->count, width))) {
         return 0;
     }
     if (width > 1) {
@@ -52,6 +59,27 @@ double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch
     return bytes / (mem_bps *
                     g->c[first ? DLS_GROUPCONV_DEPTHWISE_FIRST : DLS_GROUPCONV_DEPTHWISE_LAST]) +
            1e-9 * g->c[DLS_GROUPCONV_NARROW] * pixels;
+}
+
+double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
+                         double mem_bps, double fp32_flops, double flops)
+{
+    static const dls_groupconv_constant of_part[] = {
+        [DLS_PART_FORWARD] = DLS_GROUPCONV_DEPTHWISE_FORWARD,
+        [DLS_PART_DATA] = DLS_GROUPCONV_DEPTHWISE_DATA,
+        [DLS_PART_WEIGHT] = DLS_GROUPCONV_DEPTHWISE_WEIGHT};
+    const int32_t width = width_of(g, k), stride = k->window.stride;
+    const double work = batch * k->flops;
+    if (width < 1) {
+        return 0;
+    }
+    if (width == 1) {
+        const double tried = k->part == DLS_PART_DATA ? work * stride * stride : work;
+        return bytes / (mem_bps * g->c[DLS_GROUPCONV_DEPTHWISE]) +
+               tried / (fp32_flops * g->c[of_part[k->part]]);
+    }
+    const double *c = g->c + (flops > fp32_flops ? DLS_GROUPCONV_TF32 : DLS_GROUPCONV_FP32);
+    return bytes / (mem_bps * c[k->part != DLS_PART_FORWARD]) + work / flops + 1e-6 * c[2];
 }
 
 dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err)
@@ -74,7 +102,7 @@ dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
     const dls_groupconv *g = what;
-    fputs("# Convolutions of groups in 16 bits, written by: dlsim operators fit-grouped\n\n"
+    fputs("# Convolutions of groups, written by: dlsim operators fit-grouped\n\n"
           "grouped = (\n  { ",
           to);
     for (int i = 0; i < DLS_GROUPCONV_N; i++) {

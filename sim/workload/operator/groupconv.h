@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Convolutions of groups in 16 bits as PyTorch runs them. cuDNN has kernels of matrix units only
+ * Convolutions of groups as PyTorch runs them. In 16 bits cuDNN has kernels of matrix units only
  * for 4, 8, 16 or 32 channels a group, as many out as in, in multiples of 32 groups, where channels
  * lie last: those are what other convolutions are. The rest runs on vector units and reads its
  * images again and again:
@@ -10,8 +10,17 @@
  *
  * Below 32 channels PyTorch has a kernel of its own for depthwise convolutions with channels first,
  * whose gradient of the weights takes a block for each weight, as long for few channels as for
- * many: images x pixels x narrow_ns. Constants are those of grouped.cfg, fitted to whole steps
- * (docs/operator.md); of fp32 nothing was measured.
+ * many: images x pixels x narrow_ns.
+ *
+ * In 32 bits, with channels first: depthwise ones are PyTorch's own kernels of vector units in
+ * tf32, too; those of groups are cuDNN's, whose gradients move more, in several launches:
+ *
+ *      depthwise  bytes / (bandwidth x depthwise) + flops / (fp32 peak x that of the part)
+ *      grouped    bytes / (bandwidth x memory of the part) + flops / peak + call
+ *
+ * where the gradient of the images tries each tap for each of their pixels, whatever the stride.
+ * Constants are those of grouped.cfg: in 16 bits fitted to whole steps, in 32 to kernels
+ * (docs/operator.md).
  */
 #ifndef DLS_OPERATOR_GROUPCONV_H
 #define DLS_OPERATOR_GROUPCONV_H
@@ -26,7 +35,17 @@
     XX(MEMORY_FIRST, memory_first, 0.2, 0.7)                                                       \
     XX(COMPUTE_LAST, compute_last, 0.2, 0.7)                                                       \
     XX(COMPUTE_FIRST, compute_first, 1, 0.7)                                                       \
-    XX(NARROW, narrow_ns, 2, 1)
+    XX(NARROW, narrow_ns, 2, 1)                                                                    \
+    XX(DEPTHWISE, depthwise, 0.85, 0.1)                                                            \
+    XX(DEPTHWISE_FORWARD, depthwise_forward, 0.05, 0.7)                                            \
+    XX(DEPTHWISE_DATA, depthwise_data, 0.02, 0.7)                                                  \
+    XX(DEPTHWISE_WEIGHT, depthwise_weight, 0.02, 0.7)                                              \
+    XX(TF32, tf32, 0.2, 0.7)                                                                       \
+    XX(TF32_GRADIENT, tf32_gradient, 0.15, 0.7)                                                    \
+    XX(TF32_CALL, tf32_call_us, 15, 0.7)                                                           \
+    XX(FP32, fp32, 0.1, 0.7)                                                                       \
+    XX(FP32_GRADIENT, fp32_gradient, 0.05, 0.7)                                                    \
+    XX(FP32_CALL, fp32_call_us, 15, 0.7)
 
 typedef enum dls_groupconv_constant {
 #define XX(id, key, mean, sigma) DLS_GROUPCONV_##id,
@@ -34,6 +53,7 @@ typedef enum dls_groupconv_constant {
 #undef XX
         DLS_GROUPCONV_N
 } dls_groupconv_constant;
+#define DLS_GROUPCONV_HALF DLS_GROUPCONV_DEPTHWISE /* those of 16 bits, before those of 32 */
 
 typedef struct dls_groupconv {
     double c[DLS_GROUPCONV_N]; /* all positive, or nothing is known */
@@ -43,6 +63,10 @@ typedef struct dls_groupconv {
  * the GPU's, per second; bytes: what the kernel reads and writes. */
 double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
                        double mem_bps, double fp32_flops);
+
+/* The same in 32 bits; flops: the precision's peak, that of vector units in fp32. */
+double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
+                         double mem_bps, double fp32_flops, double flops);
 
 /* Errors: ECONFIG with file and line; EOUTPUT. */
 dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err) DLS_MUST_CHECK;

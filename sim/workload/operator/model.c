@@ -139,15 +139,13 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     const double own = factors_for(model, gpu, gpu->like, as).compute;
     dls_rates r = {.launch_s = model->launch_s[as],
                    .fp32_flops = gpu->fp32_flops,
+                   .groupconv = model->groupconv,
                    .derate = 1,
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
                    .mem_bps = gpu->mem_bps * factor.memory * model->eta[as][DLS_KERNEL_MEMORY]};
     for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
         r.eta[f] = model->eta[as][f];
         r.flops[f] = peak * factor.compute * r.eta[f];
-    }
-    if (as == DLS_NUMERIC_FP16) {
-        r.groupconv = model->groupconv;
     }
     r.gpu = dls_sized_gpu_of(gpu, as);
     r.gpu.alone = false;
@@ -297,8 +295,12 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     }
     const double bytes = dls_kernel_bytes(k, rates, batch);
     const double memory = bytes / (k->batch_norm ? rates->norm_bps : rates->mem_bps);
-    const double grouped = dls_groupconv_s(&rates->groupconv, k, batch, bytes / k->repeats,
-                                           rates->gpu.mem_bps, rates->fp32_flops);
+    const dls_groupconv *g = &rates->groupconv;
+    const double once = bytes / k->repeats, mem_bps = rates->gpu.mem_bps;
+    const double grouped =
+        rates->element_bytes < WORD_BYTES
+            ? dls_groupconv_s(g, k, batch, once, mem_bps, rates->fp32_flops)
+            : dls_groupconv32_s(g, k, batch, once, mem_bps, rates->fp32_flops, rates->gpu.flops);
     if (grouped > 0) {
         return rates->derate * k->repeats * (grouped + rates->launch_s);
     }

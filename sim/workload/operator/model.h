@@ -117,7 +117,7 @@ typedef struct dls_rates {
     double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
     dls_sized_pair sized[DLS_SIZED_FAMILIES]; /* borrowed; no row: the formula */
     const dls_op_rates *op;                   /* of the model; NULL: the formula */
-    dls_groupconv groupconv;                  /* of 16 bits; of others nothing is known */
+    dls_groupconv groupconv;
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU

@@ -174,6 +174,7 @@ typedef struct dls_sized_kernel {
                       are rows of memory, and no wave spans more pages for a longer sum */
     /* convolutions */
     double batch, in_c, out_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, stride;
+    double groups;      /* above 1 it is none that the sized model knows */
     double rows, width; /* of the rest */
     double passes;      /* elements: tensors that are read or written */
 } dls_sized_kernel;

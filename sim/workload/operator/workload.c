@@ -84,14 +84,14 @@ dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err)
     return b.status;
 }
 
-dls_status dls_workload_lay_out(dls_workload *w, dls_layout layout, dls_error *err)
+dls_status dls_workload_lay_out(dls_workload *w, dls_layout layout, bool transpose, dls_error *err)
 {
     const size_t n = w->n_kernels;
-    DLS_TRY(dls_grow(&w->kernel, &w->kernel_cap, 2 * n, sizeof *w->kernel, err));
+    DLS_TRY(dls_grow(&w->kernel, &w->kernel_cap, (1 + transpose) * n, sizeof *w->kernel, err));
     for (size_t i = 0; i < n; i++) {
         w->kernel[i].layout = (uint8_t)layout;
     }
-    for (size_t i = 0; i < n && layout == DLS_LAYOUT_FIRST; i++) {
+    for (size_t i = 0; i < n && transpose && layout == DLS_LAYOUT_FIRST; i++) {
         const dls_kernel conv = w->kernel[i];
         const dls_window *v = &conv.window;
         if (v->out_c < 1 || conv.product.count > 1) { /* groups: groupconv.h */

@@ -131,8 +131,10 @@ const char *const *dls_workload_names(void);
 /* Build one; *w is overwritten, the caller ends it. Errors: EINPUT (unknown), ENOMEM. */
 dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err) DLS_MUST_CHECK;
 
-/* Say how images lie of all convolutions. Those of matrix units on images whose channels lie apart
- * first transpose what they read and then what they write. Errors: ENOMEM. */
-dls_status dls_workload_lay_out(dls_workload *w, dls_layout layout, dls_error *err) DLS_MUST_CHECK;
+/* Say how images lie of all convolutions. Those of matrix units in 16 bits on images whose channels
+ * lie apart first transpose what they read and then what they write (tf32: sized.h). Errors:
+ * ENOMEM. */
+dls_status dls_workload_lay_out(dls_workload *w, dls_layout layout, bool transpose,
+                                dls_error *err) DLS_MUST_CHECK;
 
 #endif
