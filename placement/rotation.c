@@ -5,6 +5,8 @@
  */
 #include "placement/rotation.h"
 
+#include "dlsim/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,15 +177,9 @@ static void fold(const circle *c, int64_t rate, double period, folded *f)
 /* sum at x, 0 <= x <= period. */
 static double until(const folded *f, double x)
 {
-    int32_t low = 0, high = f->n;
-    while (high - low > 1) {
-        const int32_t middle = low + (high - low) / 2;
-        if (f->at[middle] <= x) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    int32_t low;
+    DLS_BISECT(low, f->n - 1, f->at[low + 1] <= x);
+    const int32_t high = low + 1;
     return f->sum[low] +
            (f->sum[high] - f->sum[low]) * ((x - f->at[low]) / (f->at[high] - f->at[low]));
 }

@@ -30,15 +30,8 @@ static bool skew_before(const dls_skew_cell *a, const dls_skew_cell *b)
 /* The cell of a key, made if there is none; NULL: out of memory. */
 static dls_skew_cell *cell_of(dls_skew_limit *l, const dls_skew_cell *key)
 {
-    size_t low = 0, high = l->n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (skew_before(&l->cell[middle], key)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low;
+    DLS_BISECT(low, l->n, skew_before(&l->cell[low], key));
     if (low < l->n && !skew_before(key, &l->cell[low])) {
         return &l->cell[low];
     }

@@ -89,17 +89,11 @@ dls_pulse dls_pulse_of(const dls_prediction *f)
 static size_t rank_of(const dls_traffic *t, const dls_runner *p, int32_t slot)
 {
     const dls_by_end *end = t->end[p->type];
-    size_t low = 0, high = t->n_end[p->type];
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (end[middle].end_us < p->end_us ||
-            (end[middle].end_us == p->end_us && end[middle].runner < slot)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    size_t at;
+    DLS_BISECT(at, t->n_end[p->type],
+               end[at].end_us < p->end_us ||
+                   (end[at].end_us == p->end_us && end[at].runner < slot));
+    return at;
 }
 
 static void leave_link(dls_traffic *t, int32_t link, int32_t slot)

@@ -21,16 +21,9 @@
 /* The row that holds at t_us, of n > 0 in ascending order; the first holds before it, too. */
 static size_t row_at(const int64_t *t_us, size_t n, int64_t at_us)
 {
-    size_t lo = 0, hi = n;
-    while (hi - lo > 1) {
-        const size_t middle = lo + (hi - lo) / 2;
-        if (t_us[middle] <= at_us) {
-            lo = middle;
-        } else {
-            hi = middle;
-        }
-    }
-    return lo;
+    size_t row;
+    DLS_BISECT(row, n - 1, t_us[row + 1] <= at_us);
+    return row;
 }
 
 /* Piecewise constant from each time on. */

@@ -124,15 +124,8 @@ size_t dls_assign_table_print(const dls_assign_table *table, char *buf, size_t s
 static const dls_assign_entry *draw_entry(const dls_assign_table *table, int32_t gpus, double at)
 {
     const dls_assign_entry *e = table->entries;
-    size_t low = 0, high = table->n; /* entries before low have at most `gpus` */
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-        if (e[middle].gpus <= gpus) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low; /* entries before it have at most `gpus` */
+    DLS_BISECT(low, table->n, e[low].gpus <= gpus);
     const int32_t count = low > 0 ? e[low - 1].gpus : e[0].gpus;
     size_t first = low > 0 ? low - 1 : 0, end = first;
     while (first > 0 && e[first - 1].gpus == count) {

@@ -254,15 +254,9 @@ int64_t dls_synth_duration_us(const dls_synth_plan *plan, size_t job, int64_t du
     if (duration_max_s > 0) {
         level *= level_of(plan, c, log((double)duration_max_s));
     }
-    int low = 0, high = q->n - 1; /* p[low] <= level < p[high] */
-    while (high - low > 1) {
-        const int middle = (low + high) / 2;
-        if (q->p[middle] <= level) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    int low; /* p[low] <= level < p[high] */
+    DLS_BISECT(low, q->n - 2, q->p[low + 1] <= level);
+    const int high = low + 1;
     const double part = (level - q->p[low]) / (q->p[high] - q->p[low]);
     double seconds = fmax(exp(at[low] + part * (at[high] - at[low])), 1);
     if (duration_max_s > 0) {

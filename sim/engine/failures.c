@@ -447,16 +447,9 @@ static dls_status next_of_file(dls_engine *e, dls_error *err)
 
 static int32_t node_of_gpu(const dls_engine *e, int32_t gpu)
 {
-    int32_t lo = 0, hi = e->index->n_nodes;
-    while (hi - lo > 1) {
-        const int32_t middle = lo + (hi - lo) / 2;
-        if (e->failures.first_gpu[middle] <= gpu) {
-            lo = middle;
-        } else {
-            hi = middle;
-        }
-    }
-    return lo;
+    int32_t node;
+    DLS_BISECT(node, e->index->n_nodes - 1, e->failures.first_gpu[node + 1] <= gpu);
+    return node;
 }
 
 static dls_status apply_rack(dls_engine *e, int32_t rack, bool fail, dls_error *err)

@@ -124,15 +124,8 @@ static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, 
     if (most < c[0].weight) {
         return DLS_NONE;
     }
-    int32_t lo = 0, hi = p->n_classes - 1; /* classes below lo are small enough, hi is not */
-    while (lo < hi) {
-        const int32_t middle = (lo + hi) / 2;
-        if (c[middle].weight <= most) {
-            lo = middle + 1;
-        } else {
-            hi = middle;
-        }
-    }
+    int32_t lo; /* classes below are small enough */
+    DLS_BISECT(lo, p->n_classes - 1, c[lo].weight <= most);
     int32_t best = DLS_NONE;
     for (int32_t l = p->n_classes, r = p->n_classes + lo; l < r; l /= 2, r /= 2) {
         if (l & 1) {

@@ -178,16 +178,6 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     return DLS_OK;
 }
 
-static void fini(void *state)
-{
-    dls_lines_fini(&((antman *)state)->lines);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    return dls_lines_clone(&((antman *)state)->lines, &((const antman *)from)->lines, err);
-}
-
 const dls_sched_ops dls_sched_ops_antman = {
     .abi = DLS_POLICY_ABI,
     .name = "antman",
@@ -197,8 +187,8 @@ const dls_sched_ops dls_sched_ops_antman = {
     .state_bytes = sizeof(antman),
     .job_state_bytes = sizeof(dls_use),
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_lines_fini,
+    .clone = dls_lines_clone,
     .pass = pass,
     .admit = dls_admit_gang,
     .joins = true,

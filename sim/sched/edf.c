@@ -81,7 +81,8 @@ static void fini(void *state)
 static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
     DLS_TRY(dls_scratch_clone(state, from, view, err));
-    return dls_lines_clone(&((struct edf *)state)->lines, &((const struct edf *)from)->lines, err);
+    return dls_lines_clone(&((struct edf *)state)->lines, &((const struct edf *)from)->lines, view,
+                           err);
 }
 
 const dls_sched_ops dls_sched_ops_edf = {

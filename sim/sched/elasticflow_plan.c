@@ -16,16 +16,9 @@
 /* Of the first step at or after t. */
 static size_t first_step(const dls_ef_steps *s, double t)
 {
-    size_t lo = 0, hi = s->n;
-    while (lo < hi) {
-        const size_t mid = lo + (hi - lo) / 2;
-        if (s->t[mid] < t) {
-            lo = mid + 1;
-        } else {
-            hi = mid;
-        }
-    }
-    return lo;
+    size_t at;
+    DLS_BISECT(at, s->n, s->t[at] < t);
+    return at;
 }
 
 static bool has(const dls_ef_steps *s, double t)

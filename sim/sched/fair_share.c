@@ -158,7 +158,7 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     s->owner = NULL;
     s->of_vc = NULL;
     s->cap = of->n;
-    DLS_TRY(dls_lines_clone(&s->lines, &of->lines, err));
+    DLS_TRY(dls_lines_clone(&s->lines, &of->lines, view, err));
     DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
     DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
     return dls_duplicate(&s->of_vc, of->of_vc, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->of_vc, err);

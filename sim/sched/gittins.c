@@ -8,6 +8,7 @@
  *
  * The index moves while a job runs. It is taken at knots: 8 to a bounded queue, 64 quantiles beyond.
  */
+#include "dlsim/memory.h"
 #include "sched/mlfq.h"
 #include "sched/service_dist.h"
 
@@ -83,20 +84,14 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     struct gittins *g = state;
     const int64_t attained_us =
         dls_mlfq_priority(&g->queues, view, job, why, dls_view_job_state(view, job), out);
-    int32_t lo = 0, hi = g->n_knots;
-    while (hi - lo > 1) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (g->knot_us[mid] <= attained_us) {
-            lo = mid;
-        } else {
-            hi = mid;
-        }
-    }
+    int32_t lo;
+    DLS_BISECT(lo, g->n_knots - 1, g->knot_us[lo + 1] <= attained_us);
     out->tie = out->key; /* equal indices: the order of the queue */
     out->key = g->key[lo];
-    if (view->running[job] && hi < g->n_knots) {
-        out->valid_until_us = view->now_us +
-                        (g->knot_us[hi] - attained_us + view->gpus[job] - 1) / view->gpus[job];
+    if (view->running[job] && lo + 1 < g->n_knots) {
+        out->valid_until_us =
+            view->now_us +
+            (g->knot_us[lo + 1] - attained_us + view->gpus[job] - 1) / view->gpus[job];
     }
 }
 

@@ -274,23 +274,30 @@ void dls_lines_close(dls_lines *l, int32_t job)
     l->group[l->line[i].ask.group] = without_first(l->head, i);
 }
 
-void dls_lines_fini(dls_lines *l)
+void dls_lines_fini(void *lines)
 {
+    dls_lines *l = lines;
     DLS_FREE_ALL(l->line, l->head, l->job, l->line_of, l->group, l->bucket, l->out, l->closed);
 }
 
-dls_status dls_lines_clone(dls_lines *l, const dls_lines *from, dls_error *err)
+dls_status dls_lines_clone(void *lines, const void *from, const dls_view *view, dls_error *err)
 {
-    *l = *from;
+    const dls_lines *of = from;
+    dls_lines *l = lines;
+    *l = *of;
     l->line = NULL;
     l->head = l->job = NULL;
     l->line_of = l->group = l->bucket = l->out = l->closed = NULL;
-    DLS_TRY(dls_duplicate(&l->line, from->line, from->n, from->cap, sizeof *l->line, err));
-    DLS_TRY(dls_duplicate(&l->head, from->head, from->n, from->head_cap, sizeof *l->head, err));
-    DLS_TRY(dls_duplicate(&l->job, from->job, from->n_jobs, from->n_jobs, sizeof *l->job, err));
-    DLS_TRY(dls_duplicate(&l->line_of, from->line_of, from->n_jobs, from->n_jobs, sizeof *l->line_of, err));
-    DLS_TRY(dls_duplicate(&l->group, from->group, from->n_groups, from->group_cap, sizeof *l->group, err));
-    DLS_TRY(dls_duplicate(&l->bucket, from->bucket, from->n_buckets, from->n_buckets, sizeof *l->bucket, err));
-    DLS_TRY(dls_duplicate(&l->out, from->out, from->n_out, from->out_cap, sizeof *l->out, err));
-    return dls_duplicate(&l->closed, from->closed, from->n_closed, from->closed_cap, sizeof *l->closed, err);
+    DLS_TRY(dls_duplicate(&l->line, of->line, of->n, of->cap, sizeof *l->line, err));
+    DLS_TRY(dls_duplicate(&l->head, of->head, of->n, of->head_cap, sizeof *l->head, err));
+    DLS_TRY(dls_duplicate(&l->job, of->job, of->n_jobs, of->n_jobs, sizeof *l->job, err));
+    DLS_TRY(
+        dls_duplicate(&l->line_of, of->line_of, of->n_jobs, of->n_jobs, sizeof *l->line_of, err));
+    DLS_TRY(
+        dls_duplicate(&l->group, of->group, of->n_groups, of->group_cap, sizeof *l->group, err));
+    DLS_TRY(dls_duplicate(&l->bucket, of->bucket, of->n_buckets, of->n_buckets, sizeof *l->bucket,
+                          err));
+    DLS_TRY(dls_duplicate(&l->out, of->out, of->n_out, of->out_cap, sizeof *l->out, err));
+    return dls_duplicate(&l->closed, of->closed, of->n_closed, of->closed_cap, sizeof *l->closed,
+                         err);
 }

@@ -72,7 +72,10 @@ dls_status dls_lines_again(dls_lines *l, const dls_view *view, dls_line_ask_fn a
                            dls_error *err) DLS_MUST_CHECK;
 void dls_lines_open(dls_lines *l);
 
-void dls_lines_fini(dls_lines *l);
-dls_status dls_lines_clone(dls_lines *l, const dls_lines *from, dls_error *err) DLS_MUST_CHECK;
+/* Of dls_lines; `fini` and `clone` of a policy whose state begins with them and owns nothing else.
+ */
+void dls_lines_fini(void *lines);
+dls_status dls_lines_clone(void *lines, const void *from, const dls_view *view,
+                           dls_error *err) DLS_MUST_CHECK;
 
 #endif

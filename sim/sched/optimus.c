@@ -5,6 +5,7 @@
  * away: a job whose next GPU alone would slow it down, as the first on another node may, is not
  * stuck.
  */
+#include "sched/heap.h"
 #include "sched/offers.h"
 
 #include <math.h>
@@ -36,7 +37,8 @@ struct optimus {
     struct share *share;
     int32_t *order, *heap;
     dls_offer *offer;
-    size_t n, n_offers, n_heap;
+    size_t n, n_offers;
+    int32_t n_heap;
 };
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
@@ -116,33 +118,17 @@ static void weigh(const struct optimus *s, const dls_view *view, struct share *x
 
 /* ---- the heap: greatest gain first, of equals the earlier job -------------------------------- */
 
-static bool is_above(const struct optimus *s, int32_t a, int32_t b)
+static bool is_above(const void *of, int32_t a, int32_t b)
 {
+    const struct optimus *s = of;
     const struct share *x = &s->share[a], *y = &s->share[b];
     return x->gain != y->gain ? x->gain > y->gain : x->job < y->job;
-}
-
-static void sink(struct optimus *s, size_t at)
-{
-    for (size_t child; (child = 2 * at + 1) < s->n_heap; at = child) {
-        if (child + 1 < s->n_heap && is_above(s, s->heap[child + 1], s->heap[child])) {
-            child++;
-        }
-        if (!is_above(s, s->heap[child], s->heap[at])) {
-            return;
-        }
-        const int32_t x = s->heap[at];
-        s->heap[at] = s->heap[child];
-        s->heap[child] = x;
-    }
 }
 
 /* What others have taken meanwhile makes gains stale; a gain is then found anew. */
 static void grow_shares(struct optimus *s, const dls_view *view)
 {
-    for (size_t i = s->n_heap; i-- > 0;) {
-        sink(s, i);
-    }
+    dls_heap_make(s->heap, s->n_heap, is_above, s);
     while (s->n_heap > 0) {
         struct share *x = &s->share[s->heap[0]];
         const dls_offer *now = &s->offer[x->at], *to = &s->offer[x->to];
@@ -157,7 +143,7 @@ static void grow_shares(struct optimus *s, const dls_view *view)
         if (!(x->gain > 0)) {
             s->heap[0] = s->heap[--s->n_heap];
         }
-        sink(s, 0);
+        dls_heap_sink(s->heap, s->n_heap, 0, is_above, s);
     }
 }
 

@@ -178,15 +178,8 @@ int64_t dls_slurm_outages_apply(const dls_slurm_outages *o, int32_t reservation,
 
 int64_t dls_slurm_outages_next(const dls_slurm_outages *o, int64_t now_us)
 {
-    size_t lo = 0, hi = 2 * o->n;
-    while (lo < hi) {
-        const size_t middle = lo + (hi - lo) / 2;
-        if (o->change_us[middle] <= now_us) {
-            lo = middle + 1;
-        } else {
-            hi = middle;
-        }
-    }
+    size_t lo;
+    DLS_BISECT(lo, 2 * o->n, o->change_us[lo] <= now_us);
     return lo < 2 * o->n ? o->change_us[lo] : DLS_NEVER;
 }
 

@@ -231,16 +231,9 @@ static size_t next_there(const dls_slurm_plan *p, size_t i)
 /* The first from number i on that ends later; n_run: none does. */
 static size_t next_later(const dls_slurm_plan *p, size_t i, int64_t end_us)
 {
-    size_t to = p->n_run;
-    while (i < to) {
-        const size_t middle = i + (to - i) / 2;
-        if (p->run[middle].end_us > end_us) {
-            to = middle;
-        } else {
-            i = middle + 1;
-        }
-    }
-    return i;
+    size_t at;
+    DLS_BISECT(at, p->n_run - i, p->run[i + at].end_us <= end_us);
+    return i + at;
 }
 
 /* The last job of p->avail, from number i on, that is taken with those before it: behind it the

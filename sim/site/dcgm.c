@@ -171,16 +171,9 @@ static void settle(reading *r)
 
 static int32_t alone_on(const reading *r, int32_t node, double at_s)
 {
-    size_t lo = 0, hi = r->n_changes; /* the first change behind */
-    while (lo < hi) {
-        const size_t middle = lo + (hi - lo) / 2;
-        const change *c = &r->change[middle];
-        if (c->node < node || (c->node == node && c->at_s <= at_s)) {
-            lo = middle + 1;
-        } else {
-            hi = middle;
-        }
-    }
+    const change *c = r->change;
+    size_t lo; /* the first change behind */
+    DLS_BISECT(lo, r->n_changes, c[lo].node < node || (c[lo].node == node && c[lo].at_s <= at_s));
     return lo > 0 && r->change[lo - 1].node == node ? r->change[lo - 1].job : NOBODY;
 }
 

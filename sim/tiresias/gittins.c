@@ -68,16 +68,9 @@ void dls_tir_samples_fini(dls_tir_samples *x)
 /* How many samples are <= a: the index into order, and value[] of it is the next to cross. */
 static int32_t samples_above(const dls_tir_samples *x, int64_t a)
 {
-    int32_t lo = 0, hi = x->n;
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2;
-        if (x->value[mid] <= a) {
-            lo = mid + 1;
-        } else {
-            hi = mid;
-        }
-    }
-    return lo;
+    int32_t at;
+    DLS_BISECT(at, x->n, x->value[at] <= a);
+    return at;
 }
 
 int64_t dls_tir_samples_expected(const dls_tir_samples *x, int64_t a)

@@ -69,6 +69,23 @@ DLS_API dls_status dls_duplicate(void *p, const void *from, size_t n, size_t roo
 /* "out of memory (<what>, n bytes)" */
 DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
 
+/* `at`, a variable for indices, becomes the first of 0..n-1 for which `in_front`, an expression of
+ * it that holds for some first ones alone, does not hold; n if there is none. O(log n):
+ * DLS_BISECT(at, n, time[at] < now). */
+#define DLS_BISECT(at, n, in_front)                                                                \
+    do {                                                                                           \
+        size_t dls_from = 0, dls_to = (n) > 0 ? (size_t)(n) : 0;                                   \
+        while (dls_from < dls_to) {                                                                \
+            (at) = (__typeof__(at))(dls_from + (dls_to - dls_from) / 2);                           \
+            if (in_front) {                                                                        \
+                dls_from = (size_t)(at) + 1;                                                       \
+            } else {                                                                               \
+                dls_to = (size_t)(at);                                                             \
+            }                                                                                      \
+        }                                                                                          \
+        (at) = (__typeof__(at))dls_from;                                                           \
+    } while (0)
+
 #ifdef __cplusplus
 }
 #endif

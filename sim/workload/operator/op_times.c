@@ -57,15 +57,8 @@ dls_status dls_op_times_put(dls_op_times *times, const dls_op_time *row, dls_err
     if ((!product && !move) || !(row->seconds > 0) || !isfinite(row->seconds) || !*row->gpu) {
         return dls_fail(err, DLS_EINPUT, NULL, "a measured time that makes no sense");
     }
-    size_t at = 0, end = times->n; /* rows before `at` are not behind the new one */
-    while (at < end) {
-        const size_t middle = at + (end - at) / 2;
-        if (compare(&times->row[middle], row) > 0) {
-            end = middle;
-        } else {
-            at = middle + 1;
-        }
-    }
+    size_t at; /* rows before it are not behind the new one */
+    DLS_BISECT(at, times->n, compare(&times->row[at], row) <= 0);
     if (at > 0 && compare(&times->row[at - 1], row) == 0) {
         times->row[at - 1] = *row;
         return DLS_OK;
@@ -104,18 +97,10 @@ static double between(const dls_op_time *a, const dls_op_time *b, const dls_op_w
 
 double dls_op_time_find(const dls_op_time *row, size_t n, const dls_op_work *work)
 {
-    size_t low = 0, high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const int c = compare_work(&row[middle].work, work);
-        if (c == 0) {
-            return row[middle].seconds;
-        }
-        if (c < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+    size_t low;
+    DLS_BISECT(low, n, compare_work(&row[low].work, work) < 0);
+    if (low < n && compare_work(&row[low].work, work) == 0) {
+        return row[low].seconds;
     }
     return low > 0 && low < n ? between(&row[low - 1], &row[low], work) : 0;
 }

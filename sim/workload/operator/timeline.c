@@ -48,15 +48,8 @@ static dls_status piece(dls_track *t, double end_s, double rate, dls_error *err)
 
 double dls_track_integral(const dls_track *track, double t_s)
 {
-    size_t low = 0, high = track->n;
-    while (low < high) { /* first piece that ends at t_s or later */
-        const size_t middle = low + (high - low) / 2;
-        if (track->end_s[middle] < t_s) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    size_t low; /* first piece that ends at t_s or later */
+    DLS_BISECT(low, track->n, track->end_s[low] < t_s);
     if (low == track->n) {
         return track->n ? track->sum[track->n - 1] : 0;
     }
