@@ -310,7 +310,7 @@ static dls_status count_one(dls_whatif *w, const char *network, const dls_hw_gpu
     double last_s = (double)NAN;
     for (int32_t batch = 1; batch <= LARGEST_BATCH; batch *= 2) {
         dls_whatif_question q = {
-            .model = network, .setting = {.workers = 1, .nodes = 1}, .batch = batch};
+            .model = network, .setting = {.workers = 1, .nodes = 1}, .batch = batch, .step_only = true};
         dls_whatif_answer a;
         snprintf(q.setting.gpu, sizeof q.setting.gpu, "%s", gpu->name);
         snprintf(q.setting.link, sizeof q.setting.link, "%s", gpu->link);

@@ -80,6 +80,7 @@ bool dls_measured_step_asked(const dls_measured_step *row, const dls_whatif *w,
         .part = row->forward  ? DLS_STEP_FORWARD
                 : row->update ? DLS_STEP_WHOLE
                               : DLS_STEP_NO_UPDATE,
+        .step_only = true,
         .host = row->host,
         .compiled = row->compiled,
         .channels_first = strcmp(row->layout, "nchw") == 0};

@@ -396,7 +396,7 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
 {
     dls_work_setting s;
     dls_fabric fabric;
-    dls_step_in_setting step;
+    dls_step_in_setting step = {.exchange_s = 0};
     double one_s;
     if (q->shards > 1 || q->stages > 1) {
         return ask_split(w, q, work, out, err);
@@ -404,7 +404,11 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     DLS_TRY(dls_setting_work(&q->setting, &w->model, w->hw, work, q->batch, q->numeric, &fabric, &s,
                              err));
     s.host = w->source == OPERATOR ? dls_opmodel_host(&w->model, q->host ? q->host : "") : NULL;
-    DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
+    if (w->source == OPERATOR || s.n_workers > 1 || s.n_servers > 0) {
+        DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
+    } else { /* which exchanges nothing */
+        DLS_TRY(dls_gpu_knows(s.gpu, s.numeric, err));
+    }
     out->iteration_s = step.step_s;
     if (w->source != OPERATOR) {
         DLS_TRY(one_gpu_s(w, work, q, &s, &one_s, err));
@@ -422,7 +426,7 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
                                ? one_s
                                : dls_fabric_step_s(&fabric, s.n_workers, one_s, step.exchange_s);
     }
-    return profile_of(w, &q->setting, &s, work, out, err);
+    return q->step_only ? DLS_OK : profile_of(w, &q->setting, &s, work, out, err);
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */
