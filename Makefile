@@ -62,5 +62,4 @@ test:
 	    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) \
 	    -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(ASAN) -j $(JOBS) -- --quiet
-	@tests/skipped.sh $(BUILD) -j $(TESTS_AT_ONCE) --output-on-failure --no-tests=error
-	@tests/skipped.sh $(ASAN) -j $(TESTS_AT_ONCE) --output-on-failure --no-tests=error -LE bench
+	@DLSIM_VENV="$(abspath $(BUILD))/python/venv" tests/skipped.sh $(BUILD),$(ASAN) -j $(TESTS_AT_ONCE) --output-on-failure --no-tests=error

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# ctest in a build folder, and before its summary what was not checked and why: tests print a line
-# "skipped: REASON" or "skipped: REASON: DETAIL" for what they leave out.
+# ctest in build folders, one after the other whatever the first says; then what was not checked and why (tests print
+# a line "skipped: REASON" or "skipped: REASON: DETAIL" for what they leave out), and ctest's summaries, of a
+# folder whose tests fail last. Exit status: 0 if all pass, else that of ctest where they do not.
 #
-# Usage: skipped.sh BUILD [OPTIONS OF ctest]
+# Usage: skipped.sh BUILD[,BUILD...] [OPTIONS OF ctest]
 set -u
-build=$1
+IFS=, read -ra builds <<<"$1"
 shift
-log=$build/Testing/Temporary/LastTest.log
 summarise() {
     awk '
         /^[0-9]+\/[0-9]+ Test: / { test = $3 }
@@ -21,15 +21,30 @@ summarise() {
         END {
             for (i = 1; i <= reasons; i++)
                 printf "%d skipped: %s\n   %s\n", n[order[i]], order[i], tests[order[i]]
-        }' "$log" | fold -s -w 100
+        }' "$1" | fold -s -w 100
 }
-ctest --test-dir "$build" "$@" | {
-    held=
-    while IFS= read -r line; do
-        case $line in *"% tests passed, "*) held=yes ;; esac
-        if [ -n "$held" ]; then tail+=$line$'\n'; else printf '%s\n' "$line"; fi
-    done
-    [ -r "$log" ] && summarise
-    printf '%s' "${tail-}"
-}
-exit "${PIPESTATUS[0]}"
+parts=$(mktemp -d)
+trap 'rm -rf "$parts"' EXIT
+status=0
+for build in "${builds[@]}"; do
+    ctest --test-dir "$build" "$@" | {
+        held=
+        while IFS= read -r line; do
+            case $line in *"% tests passed, "*) held=yes ;; esac
+            if [ -n "$held" ]; then printf '%s\n' "$line" >>"$parts/summary"; else printf '%s\n' "$line"; fi
+        done
+    }
+    code=${PIPESTATUS[0]}
+    {
+        [ ${#builds[@]} -eq 1 ] || echo "== $build"
+        log=$build/Testing/Temporary/LastTest.log
+        if [ -r "$log" ]; then summarise "$log"; fi
+        if [ -r "$parts/summary" ]; then cat "$parts/summary"; fi
+        rm -f "$parts/summary"
+    } >>"$parts/$([ "$code" -eq 0 ] && echo passed || echo red)"
+    [ "$code" -eq 0 ] || status=$code
+done
+for part in passed red; do
+    if [ -r "$parts/$part" ]; then cat "$parts/$part"; fi
+done
+exit "$status"

@@ -40,3 +40,18 @@ diff "$folder/want" "$folder/out"
 echo "1/1 Test: unit.a" >"$folder/Testing/Temporary/LastTest.log"
 PATH=$folder/bin:$PATH bash "$DLSIM_SOURCE/tests/skipped.sh" "$folder" >"$folder/out" || true
 [ "$(wc -l <"$folder/out")" -eq 3 ]
+# Of two folders both are tested; what fails is told last, and is the status.
+mkdir -p "$folder/well"
+cat >"$folder/bin/ctest" <<'EOF'
+#!/bin/sh
+case $2 in *well) echo "100% tests passed, 0 tests failed out of 9"; exit 0 ;; esac
+echo "67% tests passed, 1 tests failed out of 3"
+exit 8
+EOF
+for both in "$folder,$folder/well" "$folder/well,$folder"; do
+    status=0
+    PATH=$folder/bin:$PATH bash "$DLSIM_SOURCE/tests/skipped.sh" "$both" >"$folder/out" || status=$?
+    printf '%s\n' "== $folder/well" "100% tests passed, 0 tests failed out of 9" "== $folder" \
+        "67% tests passed, 1 tests failed out of 3" | diff - "$folder/out"
+    [ "$status" -eq 8 ] || { echo "status $status of two folders"; exit 1; }
+done

@@ -3,7 +3,7 @@
 # Two of every command that writes, at once, to one name: both succeed, what is there is whole and what one
 # alone writes, and nothing else in the folder changes. A cache that cannot be written costs a warning.
 . "$(dirname "$0")/../support/cli.sh"
-turns=${TWO_TURNS:-3}
+turns=${TWO_TURNS:-$((${DLSIM_SANITIZE:-0} ? 1 : 3))}
 hw=--hardware=$source/configs/hardware
 run=("--config=$source/configs/quickstart.cfg" "--trace=$sample" --quiet)
 set=(--graphs=34 --samples=20 --groups=4 --features=total "$hw" --setting=V100-P1w2-ho-PCIe -q)

@@ -145,7 +145,7 @@ static double predict_all(const dls_inspector *insp, const dls_graph *graphs, si
     return d;
 }
 
-/* Every case of the file below `root`, but not beyond: returns how many. */
+/* Every case of the file below `root`, but not beyond; under the sanitizers every fourth: returns how many. */
 static int check_cases(const char *file_name, const char *root, const dls_inspector *insp)
 {
     dls_graph_reader *r = NULL;
@@ -158,7 +158,7 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
         char expected_name[600];
         snprintf(expected_name, sizeof expected_name, "%s/f64/output", name);
         if (strncmp(name, root, strlen(root)) != 0 ||
-            H5Oexists_by_name(file, expected_name, H5P_DEFAULT) <= 0) {
+            H5Oexists_by_name(file, expected_name, H5P_DEFAULT) <= 0 || n++ % (4 / FEWER(4)) > 0) {
             continue;
         }
         dls_group_shape shape;
@@ -201,7 +201,6 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
         }
         printf("%s: f64 %.1e, f32%s\n", name, d64, line);
         free(expected);
-        n++;
     }
     H5Fclose(file);
     dls_graph_reader_close(r);

@@ -73,7 +73,7 @@ TEST(small)
 {
     dls_choice c = {0};
     size_t none = 0;
-    for (uint64_t seed = 0; seed < 3000; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(3000); seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 7);
         make(&c, &rng, (int32_t)dls_rng_below(&rng, 7), 5, 1 + (int32_t)dls_rng_below(&rng, 3), 8,
              dls_rng_below(&rng, 2) == 0);

@@ -316,7 +316,7 @@ static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
 TEST(test_random_histories)
 {
     int64_t asked = 0, placed = 0;
-    for (uint64_t seed = 0; seed < 1500; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(1500); seed++) {
         one_history(seed, &asked, &placed);
     }
     assert_true(placed > asked / 2 && placed < asked);
@@ -327,7 +327,7 @@ TEST(test_random_histories)
 TEST(test_domains)
 {
     const int32_t sizes[] = {1, 2, 4, 8};
-    for (uint64_t seed = 0; seed < 400; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(400); seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 0);
         dls_node_group group = {.name = "n", .nodes = 1, .gpus_per_node = 16, .domain_bps = 1e9};
         dls_cluster_spec spec = {.groups = &group, .n_groups = 1, .n_types = 1};

@@ -253,7 +253,7 @@ static void tear_down(setting *s)
 
 TEST(test_legal)
 {
-    for (uint64_t seed = 0; seed < 1000; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(1000); seed++) {
         setting s;
         set_up(&s, seed, 3, 4);
         s.p.sched = &wild;
@@ -285,7 +285,7 @@ TEST(test_legal)
 TEST(test_illegal)
 {
     int done[WRONG_COUNT] = {0};
-    for (uint64_t seed = 0; seed < 2000; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(2000); seed++) {
         setting s;
         set_up(&s, seed, 3, 4);
         s.p.sched = &wild;
@@ -346,7 +346,7 @@ static dls_status walking_pass(void *state, const dls_view *v, dls_actions *out,
 TEST(test_walks)
 {
     const dls_sched_ops walker = {.abi = DLS_POLICY_ABI, .name = "walker", .pass = walking_pass};
-    for (uint64_t seed = 0; seed < 100; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(100); seed++) {
         setting s;
         set_up(&s, seed, 8, 4);
         s.p.sched = &walker;

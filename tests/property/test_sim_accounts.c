@@ -133,7 +133,7 @@ TEST(test_rows)
 {
     int64_t preempts = 0;
     uint64_t guests = 0;
-    for (uint64_t seed = 0; seed < 700; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(700); seed++) {
         sim_setup s;
         random_setup(&s, seed);
         dls_record *rec = case_run(&s.p);
@@ -153,7 +153,7 @@ TEST(test_rows)
         dls_record_destroy(rec);
         setup_fini(&s);
     }
-    assert_true(preempts > 1000 && guests > 100);
+    assert_true(preempts > FEWER(1000) && guests > FEWER(100));
 }
 
 /* ---- work conservation ----------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ TEST(test_work_conserving)
     static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
     static const char *const never_refuse[] = {"consolidated", "first-fit", "spread", "random"};
     int64_t waits = 0;
-    for (uint64_t seed = 0; seed < 200; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(200); seed++) {
         const dls_sched_ops *conserving[128]; /* the others may leave GPUs free */
         size_t n = 0;
         for (const dls_sched_ops *const *p = dls_scheds(); *p && n < 128; p++) {
@@ -238,7 +238,7 @@ TEST(test_work_conserving)
         setup_fini(&s);
     }
     print_message("%lld waits\n", (long long)waits);
-    assert_true(waits > 100000);
+    assert_true(waits > FEWER(100000));
 }
 
 /* ---- stopping -------------------------------------------------------------------------------- */
@@ -317,7 +317,7 @@ static void check_agree(const dls_record *full, const dls_record *part, int64_t 
 
 TEST(test_split)
 {
-    for (uint64_t seed = 0; seed < 280; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(280); seed++) {
         sim_setup s;
         random_setup(&s, seed);
         dls_record *full = case_run(&s.p);

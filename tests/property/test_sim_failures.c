@@ -357,7 +357,7 @@ TEST(test_random)
     while (dls_scheds()[n]) {
         n++;
     }
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(300); seed++) {
         const dls_sched_ops *sched = dls_scheds()[seed % n];
         if (sched->share || seed % 15 == 0) {
             continue;

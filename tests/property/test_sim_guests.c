@@ -151,7 +151,7 @@ TEST(test_random)
     while (dls_scheds()[n]) {
         n++;
     }
-    for (uint64_t seed = 0; seed < 260; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(260); seed++) {
         const dls_sched_ops *sched = dls_scheds()[seed % n];
         if (sched->share || sched->joins) {
             continue;

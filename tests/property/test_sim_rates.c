@@ -213,7 +213,7 @@ static void one_case(uint64_t seed)
 
 TEST(test_naive)
 {
-    for (uint64_t seed = 0; seed < 2000; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(2000); seed++) {
         one_case(seed);
     }
 }
@@ -238,7 +238,7 @@ static void woken_priority(void *state, const dls_view *view, int32_t job, dls_j
 
 TEST(test_split)
 {
-    for (uint64_t seed = 0; seed < 200; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(200); seed++) {
         sim_setup s;
         fake_world world;
         setup_init(&s, case_cluster(3, 4, 2), random_trace(seed, 40, 6, 8, NULL, NULL),
@@ -272,7 +272,7 @@ TEST(test_split)
 /* Rate x time over a job's rows is its work, to what a float can hold. */
 TEST(test_rows)
 {
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(60); seed++) {
         sim_setup s;
         fake_world world;
         setup_init(&s, case_cluster(3, 4, 2), random_trace(seed, 40, 6, 8, NULL, NULL),

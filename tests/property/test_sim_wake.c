@@ -8,7 +8,7 @@
 #include "support/sim_setup.h"
 #include "support/test.h"
 
-#define RUNS 32 /* of each scheduler */
+#define RUNS FEWER(32) /* of each scheduler */
 #define EVENTS 6
 #define IDLE 400
 #define NODES 4

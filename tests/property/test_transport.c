@@ -62,7 +62,7 @@ TEST(against_all_ways)
     dls_transport t = {0};
     dls_scratch memory = {0};
     size_t possible = 0;
-    for (uint64_t seed = 0; seed < 4000; seed++) {
+    for (uint64_t seed = 0; seed < FEWER(4000); seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 11);
         problem p = draw(&rng);
         double cost = 0;

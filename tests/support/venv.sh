@@ -16,7 +16,7 @@ venv() {
     if [ "$(cat "$1/wanted" 2>/dev/null)" != "$wanted" ] && [ ! -e "$1-failed-$wanted" ]; then
         rm -rf "$1"
         if timeout 60 "$python" -m venv "$1" >"$1.log" 2>&1 &&
-            timeout 400 "$1/bin/pip" install -q --retries 1 -r "$2" >>"$1.log" 2>&1; then
+            timeout 400 "$1/bin/pip" install -q --no-compile --retries 1 -r "$2" >>"$1.log" 2>&1; then
             echo "$wanted" >"$1/wanted"
         else
             touch "$1-failed-$wanted"

@@ -76,11 +76,7 @@ static void assert_equal(const dls_simulation *a, const dls_simulation *b, const
     assert_int_equal(dls_simulation_digest(a), dls_simulation_digest(b));
 }
 
-#ifdef __SANITIZE_ADDRESS__
-enum { CLONES = 4 }; /* of the time between two and of its random part; every run costs several times as much */
-#else
-enum { CLONES = 12 };
-#endif
+enum { JOBS = 40 + FEWER(110), CLONES = FEWER(8) }; /* clones: of the time between two and of its random part */
 
 /* Clones at several times of a run, and a clone of a clone, against the whole run. */
 static void check(const char *text, const char *scheduler, const char *placement,
@@ -124,7 +120,7 @@ static void check(const char *text, const char *scheduler, const char *placement
 
 TEST(schedulers)
 {
-    dls_trace *trace = trace_of_models(1, 150);
+    dls_trace *trace = trace_of_models(1, JOBS);
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         check((*s)->share ? ONE_TYPE : PLAIN, (*s)->name, "consolidated", trace);
         if (!(*s)->share) {
@@ -140,7 +136,7 @@ TEST(schedulers)
 
 TEST(placements)
 {
-    dls_trace *trace = trace_of_models(2, 150);
+    dls_trace *trace = trace_of_models(2, JOBS);
     for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
         check(WORLD, "dlas-gpu", (*p)->name, trace);
         check(p == dls_placements() ? SERVING : FAILING, "fjf", (*p)->name, trace);
