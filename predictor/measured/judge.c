@@ -83,6 +83,7 @@ bool dls_measured_step_asked(const dls_measured_step *row, const dls_whatif *w,
         .step_only = true,
         .host = row->host,
         .compiled = row->compiled,
+        .pytorch = row->pytorch,
         .channels_first = strcmp(row->layout, "nchw") == 0};
     snprintf(q->setting.gpu, sizeof q->setting.gpu, "%s", row->gpu);
     snprintf(q->setting.exchange, sizeof q->setting.exchange, "%s", row->exchange);

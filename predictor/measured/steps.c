@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define MIB 1048576.0
 
@@ -65,6 +66,8 @@ static void of_point(const dls_point *p, dls_measured_step *row)
                                .batch = p->batch,
                                .numeric = p->numeric,
                                .update = p->source != DLS_POINT_U39,
+                               /* Hosts of Sia's and ElasticFlow's are fitted to layers. */
+                               .pytorch = p->source == DLS_POINT_U39,
                                .fitted = p->role == DLS_POINT_CALIBRATE,
                                .step_s = p->step_ms / 1e3};
     snprintf(row->source, sizeof row->source, "%s", places[p->source].source);
@@ -187,6 +190,14 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
                                          "no batch is given");
 }
 
+static bool names_pytorch(const char *framework)
+{
+    while (*framework && strncasecmp(framework, "pytorch", strlen("pytorch")) != 0) {
+        framework++;
+    }
+    return *framework != '\0';
+}
+
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
     char precision[16], mode[16], optimiser[16], compiled[16], amp[16], fitted[16];
@@ -217,6 +228,7 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
     row->update = !row->forward && strcmp(optimiser, "none") != 0;
     row->compiled = strcmp(compiled, "1") == 0;
     row->fitted = strcmp(fitted, "1") == 0;
+    row->pytorch = names_pytorch(row->host);
     return DLS_OK;
 }
 

@@ -160,6 +160,7 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
     }
     if (w->source != PALEO && w->source != JUSTUS) {
+        names->layers = q->pytorch ? NULL : names->layers;
         names->runner = DLS_RUN_EAGER | (q->part == DLS_STEP_FORWARD ? DLS_RUN_FORWARD : 0) |
                         (q->compiled ? DLS_RUN_COMPILED : 0) |
                         (q->channels_first ? DLS_RUN_CHANNELS_FIRST : 0);
