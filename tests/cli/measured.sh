@@ -46,6 +46,29 @@ assert groups["habitat", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "not
 END
 fi
 
+# Whose kernels: PyTorch's where the framework says so, of networks with layers of TensorFlow's benchmarks, too; it has one ResNet-50. Without
+# the host's time the same.
+cat >whose.csv <<'END'
+model,gpu,batch,framework,step_ms,busy_ms
+resnet50,V100,64,NGC PyTorch,200,200
+resnet50_v15,V100,64,pytorch-2,200,200
+resnet50,V100,64,TensorFlow,200,200
+resnet50,V100,64,,200,200
+END
+for busy in "" --busy; do
+    expect 0 evaluate --measured --no-points $busy --sources=driple,operator,paleo --json --details whose.csv
+    if command -v python3 >/dev/null; then
+        python3 - out.txt <<'END' || fail "whose kernels $busy"
+import json, sys
+rows = json.load(open(sys.argv[1]))["steps"]
+for source in ("driple", "operator"):
+    torch, v15, tensorflow, unsaid = (row[source] for row in rows)
+    assert torch == v15 and tensorflow == unsaid and abs(torch / unsaid - 1) > 0.01, rows
+assert len({row["paleo"] for row in (rows[0], rows[2], rows[3])}) == 1, rows
+END
+    fi
+done
+
 # What others measured of the same job: the geometric mean of their rows, of another framework, too, not of another batch.
 cat >again.csv <<'END'
 model,gpu,batch,framework,step_ms

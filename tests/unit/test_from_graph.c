@@ -213,6 +213,54 @@ TEST(eager_kernels)
     assert_true(moved[0] > 15 * B);
 }
 
+/* Kernels of a convolution with its norm and ReLU, a pool, a mean and a layer with a bias, and bytes
+ * that the pool moves, forward and back. */
+static size_t image_kernels(unsigned runner, dls_numeric numeric, double pool[2])
+{
+    dls_opgraph_info info = {.batch = 2, .numeric = numeric, .optimiser = DLS_OPTIMISER_MOMENTUM};
+    dls_net *net = NULL;
+    dls_opgraph *g = NULL;
+    dls_workload w;
+    snprintf(info.model, sizeof info.model, "an image");
+    assert_int_equal(dls_net_create(&info, true, &net, NULL), DLS_OK);
+    dls_net_set_runner(net, runner);
+    dls_tensor x = dls_net_image(net, 8, 8, 3);
+    x = dls_net_conv(net, x, (dls_conv){.out = 4, .kernel_h = 1, .kernel_w = 1, .stride = 1});
+    x = dls_net_relu(net, dls_net_batch_norm(net, x));
+    const dls_tensor part[2] = {x, dls_net_pool(net, x, DLS_OP_MAX_POOL, 1, 1, 0)};
+    x = dls_net_global_mean(net, dls_net_concat(net, part, 2));
+    dls_net_loss(net, dls_net_dense(net, x, 2, true));
+    assert_int_equal(dls_net_finish(net, &g, NULL), DLS_OK);
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *n = &g->nodes[i];
+        if (n->kind == DLS_OP_MAX_POOL || n->kind == DLS_OP_MAX_POOL_GRAD) {
+            pool[n->kind == DLS_OP_MAX_POOL_GRAD] = (double)(n->read_bytes + n->write_bytes);
+        }
+    }
+    assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
+    const size_t n = w.n_kernels;
+    dls_workload_fini(&w);
+    dls_opgraph_destroy(g);
+    dls_net_destroy(net);
+    return n;
+}
+
+TEST(eager_images)
+{
+    enum { N = 2 * 8 * 8 * 4, B = 4 * N };
+    double pool[2];
+    /* The image's copy, convolution, norm and its counter, ReLU, pool, joint, mean, product, loss; back
+     * zeros and the loss, the bias's sum, two products, the mean's quotient, the pool and a copy for
+     * it, the sum for ReLU, which reads the other part as it is, ReLU, the norm, the weights. */
+    assert_int_equal(image_kernels(DLS_RUN_EAGER, DLS_NUMERIC_FP32, pool), 10 + 12);
+    assert_true(pool[0] == 2 * B + 8 * N && pool[1] == 3 * B + 8 * N);
+    assert_int_equal(image_kernels(DLS_RUN_EAGER | DLS_RUN_FORWARD, DLS_NUMERIC_FP32, pool), 8 + 12);
+    /* Two weights and a bias go to 16 bits and their gradients back; cuDNN has no norm for bf16. */
+    assert_int_equal(image_kernels(DLS_RUN_EAGER, DLS_NUMERIC_FP16, pool), 22 + 2 * 3);
+    assert_int_equal(image_kernels(DLS_RUN_EAGER, DLS_NUMERIC_BF16, pool), 22 + 2 * 3 + 3);
+    assert_true(image_kernels(DLS_RUN_GRAPH, DLS_NUMERIC_FP32, pool) > 30 && pool[1] == 4 * B);
+}
+
 /* The same products whoever runs them; GPT's GELU is eight kernels in PyTorch, one when compiled.
  */
 TEST(eager_transformer)

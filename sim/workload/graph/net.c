@@ -77,6 +77,7 @@ dls_status dls_net_finish(dls_net *net, dls_opgraph **out, dls_error *err)
 void dls_net_set_runner(dls_net *net, unsigned runner)
 {
     net->runner = runner;
+    net->decay = net->decay && runner == DLS_RUN_GRAPH; /* PyTorch's is in the update */
 }
 
 void dls_net_set_shards(dls_net *net, int32_t shards)
@@ -299,6 +300,20 @@ void dls_net_share(dls_net *net, int32_t from)
     net->again_end = net->n_vars;
 }
 
+int32_t dls_net_of_bytes(dls_net *net, const dls_shape *shape, int32_t node, int32_t bytes)
+{
+    const int32_t repeat = net->repeat;
+    const int64_t n = dls_shape_size(shape), other = 4 + net->element_bytes - bytes;
+    const net_work cast = {.shape = *shape,
+                           .element_bytes = bytes,
+                           .read_bytes = n * other,
+                           .write_bytes = n * bytes};
+    net->repeat = 1;
+    node = dls_net_emit(net, DLS_OP_CAST, &cast, &node, 1);
+    net->repeat = repeat;
+    return node;
+}
+
 /* VariableV2 with its initial value, its first assignment and its read, as tf.get_variable makes
  * them; a read in half precision is followed by a cast. */
 int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay)
@@ -308,10 +323,10 @@ int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay)
     }
     const dls_phase phase = net->phase;
     const int32_t repeat = net->repeat;
-    const int64_t bytes = 4 * dls_shape_size(shape);
     net->phase = DLS_PHASE_OTHER;
     net->repeat = 1;
-    const net_work held = {.shape = *shape, .element_bytes = 4, .param_bytes = bytes};
+    const net_work held = {
+        .shape = *shape, .element_bytes = 4, .param_bytes = 4 * dls_shape_size(shape)};
     const net_work same = {.shape = *shape, .element_bytes = 4};
     const net_work flag = {.shape = {.n = 0}, .element_bytes = 1};
     const int32_t var = dls_net_emit(net, DLS_OP_VARIABLE, &held, NULL, 0);
@@ -321,13 +336,9 @@ int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay)
     dls_net_emit(net, DLS_OP_ASSIGN, &same, (int32_t[]){var, init}, 2);
     dls_net_emit(net, DLS_OP_IS_INITIALIZED, &flag, &var, 1);
     int32_t read = dls_net_emit(net, DLS_OP_IDENTITY, &same, &var, 1);
-    if (net->element_bytes < 4) {
+    if (net->element_bytes < 4 && !dls_net_eager(net)) {
         net->phase = DLS_PHASE_FORWARD;
-        const net_work cast = {.shape = *shape,
-                               .element_bytes = net->element_bytes,
-                               .read_bytes = bytes,
-                               .write_bytes = bytes / 4 * net->element_bytes};
-        read = dls_net_emit(net, DLS_OP_CAST, &cast, &read, 1);
+        read = dls_net_of_bytes(net, shape, read, net->element_bytes);
     }
     net->phase = phase;
     net->repeat = repeat;
@@ -345,6 +356,17 @@ int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay)
                                        .grads = -1,
                                        .decay = decay};
     return (int32_t)net->n_vars++;
+}
+
+/* Copied once a step, however often it is read. */
+int32_t dls_net_weight(dls_net *net, int32_t var)
+{
+    net_var *v = &net->vars[var];
+    if (dls_net_eager(net) && net->element_bytes < 4 && !v->half) {
+        v->read = dls_net_of_bytes(net, &v->shape, v->read, net->element_bytes);
+        v->half = true;
+    }
+    return v->read;
 }
 
 tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_in, dls_tensor out,

@@ -3,35 +3,7 @@
  * Gradients: the tape is played back, and every record leaves the operations that TensorFlow's
  * gradient functions would.
  */
-#include "workload/graph/net_impl.h"
-
-typedef struct ctx {
-    dls_net *net;
-    const tape_rec *rec;
-    int32_t dy;          /* gradient of the output */
-    const dls_tensor *x; /* the record's inputs */
-} ctx;
-
-/* Shape arithmetic: touches no data. */
-static int32_t view(dls_net *net, dls_op_kind kind, const dls_shape *shape, const int32_t *in,
-                    int n)
-{
-    const net_work work = {.shape = *shape, .element_bytes = net->element_bytes};
-    return dls_net_emit(net, kind, &work, in, n);
-}
-
-static const net_tensor *input(const ctx *c, int i)
-{
-    return &c->net->tensors[c->x[i]];
-}
-
-static void give(const ctx *c, int i, int32_t node)
-{
-    net_tensor *t = &c->net->tensors[c->x[i]];
-    if (t->needs_grad) {
-        dls_net_add_grad(c->net, &t->grads, node);
-    }
-}
+#include "workload/graph/net_grad.h"
 
 /* Inside a loop the gradients of all steps are added up. */
 static void give_var(const ctx *c, int i, int32_t node)
@@ -43,11 +15,13 @@ static void give_var(const ctx *c, int i, int32_t node)
         node = emit(net, DLS_OP_ADD, &var->shape, 2 * b, (double)dls_shape_size(&var->shape), &node,
                     1);
     }
+    if (var->half && c->rec->op <= TAPE_BIAS) { /* back to 32 bits */
+        node = dls_net_of_bytes(net, &var->shape, node, 4);
+    }
     dls_net_add_grad(net, &var->grads, node);
 }
 
-/* The sum of a list of gradients: -1 if it is empty. */
-static int32_t sum(dls_net *net, int32_t list, const dls_shape *shape)
+int32_t dls_net_sum(dls_net *net, int32_t list, const dls_shape *shape)
 {
     if (net->status != DLS_OK || list < 0) {
         return -1;
@@ -312,99 +286,6 @@ static void grad_softmax(const ctx *c)
     give(c, 0, emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){sub, y}, 2));
 }
 
-/* ---- moving and pooling ---------------------------------------------------------------------- */
-
-static void grad_concat(const ctx *c)
-{
-    dls_net *net = c->net;
-    const dls_shape dims = {.dim = {input(c, 0)->shape.n}, .n = 1};
-    const int32_t axis = dls_net_const(net, 0);
-    const int32_t offset = view(net, DLS_OP_CONCAT_OFFSET, &dims, &axis, 1);
-    for (int i = 0; i < c->rec->n_in; i++) {
-        if (input(c, i)->needs_grad) {
-            const dls_shape part = input(c, i)->shape;
-            give(c, i,
-                 emit(net, DLS_OP_SLICE, &part, bytes_of(net, &part), 0, (int32_t[]){c->dy, offset},
-                      2));
-        }
-    }
-}
-
-/* The parts' gradients side by side; zeros for a part that nobody used. */
-static void grad_split(const ctx *c)
-{
-    dls_net *net = c->net;
-    const dls_shape in = input(c, 0)->shape;
-    int32_t grads[DLS_NET_INPUTS];
-    for (int i = 0; i < c->rec->n_out; i++) {
-        const net_tensor *part = &net->tensors[c->rec->out + i];
-        const dls_shape shape = part->shape;
-        grads[i] = part->grads >= 0 ? sum(net, part->grads, &shape)
-                                    : emit(net, DLS_OP_ZEROS_LIKE, &shape, 0, 0, &c->rec->node, 1);
-    }
-    grads[c->rec->n_out] = dls_net_const(net, 0);
-    give(c, 0, emit(net, DLS_OP_CONCAT, &in, bytes_of(net, &in), 0, grads, c->rec->n_out + 1));
-}
-
-static void grad_first(const ctx *c)
-{
-    const dls_shape in = input(c, 0)->shape;
-    const dls_shape out = c->net->tensors[c->rec->out].shape;
-    const int32_t begin = dls_net_const(c->net, in.n);
-    give(c, 0,
-         emit(c->net, DLS_OP_STRIDED_SLICE_GRAD, &in, bytes_of(c->net, &out), 0,
-              (int32_t[]){c->dy, begin}, 2));
-}
-
-static void grad_pool(const ctx *c)
-{
-    dls_net *net = c->net;
-    const dls_shape in = input(c, 0)->shape;
-    const int64_t out = bytes_of(net, &net->tensors[c->rec->out].shape);
-    const double n = (double)dls_shape_size(&in);
-    if (c->rec->kind == DLS_OP_MAX_POOL) {
-        give(c, 0,
-             emit(net, DLS_OP_MAX_POOL_GRAD, &in, bytes_of(net, &in) + 2 * out, n,
-                  (int32_t[]){input(c, 0)->node, c->rec->node, c->dy}, 3));
-    } else {
-        const int32_t dims = dls_net_const(net, in.n);
-        give(c, 0, emit(net, DLS_OP_AVG_POOL_GRAD, &in, out, n, (int32_t[]){dims, c->dy}, 2));
-    }
-}
-
-static void grad_mean(const ctx *c)
-{
-    dls_net *net = c->net;
-    const dls_shape in = input(c, 0)->shape;
-    const int32_t multiples = dls_net_const(net, in.n);
-    const int32_t count = dls_net_const(net, 0);
-    const int64_t b = bytes_of(net, &in);
-    const int32_t tile =
-        emit(net, DLS_OP_TILE, &in, bytes_of(net, &net->tensors[c->rec->out].shape), 0,
-             (int32_t[]){c->dy, multiples}, 2);
-    give(c, 0,
-         emit(net, DLS_OP_REAL_DIV, &in, b, (double)dls_shape_size(&in), (int32_t[]){tile, count},
-              2));
-}
-
-static void grad_reshape(const ctx *c)
-{
-    const dls_shape in = input(c, 0)->shape;
-    const int32_t dims = dls_net_const(c->net, in.n);
-    give(c, 0, view(c->net, DLS_OP_RESHAPE, &in, (int32_t[]){c->dy, dims}, 2));
-}
-
-static void grad_transpose(const ctx *c)
-{
-    const dls_shape in = input(c, 0)->shape;
-    const dls_shape dims = {.dim = {in.n}, .n = 1};
-    const int32_t perm = dls_net_const(c->net, in.n);
-    const int32_t inverse = view(c->net, DLS_OP_INVERT_PERMUTATION, &dims, &perm, 1);
-    give(c, 0,
-         emit(c->net, DLS_OP_TRANSPOSE, &in, bytes_of(c->net, &in), 0, (int32_t[]){c->dy, inverse},
-              2));
-}
-
 /* ---- tables, loops, loss --------------------------------------------------------------------- */
 
 /* Rows that were looked up several times are added; the result is dense unless the optimiser can
@@ -532,17 +413,17 @@ static const grad_fn grads[] = {
     [TAPE_ADD] = grad_binary,
     [TAPE_MUL] = grad_binary,
     [TAPE_SCALE] = grad_scale,
-    [TAPE_CONCAT] = grad_concat,
-    [TAPE_SPLIT] = grad_split,
-    [TAPE_FIRST] = grad_first,
-    [TAPE_POOL] = grad_pool,
-    [TAPE_MEAN] = grad_mean,
+    [TAPE_CONCAT] = dls_net_grad_concat,
+    [TAPE_SPLIT] = dls_net_grad_split,
+    [TAPE_FIRST] = dls_net_grad_first,
+    [TAPE_POOL] = dls_net_grad_pool,
+    [TAPE_MEAN] = dls_net_grad_mean,
     [TAPE_DROPOUT] = grad_dropout,
     [TAPE_SOFTMAX] = grad_softmax,
     [TAPE_PASS] = grad_pass,
     [TAPE_CAST] = grad_cast,
-    [TAPE_RESHAPE] = grad_reshape,
-    [TAPE_TRANSPOSE] = grad_transpose,
+    [TAPE_RESHAPE] = dls_net_grad_reshape,
+    [TAPE_TRANSPOSE] = dls_net_grad_transpose,
     [TAPE_LOSS] = grad_loss,
     [TAPE_LOOP_READ] = grad_loop_read,
     [TAPE_LOOP_END] = grad_loop_end,
@@ -569,7 +450,7 @@ static int32_t seed(dls_net *net, const tape_rec *rec)
         return rec->node;
     }
     const dls_shape shape = net->tensors[rec->out].shape;
-    return sum(net, net->tensors[rec->out].grads, &shape);
+    return dls_net_sum(net, net->tensors[rec->out].grads, &shape);
 }
 
 void dls_net_backward(dls_net *net)

@@ -30,6 +30,7 @@ typedef struct net_var {
     int32_t layer;
     int32_t grads;
     bool decay;
+    bool half; /* read is a copy in 16 bits, which PyTorch makes for products alone */
     int64_t sparse_rows; /* > 0: only so many rows change per step */
 } net_var;
 
@@ -168,6 +169,10 @@ int32_t dls_net_const(dls_net *net, int64_t n);
 void dls_net_edge(dls_net *net, int32_t from, int32_t to, bool control);
 dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bool needs_grad);
 int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay);
+/* A variable or its gradient, of 4 bytes or of the net's, as one of the other. */
+int32_t dls_net_of_bytes(dls_net *net, const dls_shape *shape, int32_t node, int32_t bytes);
+/* What a product or a convolution, or the bias of one, reads of a variable. */
+int32_t dls_net_weight(dls_net *net, int32_t var);
 /* A new record on the tape, zeroed but for layer and repeat; NULL after an error. */
 tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_in, dls_tensor out,
                          int n_out);
@@ -221,6 +226,8 @@ static inline int32_t extent(int64_t in, int32_t kernel, int32_t stride, int32_t
                                          : (in + 2 * (int64_t)pad - kernel) / stride + 1);
 }
 
+/* Bytes of the places in which a pool that PyTorch runs found its results. */
+int64_t dls_net_places(const dls_net *net, int32_t kind, const dls_shape *pooled);
 /* Gradients and updates, called by dls_net_finish. */
 void dls_net_backward(dls_net *net);
 void dls_net_update(dls_net *net);

@@ -8,6 +8,12 @@
 
 /* ---- pooling and moving ---------------------------------------------------------------------- */
 
+/* With each of the greatest PyTorch writes down, in 64 bits, where it stood. */
+int64_t dls_net_places(const dls_net *net, int32_t kind, const dls_shape *pooled)
+{
+    return dls_net_eager(net) && kind == DLS_OP_MAX_POOL ? 8 * dls_shape_size(pooled) : 0;
+}
+
 dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
                         int32_t stride, int32_t pad)
 {
@@ -21,7 +27,7 @@ dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t ke
         dls_net_fail(net, "the pooling window does not fit in the image");
     }
     const int32_t node =
-        emit(net, kind, &shape, bytes_of(net, &in),
+        emit(net, kind, &shape, bytes_of(net, &in) + dls_net_places(net, kind, &shape),
              (double)dls_shape_size(&shape) * kernel * kernel, &at(net, x)->node, 1);
     return record1(net, TAPE_POOL, kind, x, &shape, node, NULL);
 }

@@ -62,10 +62,11 @@ static dls_tensor add_bias(dls_net *net, dls_tensor x, bool joined)
     if (var < 0) {
         return -1;
     }
-    const int32_t node = joined ? at(net, x)->node
-                                : emit(net, DLS_OP_BIAS_ADD, &shape, bytes_of(net, &shape),
-                                       (double)dls_shape_size(&shape),
-                                       (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
+    const int32_t read = dls_net_weight(net, var);
+    const int32_t node =
+        joined ? at(net, x)->node
+               : emit(net, DLS_OP_BIAS_ADD, &shape, bytes_of(net, &shape),
+                      (double)dls_shape_size(&shape), (int32_t[]){at(net, x)->node, read}, 2);
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_BIAS, DLS_OP_BIAS_ADD, x, &shape, node, &rec);
     if (rec) {
@@ -125,7 +126,7 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
                            .flops = dls_work_product(&d),
                            .dims = &d};
     const int32_t node =
-        dls_net_emit(net, kind, &work, (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
+        dls_net_emit(net, kind, &work, (int32_t[]){at(net, x)->node, dls_net_weight(net, var)}, 2);
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_CONV, kind, x, &shape, node, &rec);
     if (rec) {
@@ -155,7 +156,7 @@ static dls_tensor matmul(dls_net *net, dls_tensor x, int32_t var, int64_t n, boo
                            .flops = dls_work_product(&d),
                            .dims = &d};
     const int32_t node = dls_net_emit(net, DLS_OP_MATMUL, &work,
-                                      (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
+                                      (int32_t[]){at(net, x)->node, dls_net_weight(net, var)}, 2);
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_MATMUL, DLS_OP_MATMUL, x, &shape, node, &rec);
     if (rec) {
@@ -242,8 +243,20 @@ static void moving_averages(dls_net *net, int32_t node, int64_t width)
     }
 }
 
-/* Reads its input twice: once for the moments. PyTorch's kernel of a layer norm finds a row in the
- * cache the second time. */
+/* PyTorch's kernels keep the averages. Beside them one counts the batches, and those that are not
+ * cuDNN's, which has none for bf16, finish their sums in one and clear counters in two, there and
+ * back. */
+static void beside_batch_norm(dls_net *net, int32_t node, int64_t width)
+{
+    const int more = net->g->info.numeric == DLS_NUMERIC_BF16 ? 3 : 0;
+    const dls_shape shape = {.dim = {width}, .n = 1}, count = {.n = 0};
+    for (int i = 0; i < 1 + more && !(net->runner & DLS_RUN_FORWARD); i++) {
+        emit(net, DLS_OP_ADD, i == 0 ? &count : &shape, 0, 1, &node, 1);
+    }
+}
+
+/* Reads its input twice: once for the moments, which a forward pass alone does not make. PyTorch's
+ * kernel of a layer norm finds a row in the cache the second time. */
 static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, bool groups)
 {
     x = dls_net_at_width(net, x, kind != DLS_OP_BATCH_NORM, CAST_APART);
@@ -256,7 +269,9 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, 
     }
     const int32_t in[3] = {at(net, x)->node, net->vars[gamma].read,
                            bias ? net->vars[beta].read : -1};
-    const int reads = net->runner != DLS_RUN_GRAPH && kind == DLS_OP_LAYER_NORM && !groups ? 1 : 2;
+    const bool batch = kind == DLS_OP_BATCH_NORM, eager = dls_net_eager(net);
+    const bool known = batch && net->runner & DLS_RUN_FORWARD;
+    const int reads = known || (eager && kind == DLS_OP_LAYER_NORM && !groups) ? 1 : 2;
     const int32_t node = emit(net, kind, &shape, reads * bytes_of(net, &shape),
                               DLS_WORK_NORM * (double)dls_shape_size(&shape), in, bias ? 3 : 2);
     tape_rec *rec;
@@ -266,8 +281,8 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, 
         rec->var[1] = beta;
         net->tensors[out].needs_grad = true;
     }
-    if (kind == DLS_OP_BATCH_NORM) {
-        moving_averages(net, node, width.dim[0]);
+    if (batch) {
+        (eager ? beside_batch_norm : moving_averages)(net, node, width.dim[0]);
     }
     return out;
 }

@@ -58,13 +58,9 @@ static int32_t gradient(dls_net *net, const net_var *var, const dls_shape *shape
         }
         parts[n_parts++] = net->grads[i].node;
     }
-    if (net->element_bytes < 4) {
-        const net_work cast = {.shape = *shape,
-                               .element_bytes = 4,
-                               .read_bytes = n * net->element_bytes,
-                               .write_bytes = 4 * n};
+    if (net->element_bytes < 4 && !dls_net_eager(net)) {
         for (int i = 0; i < n_parts; i++) {
-            parts[i] = dls_net_emit(net, DLS_OP_CAST, &cast, &parts[i], 1);
+            parts[i] = dls_net_of_bytes(net, shape, parts[i], 4);
         }
     }
     if (net->decay && var->decay) {

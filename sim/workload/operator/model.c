@@ -311,9 +311,15 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     return rates->derate * (fmax(compute, memory) + k->repeats * rates->launch_s);
 }
 
+/* PyTorch's optimisers go over all parameters once an operation: with momentum a product (2 numbers
+ * moved) and two sums (3); AdamW's decay, two means (3, 2 and 3), root, quotient, sum (2) and step (4). */
 double dls_update_bytes(const dls_workload *w)
 {
-    return WORD_BYTES * dls_optimiser_moved(w->optimiser) * w->params;
+    const double moved = w->process > 0 && w->optimiser == DLS_OPTIMISER_MOMENTUM ? 8
+                         : w->process > 0 && w->optimiser == DLS_OPTIMISER_ADAM
+                             ? 20
+                             : dls_optimiser_moved(w->optimiser);
+    return WORD_BYTES * moved * w->params;
 }
 
 double dls_update_runs(const dls_workload *w)

@@ -105,7 +105,7 @@ typedef struct dls_workload {
     double params;       /* their sum */
     double activations;  /* elements kept for the backward pass, per sample */
     double kept;         /* of graphs: the most that live at once (alive.h); activations are all */
-    double process;      /* bytes that its process holds beside, workspace too; 0: TensorFlow's */
+    double process; /* bytes that PyTorch's process holds beside, workspace too; 0: TensorFlow */
     double largest;      /* of graphs: the largest result */
     double shared;       /* of graphs in parts: what GPUs add up in a step, per sample */
     double stream;       /* of graphs: what the last norm writes, which layers hand on */
