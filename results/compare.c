@@ -10,18 +10,7 @@
 #include "results/json_out.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-static int label_width(const dls_compare_run *runs, size_t n)
-{
-    size_t width = 10;
-    for (size_t i = 0; i < n; i++) {
-        const size_t len = strlen(runs[i].label);
-        width = len > width ? len : width;
-    }
-    return width < 60 ? (int)width : 60;
-}
 
 /* Two lines per run but the first: values, and below them the ratios to the first run. */
 static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int part, int n_figures,
@@ -44,11 +33,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
             const double r =
                 dls_figure_ratio(dls_figure_value(&dls_figures[k], runs[i].summary, part),
                                  dls_figure_value(&dls_figures[k], runs[0].summary, part));
-            if (isnan(r)) {
-                fprintf(out, "  %10s", "-");
-            } else {
-                fprintf(out, "  %9.3fx", r);
-            }
+            dls_figure_ratio_cell(out, r);
         }
         fputc('\n', out);
     }
@@ -57,10 +42,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
 static void print_head(FILE *out, const char *title, int n_figures, int width)
 {
     fprintf(out, "%-*s  %9s", width, title, "completed");
-    for (int k = 0; k < n_figures; k++) {
-        fprintf(out, "  %10s", dls_figures[k].title);
-    }
-    fputc('\n', out);
+    dls_figure_heads(out, n_figures);
 }
 
 void dls_compare_print(FILE *out, const dls_compare_run *runs, size_t n)
@@ -68,9 +50,9 @@ void dls_compare_print(FILE *out, const dls_compare_run *runs, size_t n)
     if (n == 0) {
         return;
     }
-    const int width = label_width(runs, n);
-    int shown = DLS_PLAIN_FIGURES;
+    int shown = DLS_PLAIN_FIGURES, width = 10;
     for (size_t i = 0; i < n; i++) {
+        width = dls_label_width(runs[i].label, width);
         shown = runs[i].summary->has_world ? DLS_FIGURES : shown;
     }
     print_head(out, "run", shown, width);
@@ -94,28 +76,19 @@ void dls_compare_print(FILE *out, const dls_compare_run *runs, size_t n)
 
 dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n, dls_error *err)
 {
-    json_object *top = json_object_new_object(), *list = json_object_new_array();
-    if (!top || !list) {
-        json_object_put(top);
-        json_object_put(list);
-        return dls_nomem(err, "JSON", 0);
-    }
-    json_object_object_add(top, "runs", list);
+    json_object *top = json_object_new_object(), *list = dls_json_list(top, "runs");
     for (size_t i = 0; i < n; i++) {
         const char *sha = runs[i].trace_sha256;
-        json_object *run = json_object_new_object(), *ratios = json_object_new_object();
-        json_object_object_add(run, "label", dls_json_utf8(runs[i].label));
-        json_object_object_add(run, "trace_sha256", json_object_new_string(sha ? sha : ""));
+        json_object *run = dls_json_next(list);
+        DLS_JSON(run, "label", runs[i].label, "trace_sha256", sha ? sha : "");
+        json_object *ratios = dls_json_object(run, "ratio");
         for (int k = 0; k < DLS_FIGURES; k++) {
             const double r =
                 dls_figure_ratio(dls_figure_value(&dls_figures[k], runs[i].summary, 0),
                                  dls_figure_value(&dls_figures[k], runs[0].summary, 0));
-            json_object_object_add(ratios, dls_figures[k].name, dls_json_number(r));
+            dls_json_real(ratios, dls_figures[k].name, r);
         }
-        json_object_object_add(run, "ratio", ratios);
-        json_object_object_add(run, "summary", dls_json_summary(runs[i].summary));
-        json_object_array_add(list, run);
+        dls_json_summary(dls_json_object(run, "summary"), runs[i].summary);
     }
     return dls_json_print(out, top, err);
 }
-

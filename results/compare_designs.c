@@ -221,16 +221,6 @@ static dls_status check_baselines(const set *s, dls_error *err)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int width_of_labels(const set *s)
-{
-    size_t width = 20;
-    for (size_t d = 0; d < s->n_designs; d++) {
-        const size_t len = n_runs(s, d) ? strlen(label_of(s, d)) : 0;
-        width = len > width ? len : width;
-    }
-    return width < 60 ? (int)width : 60;
-}
-
 /* Half widths, as parts of the means. */
 static void print_widths(FILE *out, const set *s, size_t design, int width)
 {
@@ -257,11 +247,7 @@ static void print_ratios(FILE *out, const set *s, size_t design, size_t base, co
     for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
         widths = widths || e.n > 1;
-        if (e.n == 0) {
-            fprintf(out, "  %10s", "-");
-        } else {
-            fprintf(out, "  %9.3fx", mean_of(&e));
-        }
+        dls_figure_ratio_cell(out, mean_of(&e));
     }
     fputc('\n', out);
     if (!widths) {
@@ -312,17 +298,15 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, 
     DLS_TRY(set_init(&s, runs, n, options, err));
     const dls_status status = check_baselines(&s, err);
     if (status == DLS_OK) {
-        const int width = width_of_labels(&s);
+        int width = 20;
         bool several = false;
         s.shown = DLS_PLAIN_FIGURES;
         for (size_t i = 0; i < n; i++) {
+            width = dls_label_width(runs[i].run.label, width);
             s.shown = runs[i].run.summary->has_world ? DLS_FIGURES : s.shown;
         }
         fprintf(out, "%-*s  %5s", width, "design", "runs");
-        for (int f = 0; f < s.shown; f++) {
-            fprintf(out, "  %10s", dls_figures[f].title);
-        }
-        fputc('\n', out);
+        dls_figure_heads(out, s.shown);
         for (size_t d = 0; d < s.n_designs; d++) {
             if (n_runs(&s, d) > 0) {
                 print_design(out, &s, d, width);
@@ -342,18 +326,14 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, 
 
 static void add_estimate(json_object *to, int figure, const estimate *e)
 {
-    json_object *obj = json_object_new_object();
-    json_object_object_add(obj, "mean", dls_json_number(mean_of(e)));
-    json_object_object_add(obj, "half_width", dls_json_number(half_width(e)));
-    json_object_object_add(to, dls_figures[figure].name, obj);
+    DLS_JSON(dls_json_object(to, dls_figures[figure].name), "mean", mean_of(e), "half_width",
+             half_width(e));
 }
 
-static json_object *design_json(const set *s, size_t design)
+static void add_design(json_object *to, const set *s, size_t design)
 {
-    json_object *obj = json_object_new_object(), *figures = json_object_new_object(),
-                *ratios = json_object_new_array();
-    json_object_object_add(obj, "label", dls_json_utf8(label_of(s, design)));
-    json_object_object_add(obj, "runs", json_object_new_int64((int64_t)n_runs(s, design)));
+    DLS_JSON(to, "label", label_of(s, design), "runs", n_runs(s, design));
+    json_object *figures = dls_json_object(to, "figures"), *ratios = dls_json_list(to, "ratios");
     for (int f = 0; f < DLS_FIGURES; f++) {
         const estimate e = estimate_of(s, design, f);
         add_estimate(figures, f, &e);
@@ -364,36 +344,14 @@ static json_object *design_json(const set *s, size_t design)
         if (base == s->n_designs) {
             continue;
         }
-        json_object *one = json_object_new_object(), *values = json_object_new_object();
+        json_object *one = dls_json_next(ratios);
+        DLS_JSON(one, "baseline", name, "label", label_of(s, base));
+        json_object *values = dls_json_object(one, "figures");
         for (int f = 0; f < DLS_FIGURES; f++) {
             const estimate e = ratio_of(s, design, base, f);
             add_estimate(values, f, &e);
         }
-        json_object_object_add(one, "baseline", dls_json_utf8(name));
-        json_object_object_add(one, "label", dls_json_utf8(label_of(s, base)));
-        json_object_object_add(one, "figures", values);
-        json_object_array_add(ratios, one);
     }
-    json_object_object_add(obj, "figures", figures);
-    json_object_object_add(obj, "ratios", ratios);
-    return obj;
-}
-
-static dls_status print_json(FILE *out, const set *s, dls_error *err)
-{
-    json_object *top = json_object_new_object(), *list = json_object_new_array();
-    if (!top || !list) {
-        json_object_put(top);
-        json_object_put(list);
-        return dls_nomem(err, "JSON", 0);
-    }
-    json_object_object_add(top, "designs", list);
-    for (size_t d = 0; d < s->n_designs; d++) {
-        if (n_runs(s, d) > 0) {
-            json_object_array_add(list, design_json(s, d));
-        }
-    }
-    return dls_json_print(out, top, err);
 }
 
 dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,
@@ -402,5 +360,11 @@ dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, s
     DLS_OWN(set_fini) set s = {0};
     DLS_TRY(set_init(&s, runs, n, options, err));
     DLS_TRY(check_baselines(&s, err));
-    return print_json(out, &s, err);
+    json_object *top = json_object_new_object(), *list = dls_json_list(top, "designs");
+    for (size_t d = 0; d < s.n_designs; d++) {
+        if (n_runs(&s, d) > 0) {
+            add_design(dls_json_next(list), &s, d);
+        }
+    }
+    return dls_json_print(out, top, err);
 }

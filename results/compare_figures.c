@@ -67,3 +67,26 @@ void dls_figure_cell(FILE *out, const dls_figure *f, double value)
     }
     fprintf(out, "  %10s", text);
 }
+
+void dls_figure_ratio_cell(FILE *out, double ratio)
+{
+    if (isnan(ratio)) {
+        fprintf(out, "  %10s", "-");
+    } else {
+        fprintf(out, "  %9.3fx", ratio);
+    }
+}
+
+void dls_figure_heads(FILE *out, int n)
+{
+    for (int k = 0; k < n; k++) {
+        fprintf(out, "  %10s", dls_figures[k].title);
+    }
+    fputc('\n', out);
+}
+
+int dls_label_width(const char *label, int width)
+{
+    const size_t len = strlen(label);
+    return len < 60 ? (int)len > width ? (int)len : width : 60;
+}

@@ -5,87 +5,65 @@
 #include "results/json_out.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-static json_object *field_json(const dls_field *f, const void *base)
+static void add_field(json_object *to, const dls_field *f, const void *base)
 {
-    const char *p = (const char *)base + f->offset;
+    const void *at = (const char *)base + f->offset;
     switch (f->type) {
-    case DLS_FIELD_I64: {
-        int64_t value;
-        memcpy(&value, p, sizeof value);
-        return json_object_new_int64(value);
-    }
-    case DLS_FIELD_U64: {
-        uint64_t value;
-        memcpy(&value, p, sizeof value);
-        return json_object_new_uint64(value);
-    }
-    case DLS_FIELD_F64: {
-        double value;
-        memcpy(&value, p, sizeof value);
-        return dls_json_number(value);
-    }
+    case DLS_FIELD_I64:
+    case DLS_FIELD_U64: /* counts */
+        dls_json_int(to, f->name, *(const int64_t *)at);
+        break;
+    case DLS_FIELD_F64:
+        dls_json_real(to, f->name, *(const double *)at);
+        break;
     case DLS_FIELD_BOOL:
-        return json_object_new_boolean(*p != 0);
-    case DLS_FIELD_KIND: {
-        dls_part_kind value;
-        memcpy(&value, p, sizeof value);
-        return json_object_new_string(dls_part_kind_name(value));
-    }
+        dls_json_bool(to, f->name, *(const bool *)at);
+        break;
+    case DLS_FIELD_KIND:
+        dls_json_text(to, f->name, dls_part_kind_name(*(const dls_part_kind *)at));
+        break;
     case DLS_FIELD_TEXT:
-        return dls_json_utf8(p);
-    default:
-        return NULL; /* no struct that is printed has the other types */
+        dls_json_text(to, f->name, at);
+        break;
+    default: /* no struct that is printed has the other types */
+        break;
     }
 }
 
-void dls_json_add_fields(json_object *to, const dls_field *fields, size_t n, const void *base)
+static void add_fields(json_object *to, const dls_field *fields, size_t n, const void *base)
 {
     for (size_t i = 0; i < n; i++) {
-        json_object_object_add(to, fields[i].name, field_json(&fields[i], base));
+        add_field(to, &fields[i], base);
     }
 }
 
-json_object *dls_json_summary(const dls_summary *s)
+void dls_json_summary(json_object *to, const dls_summary *s)
 {
-    json_object *obj = json_object_new_object(), *parts = json_object_new_array();
-    if (!obj || !parts) {
-        json_object_put(obj);
-        json_object_put(parts);
-        return NULL;
-    }
-    const uint64_t digests[] = {s->digest, s->history_digest};
-    static const char *const names[] = {"digest", "history_digest"};
-    for (int i = 0; i < 2; i++) {
-        char text[17];
-        snprintf(text, sizeof text, "%016" PRIx64, digests[i]);
-        json_object_object_add(obj, names[i], json_object_new_string(text));
-    }
-    dls_json_add_fields(obj, dls_summary_fields, dls_summary_n_fields, s);
+    char digest[17], history[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
+    snprintf(history, sizeof history, "%016" PRIx64, s->history_digest);
+    dls_json_text(to, "digest", digest);
+    dls_json_text(to, "history_digest", history);
+    add_fields(to, dls_summary_fields, dls_summary_n_fields, s);
     for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
         const dls_summary_group *g = &dls_summary_groups[k];
         const void *values = dls_summary_group_of(s, k);
         if (values) {
-            json_object *group = json_object_new_object();
-            dls_json_add_fields(group, g->fields, g->n_fields, values);
-            json_object_object_add(obj, g->name, group);
+            add_fields(dls_json_object(to, g->name), g->fields, g->n_fields, values);
         }
     }
+    json_object *parts = dls_json_list(to, "parts");
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
-        json_object *part = json_object_new_object();
-        if (part && s->part[p].jobs > 0) {
-            dls_json_add_fields(part, dls_part_fields, dls_part_n_fields, &s->part[p]);
-            json_object_array_add(parts, part);
-        } else {
-            json_object_put(part);
+        if (s->part[p].jobs > 0) {
+            add_fields(dls_json_next(parts), dls_part_fields, dls_part_n_fields, &s->part[p]);
         }
     }
-    json_object_object_add(obj, "parts", parts);
-    return obj;
 }
 
 dls_status dls_summary_json(FILE *out, const dls_summary *s, dls_error *err)
 {
-    return dls_json_print(out, dls_json_summary(s), err);
+    json_object *top = json_object_new_object();
+    dls_json_summary(top, s);
+    return dls_json_print(out, top, err);
 }
