@@ -11,59 +11,44 @@
 
 #define FORMAT "dlsim-measured"
 #define FORMAT_VERSION 1
-#define REASON 160
+#define WIDTH 160 /* of a text */
 
 typedef struct saved {
     const dls_verdicts *v;
     const char *command;
 } saved;
 
-typedef void (*text_of)(const dls_verdicts *v, size_t i, char *out);
+enum text { MODEL, GPU, PRECISION, GROUP, NAME, REASON, LEFT_OUT };
 
-static void model_of(const dls_verdicts *v, size_t i, char *out)
+static const char *text_of(const dls_verdicts *v, enum text which, size_t i)
 {
-    snprintf(out, REASON, "%s", v->steps->row[i].model);
+    switch (which) {
+    case MODEL:
+        return v->steps->row[i].model;
+    case GPU:
+        return v->steps->row[i].gpu;
+    case PRECISION:
+        return dls_numeric_name((int)v->steps->row[i].numeric);
+    case GROUP:
+        return dls_strdict_get(&v->groups, v->group_of[i]);
+    case NAME:
+        return dls_verdicts_group_name(v, i);
+    case REASON:
+        return dls_strdict_get(&v->reasons, (int32_t)i);
+    default:
+        return v->steps->bad.at[i].text;
+    }
 }
 
-static void gpu_of(const dls_verdicts *v, size_t i, char *out)
-{
-    snprintf(out, REASON, "%s", v->steps->row[i].gpu);
-}
-
-static void group_of(const dls_verdicts *v, size_t i, char *out)
-{
-    snprintf(out, REASON, "%s", dls_strdict_get(&v->groups, v->group_of[i]));
-}
-
-static void precision_of(const dls_verdicts *v, size_t i, char *out)
-{
-    snprintf(out, REASON, "%s", dls_numeric_name((int)v->steps->row[i].numeric));
-}
-
-static void reason_of(const dls_verdicts *v, size_t i, char *out)
-{
-    snprintf(out, REASON, "%s", dls_strdict_get(&v->reasons, (int32_t)i));
-}
-
-static void name_of(const dls_verdicts *v, size_t i, char *out)
-{
-    snprintf(out, REASON, "%s", dls_verdicts_group_name(v, i));
-}
-
-static void left_out_of(const dls_verdicts *v, size_t i, char *out)
-{
-    snprintf(out, REASON, "%.159s", v->steps->bad.at[i].text);
-}
-
-static dls_status put_texts(hid_t at, const char *name, const dls_verdicts *v, size_t n,
-                            text_of text, dls_error *err)
+static dls_status put_texts(hid_t at, const char *name, const dls_verdicts *v, enum text which,
+                            size_t n, dls_error *err)
 {
     DLS_FREED char *all = NULL;
-    DLS_TRY(dls_alloc_array(&all, n + 1, REASON, name, err));
+    DLS_TRY(dls_alloc_array(&all, n + 1, WIDTH, name, err));
     for (size_t i = 0; i < n; i++) {
-        text(v, i, all + i * REASON);
+        snprintf(all + i * WIDTH, WIDTH, "%.*s", WIDTH - 1, text_of(v, which, i));
     }
-    return dls_h5_put_strings(at, name, all, n, REASON, err);
+    return dls_h5_put_strings(at, name, all, n, WIDTH, err);
 }
 
 /* Numbers of rows: those of the question, and what was measured. */
@@ -128,13 +113,13 @@ static dls_status put_group(hid_t file, const char *name, const dls_verdicts *v,
     DLS_TRY(dls_h5_put_group(file, name, &at, err));
     if (!rows) {
         DLS_TRY(put_errors(at, v, numbers, err));
-        return put_texts(at, "name", v, v->n_groups, name_of, err);
+        return put_texts(at, "name", v, NAME, v->n_groups, err);
     }
     DLS_TRY(put_numbers(at, v, numbers, err));
-    DLS_TRY(put_texts(at, "model", v, n, model_of, err));
-    DLS_TRY(put_texts(at, "gpu", v, n, gpu_of, err));
-    DLS_TRY(put_texts(at, "precision", v, n, precision_of, err));
-    return put_texts(at, "group", v, n, group_of, err);
+    DLS_TRY(put_texts(at, "model", v, MODEL, n, err));
+    DLS_TRY(put_texts(at, "gpu", v, GPU, n, err));
+    DLS_TRY(put_texts(at, "precision", v, PRECISION, n, err));
+    return put_texts(at, "group", v, GROUP, n, err);
 }
 
 static dls_status put(hid_t file, const void *what, dls_error *err)
@@ -151,8 +136,8 @@ static dls_status put(hid_t file, const void *what, dls_error *err)
     DLS_TRY(dls_h5_put_text(file, "sources", sources, err));
     DLS_TRY(put_group(file, "steps", v, true, err));
     DLS_TRY(put_group(file, "groups", v, false, err));
-    DLS_TRY(put_texts(file, "reasons", v, v->reasons.n, reason_of, err));
-    return put_texts(file, "left_out", v, v->steps->bad.n, left_out_of, err);
+    DLS_TRY(put_texts(file, "reasons", v, REASON, v->reasons.n, err));
+    return put_texts(file, "left_out", v, LEFT_OUT, v->steps->bad.n, err);
 }
 
 dls_status dls_verdicts_save(const dls_verdicts *v, const char *path, const char *command,
