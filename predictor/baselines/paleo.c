@@ -49,8 +49,9 @@ dls_status dls_paleo_calibrate(const dls_pointset *set, dls_paleo *paleo, dls_er
         size_t n = 0;
         for (size_t i = 0; i < set->n; i++) {
             const dls_point *p = &set->point[i];
-            if (p->role == DLS_POINT_CALIBRATE && p->n_gpus == 1 && dls_point_tuned(p) &&
-                strcmp(p->gpu, "K80") != 0 && (int)p->numeric == numeric) {
+            if (p->role == DLS_POINT_CALIBRATE && p->n_gpus == 1 &&
+                dls_point_places[p->source].tuned && strcmp(p->gpu, "K80") != 0 &&
+                (int)p->numeric == numeric) {
                 sum +=
                     log(peak_s(set->of[i], set->gpu[i], p->numeric, p->batch) / (p->step_ms / 1e3));
                 n++;

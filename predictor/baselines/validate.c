@@ -50,99 +50,70 @@ static bool fitted(const dls_point *p)
 
 static bool tuned_one(const dls_point *p)
 {
-    return p->n_gpus == 1 && dls_point_tuned(p);
+    return p->n_gpus == 1 && dls_point_places[p->source].tuned;
 }
 
-static bool one_fp32(const dls_point *p)
-{
-    return tuned_one(p) && p->numeric == DLS_NUMERIC_FP32 && fitted(p);
-}
+#define FROM(source) (1u << DLS_POINT_##source)
+#define TUNED 0
+#define FP32 (1u << DLS_NUMERIC_FP32)
+#define TF32 (1u << DLS_NUMERIC_TF32)
+#define UNITS (~FP32) /* of matrices */
 
-static bool one_matrix_units(const dls_point *p)
-{
-    return tuned_one(p) && p->numeric != DLS_NUMERIC_FP32 && fitted(p);
-}
+/* Points that belong together; sources 0: tuned benchmarks; numerics 0, model NULL: all. */
+typedef struct group {
+    unsigned sources, numerics;
+    enum { ANY, ONE, SEVERAL } gpus;
+    enum { EITHER, FITTED, LEFT_OUT } factors; /* of the GPU */
+    const char *model;
+} group;
 
-static bool one_tf32(const dls_point *p)
+static bool holds(const group *g, const dls_point *p)
 {
-    return one_matrix_units(p) && p->numeric == DLS_NUMERIC_TF32;
-}
-
-static bool one_left_out(const dls_point *p)
-{
-    return tuned_one(p) && !fitted(p);
-}
-
-static bool one_left_out_fp32(const dls_point *p)
-{
-    return one_left_out(p) && p->numeric == DLS_NUMERIC_FP32;
-}
-
-static bool one_left_out_matrix(const dls_point *p)
-{
-    return one_left_out(p) && p->numeric != DLS_NUMERIC_FP32;
-}
-
-static bool older(const dls_point *p)
-{
-    return p->source == DLS_POINT_U39;
-}
-
-static bool host_bert(const dls_point *p)
-{
-    return p->source == DLS_POINT_SIA && is(p->model, "bert_base");
-}
-
-static bool host_resnet(const dls_point *p)
-{
-    return p->source == DLS_POINT_SIA && is(p->model, "resnet18_cifar");
-}
-
-static bool one_node(const dls_point *p)
-{
-    return p->n_gpus > 1 && (p->source == DLS_POINT_TFB || p->source == DLS_POINT_GCE ||
-                             p->source == DLS_POINT_LAM || p->source == DLS_POINT_NVR);
-}
-
-static bool servers(const dls_point *p)
-{
-    return p->n_gpus > 1 && dls_point_ps(p);
-}
-
-static bool k80_nodes(const dls_point *p)
-{
-    return p->n_gpus > 1 && p->source == DLS_POINT_EC2;
-}
-
-static bool a100_nodes(const dls_point *p)
-{
-    return p->n_gpus > 1 && p->source == DLS_POINT_EFL;
+    const bool from = g->sources ? g->sources >> p->source & 1u : dls_point_places[p->source].tuned;
+    return from && (!g->numerics || g->numerics >> p->numeric & 1u) &&
+           (g->gpus == ANY || (g->gpus == ONE) == (p->n_gpus == 1)) &&
+           (g->factors == EITHER || (g->factors == FITTED) == fitted(p)) &&
+           (!g->model || is(g->model, p->model));
 }
 
 typedef struct question {
     const char *name;
-    bool (*holds)(const dls_point *p);
+    group group;
     bool measured_one; /* the step of one GPU is given where it was measured */
     double target;
 } question;
 
+#define ONE_FP32 TUNED, FP32, ONE, FITTED, NULL
+#define ONE_NODE FROM(TFB) | FROM(GCE) | FROM(LAM) | FROM(NVR), .gpus = SEVERAL
+#define ROW(name, measured_one, target, ...)                                                       \
+    {                                                                                              \
+        name, {__VA_ARGS__}, measured_one, target                                                  \
+    }
 static const question questions[] = {
-    {"one GPU, fp32, tuned benchmarks", one_fp32, false, 0.08},
-    {"one GPU, fp16 and tf32", one_matrix_units, false, 0.15},
-    {"- tf32 alone", one_tf32, false, 0},
-    {"one GPU, GPUs without own factors (K80: one point)", one_left_out, false, 0.10},
-    {"- fp32", one_left_out_fp32, false, 0},
-    {"- fp16 and tf32", one_left_out_matrix, false, 0},
-    {"one node, all-reduce, step of one GPU predicted", one_node, false, 0.10},
-    {"one node, all-reduce, step of one GPU measured", one_node, true, 0},
-    {"parameter servers, 60-job mix, step of one GPU measured", servers, true, 0.15},
-    {"parameter servers, 60-job mix, step of one GPU predicted", servers, false, 0},
-    {"several nodes, K80 to 64 GPUs, step of one GPU measured", k80_nodes, true, 0.15},
-    {"several nodes, A100 to 64 GPUs, cluster calibrated", a100_nodes, true, 0.15},
-    {"host-bound, BERT-base, floor from the smallest batch", host_bert, false, 0},
-    {"host-bound, ResNet-18, floor from the smallest batch", host_resnet, false, 0},
-    {"one GPU, PyTorch of 2017-2019, batch 16", older, false, 0},
+    ROW("one GPU, fp32, tuned benchmarks", false, 0.08, ONE_FP32),
+    ROW("one GPU, fp16 and tf32", false, 0.15, TUNED, UNITS, ONE, FITTED, NULL),
+    ROW("- tf32 alone", false, 0, TUNED, TF32, ONE, FITTED, NULL),
+    ROW("one GPU, GPUs without own factors (K80: one point)", false, 0.10, TUNED, 0, ONE, LEFT_OUT,
+        NULL),
+    ROW("- fp32", false, 0, TUNED, FP32, ONE, LEFT_OUT, NULL),
+    ROW("- fp16 and tf32", false, 0, TUNED, UNITS, ONE, LEFT_OUT, NULL),
+    ROW("one node, all-reduce, step of one GPU predicted", false, 0.10, ONE_NODE),
+    ROW("one node, all-reduce, step of one GPU measured", true, 0, ONE_NODE),
+    ROW("parameter servers, 60-job mix, step of one GPU measured", true, 0.15, FROM(TIR),
+        .gpus = SEVERAL),
+    ROW("parameter servers, 60-job mix, step of one GPU predicted", false, 0, FROM(TIR),
+        .gpus = SEVERAL),
+    ROW("several nodes, K80 to 64 GPUs, step of one GPU measured", true, 0.15, FROM(EC2),
+        .gpus = SEVERAL),
+    ROW("several nodes, A100 to 64 GPUs, cluster calibrated", true, 0.15, FROM(EFL),
+        .gpus = SEVERAL),
+    ROW("host-bound, BERT-base, floor from the smallest batch", false, 0, FROM(SIA),
+        .model = "bert_base"),
+    ROW("host-bound, ResNet-18, floor from the smallest batch", false, 0, FROM(SIA),
+        .model = "resnet18_cifar"),
+    ROW("one GPU, PyTorch of 2017-2019, batch 16", false, 0, FROM(U39), .model = NULL),
 };
+static const group one_fp32 = {ONE_FP32}, one_node = {ONE_NODE};
 
 static double predict(const dls_pointset *set, size_t i, const dls_opmodel *model,
                       bool measured_one)
@@ -162,7 +133,7 @@ void dls_validate_rows(const dls_pointset *set, const dls_opmodel *model,
         const question *q = &questions[k];
         rows[k] = (dls_score_row){.name = q->name, .target = q->target};
         for (size_t i = 0; i < set->n; i++) {
-            if (q->holds(&set->point[i])) {
+            if (holds(&q->group, &set->point[i])) {
                 add(set->point[i].role == DLS_POINT_JUDGE ? &rows[k].judged : &rows[k].calibrated,
                     set, i, predict(set, i, model, q->measured_one));
             }
@@ -187,7 +158,7 @@ dls_status dls_validate_left_out(const dls_pointset *set, const dls_sized_table 
         DLS_TRY(dls_calibrate(set, gpus[k].gpu, sized, &model, err));
         for (size_t i = 0; i < set->n; i++) {
             const dls_point *p = &set->point[i];
-            if (one_fp32(p) && is(p->gpu, gpus[k].gpu)) {
+            if (holds(&one_fp32, p) && is(p->gpu, gpus[k].gpu)) {
                 add(&rows[k].judged, set, i, dls_point_one_s(set, i, &model));
             }
         }
@@ -250,7 +221,7 @@ static dls_status against_daydream(const dls_pointset *set, const dls_opmodel *m
         const dls_hw_link *link;
         dls_daydream d;
         double step_s = 0;
-        if (!one_node(p) || p->role != DLS_POINT_JUDGE || !(one_s > 0)) {
+        if (!holds(&one_node, p) || p->role != DLS_POINT_JUDGE || !(one_s > 0)) {
             continue;
         }
         DLS_TRY(dls_hardware_link(set->hw, set->gpu[i]->link, &link, err));

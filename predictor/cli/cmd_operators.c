@@ -9,9 +9,9 @@
 #include "base/own.h"
 #include "cli/command.h"
 #include "predictor/baselines/validate.h"
-#include "predictor/sources/setting_files.h"
 #include "predictor/dataset/benched.h"
 #include "predictor/measure/recording.h"
+#include "predictor/sources/setting_files.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/topology.h"
@@ -107,7 +107,7 @@ static void print_points(const dls_pointset *set, const dls_opmodel *model)
         const dls_point *p = &set->point[i];
         const double s = dls_point_step_s(set, i, model, dls_point_one_s(set, i, model));
         printf("| %s | %s | %s | %d | %s | %d | %s | %g | %.4g | %+.1f |\n",
-               dls_point_source_name(p->source), p->gpu, dls_numeric_name((int)p->numeric),
+               dls_point_places[p->source].key, p->gpu, dls_numeric_name((int)p->numeric),
                p->n_gpus, p->model, p->batch, p->role == DLS_POINT_JUDGE ? "judge" : "calibrate",
                p->step_ms, 1e3 * s, 100 * (1e3 * s / p->step_ms - 1));
     }

@@ -38,31 +38,16 @@ static dls_status add(dls_measured_steps *s, const dls_measured_step *row, dls_e
 
 /* ---- the published points -------------------------------------------------------------------- */
 
-static const struct {
-    const char *source;
-    int32_t per_node; /* GPUs; 0: all in one node */
-    const char *link, *network;
-} places[] = {
-    [DLS_POINT_TFB] = {"TensorFlow, DGX-1", 0, "", ""},
-    [DLS_POINT_GCE] = {"TensorFlow, K80", 0, "", ""},
-    [DLS_POINT_EC2] = {"TensorFlow, K80 nodes", 8, "", "eth10"},
-    [DLS_POINT_LAM] = {"TensorFlow, lambdal", 0, "", ""},
-    [DLS_POINT_NVR] = {"NVIDIA examples", 0, "", ""},
-    [DLS_POINT_U39] = {"PyTorch 2017-2019", 0, "", ""},
-    [DLS_POINT_TIR] = {"Tiresias mix, servers", 4, "", "ib_edr"},
-    [DLS_POINT_EFL] = {"ElasticFlow", 8, "", "ib_hdr"},
-    [DLS_POINT_SIA] = {"Sia", 0, "", ""},
-};
-
 static void of_point(const dls_point *p, dls_measured_step *row)
 {
     char host[2 * DLS_HW_NAME];
     const bool alone = p->n_gpus == 1;
-    const int32_t per_node = places[p->source].per_node;
+    const dls_point_place *place = &dls_point_places[p->source];
+    const int32_t per_node = place->per_node;
     const int32_t nodes = per_node && p->n_gpus > per_node ? p->n_gpus / per_node : 1;
     *row = (dls_measured_step){.gpus = p->n_gpus,
                                .nodes = nodes,
-                               .servers = !alone && dls_point_ps(p) ? p->n_gpus : 0,
+                               .servers = !alone && place->servers ? p->n_gpus : 0,
                                .batch = p->batch,
                                .numeric = p->numeric,
                                .update = p->source != DLS_POINT_U39,
@@ -70,16 +55,16 @@ static void of_point(const dls_point *p, dls_measured_step *row)
                                .pytorch = p->source == DLS_POINT_U39,
                                .fitted = p->role == DLS_POINT_CALIBRATE,
                                .step_s = p->step_ms / 1e3};
-    snprintf(row->source, sizeof row->source, "%s", places[p->source].source);
+    snprintf(row->source, sizeof row->source, "%s", place->title);
     snprintf(row->model, sizeof row->model, "%s", p->model);
     snprintf(row->gpu, sizeof row->gpu, "%s", p->gpu);
     snprintf(row->host, sizeof row->host, "%.63s", dls_point_host(p, host, sizeof host));
     snprintf(row->parallelism, sizeof row->parallelism, "dp");
     snprintf(row->exchange, sizeof row->exchange, "%s",
-             alone             ? "one"
-             : dls_point_ps(p) ? "ps-sync"
-                               : "allreduce");
-    snprintf(row->network, sizeof row->network, "%s", nodes > 1 ? places[p->source].network : "");
+             alone            ? "one"
+             : place->servers ? "ps-sync"
+                              : "allreduce");
+    snprintf(row->network, sizeof row->network, "%s", nodes > 1 ? place->network : "");
     row->sequence = strcmp(p->model, "bert_base") == 0 ? 384 : 0;
 }
 

@@ -11,16 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[] = {
-#define XX(name) #name,
+const dls_point_place dls_point_places[DLS_POINT_SOURCES] = {
+#define XX(key, ...) {#key, __VA_ARGS__},
     DLS_POINT_SOURCE_MAP(XX)
 #undef XX
 };
-
-const char *dls_point_source_name(dls_point_source source)
-{
-    return names[source];
-}
 
 typedef struct reading {
     dls_point *point; /* owned */
@@ -35,11 +30,11 @@ static dls_status take(dls_csv *csv, const int *col, void *user, dls_error *err)
     size_t source = 0;
     DLS_TRY(dls_grow(&r->point, &r->cap, r->n + 1, sizeof *r->point, err));
     dls_point *p = &r->point[r->n];
-    while (source < sizeof names / sizeof *names &&
-           strcmp(dls_csv_text(csv, col[SOURCE]), names[source]) != 0) {
+    while (source < DLS_POINT_SOURCES &&
+           strcmp(dls_csv_text(csv, col[SOURCE]), dls_point_places[source].key) != 0) {
         source++;
     }
-    if (source == sizeof names / sizeof *names) {
+    if (source == DLS_POINT_SOURCES) {
         return dls_csv_fail(csv, col[SOURCE], err, "unknown source");
     }
     if (!dls_numeric_find(dls_csv_text(csv, col[PRECISION]), &p->numeric)) {

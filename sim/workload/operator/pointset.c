@@ -69,29 +69,6 @@ dls_status dls_pointset_create(const dls_hardware *hw, dls_pointset *set, dls_er
     return status;
 }
 
-bool dls_point_tuned(const dls_point *p)
-{
-    switch (p->source) {
-    case DLS_POINT_TFB:
-    case DLS_POINT_GCE:
-    case DLS_POINT_EC2:
-    case DLS_POINT_LAM:
-    case DLS_POINT_NVR:
-        return true;
-    case DLS_POINT_U39:
-    case DLS_POINT_TIR:
-    case DLS_POINT_EFL:
-    case DLS_POINT_SIA:
-        break;
-    }
-    return false;
-}
-
-bool dls_point_ps(const dls_point *p)
-{
-    return p->source == DLS_POINT_TIR;
-}
-
 const char *dls_point_host(const dls_point *p, char *buf, size_t size)
 {
     *buf = '\0';
@@ -105,27 +82,10 @@ const char *dls_point_host(const dls_point *p, char *buf, size_t size)
 
 const char *dls_point_fabric(const dls_point *p)
 {
-    switch (p->source) {
-    case DLS_POINT_TFB:
-        return "dgx1_p100";
-    case DLS_POINT_GCE:
-        return "k80_node";
-    case DLS_POINT_EC2:
-        return "k80_p2_nodes";
-    case DLS_POINT_TIR:
-        return "p100_servers";
-    case DLS_POINT_EFL:
-        return "a100_nodes";
-    case DLS_POINT_LAM:
-    case DLS_POINT_NVR:
-    case DLS_POINT_U39:
-    case DLS_POINT_SIA:
-        break;
-    }
-    if (strncmp(p->gpu, "RTX", 3) == 0) {
-        return strcmp(p->gpu, "RTX2080TI") == 0 ? "pcie_2080ti" : "pcie";
-    }
-    return strcmp(p->gpu, "A100-PCIE") == 0 ? "pcie" : "nvswitch";
+    const char *fabric = dls_point_places[p->source].fabric;
+    const bool own = strcmp(p->gpu, "RTX2080TI") == 0;
+    const bool pcie = strncmp(p->gpu, "RTX", 3) == 0 || strcmp(p->gpu, "A100-PCIE") == 0;
+    return fabric ? fabric : own ? "pcie_2080ti" : pcie ? "pcie" : "nvswitch";
 }
 
 double dls_point_one_s(const dls_pointset *set, size_t i, const dls_opmodel *model)
@@ -183,11 +143,11 @@ double dls_point_step_s(const dls_pointset *set, size_t i, const dls_opmodel *mo
     if (p->n_gpus < 2 || !f) {
         return one_s;
     }
-    if (set->buckets && !dls_point_ps(p)) {
+    if (set->buckets && !dls_point_places[p->source].servers) {
         return in_buckets_s(set, i, model, f, one_s);
     }
     const double bytes = WORD_BYTES * w->params;
-    const double exchange_s = dls_point_ps(p)
+    const double exchange_s = dls_point_places[p->source].servers
                                   ? dls_fabric_ps_s(f, p->n_gpus, bytes, 0, w->n_tensors)
                                   : dls_fabric_allreduce_s(f, p->n_gpus, bytes, w->n_tensors);
     return dls_fabric_step_s(f, p->n_gpus, one_s, exchange_s);

@@ -26,10 +26,6 @@ dls_status dls_pointset_create(const dls_hardware *hw, dls_pointset *set,
                                dls_error *err) DLS_MUST_CHECK;
 void dls_pointset_fini(dls_pointset *set); /* NULL-safe */
 
-/* Measured in the runs of a tuned benchmark: GPU work alone. */
-bool dls_point_tuned(const dls_point *p);
-/* Gradients go through parameter servers. */
-bool dls_point_ps(const dls_point *p);
 /* Rows of the constants that a point needs: "" for no host. Returns buf. */
 const char *dls_point_host(const dls_point *p, char *buf, size_t size);
 const char *dls_point_fabric(const dls_point *p);
