@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROWS_LEAST 20
+#define ROWS_LEAST 15
 #define ROWS_MOST 2000
 #define ROWS_OWN 1000   /* enough not to lean on a relative */
 #define RATE_SIGMA 0.3  /* of a tile's rate around the expected one */

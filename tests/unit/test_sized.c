@@ -113,6 +113,20 @@ TEST(time_grows_with_the_batch)
     unload(&t);
 }
 
+/* What was measured of an H100 in fp32 and 16 bits is its own. */
+TEST(constants_of_its_own)
+{
+    tables t = load();
+    for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
+        const bool ragged = f == DLS_SIZED_LINEAR_RAGGED || f == DLS_SIZED_BMM_RAGGED;
+        for (int half = 0; half < 2 && !ragged; half++) {
+            assert_non_null(dls_sized_table_find(&t.kernels, "H100", (dls_sized_family)f,
+                                                 half ? DLS_NUMERIC_FP16 : DLS_NUMERIC_FP32));
+        }
+    }
+    unload(&t);
+}
+
 /* Matrix units take channels by the block; in tf32 an image is transposed for them but for 1x1. */
 TEST(convolutions_of_matrix_units)
 {
