@@ -168,16 +168,15 @@ dls_status dls_get_rows(hid_t at, const char *name, const dls_rows *rows, void *
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Cells of rows first..first+n-1; texts are padded with '\0'. */
-static void fill(const void *column, size_t first, size_t n, size_t width, char *dst)
+/* Cells of rows first..first+n-1, in dst or where they lie; texts are padded with '\0'. */
+static const char *fill(const void *column, size_t first, size_t n, size_t width, char *dst)
 {
     const dls_column *col = column;
     if (col->data) {
         if (col->file && first % DLS_ROWS_IN_MEMORY < n) {
             dls_mapped_rest(col->file);
         }
-        memcpy(dst, (const char *)col->data + first * width, n * width);
-        return;
+        return (const char *)col->data + first * width;
     }
     memset(dst, 0, n * width);
     for (size_t i = 0; i < n; i++) {
@@ -185,6 +184,7 @@ static void fill(const void *column, size_t first, size_t n, size_t width, char 
         const size_t len = strlen(text);
         memcpy(dst + i * width, text, len < width ? len : width);
     }
+    return dst;
 }
 
 static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hid_t memory,
@@ -195,7 +195,7 @@ static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hi
     if (n == 0) {
         return DLS_OK;
     }
-    if (n * width >= DLS_H5_COMPACT_BYTES && dls_h5_chunk_rows(set) > 0 && H5Tequal(stored, memory) > 0) {
+    if (n * width >= DLS_H5_COMPACT_BYTES && H5Tequal(stored, memory) > 0) {
         return dls_h5_put_chunks(set, col->name, n, width, fill, col, err);
     }
     if (!col->data) {

@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum {
+    IN_HEADER = 64,          /* links and attributes of a group that lie there, instead of in a tree and a heap */
     CHUNK_CELLS = 16384,     /* 128 KiB stay in the cache of a core while they pass the filters */
     LEVEL = 1                /* of HDF5's deflate: more costs time and saves little */
 };
@@ -164,6 +165,8 @@ dls_status dls_h5_put_group(hid_t at, const char *name, hid_t *out, dls_error *e
     DLS_H5_OWNED const hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
     const bool ready =
         gcpl >= 0 && H5Pset_obj_track_times(gcpl, false) >= 0 &&
+        H5Pset_attr_phase_change(gcpl, IN_HEADER, IN_HEADER - 8) >= 0 &&
+        H5Pset_link_phase_change(gcpl, IN_HEADER, IN_HEADER - 8) >= 0 &&
         H5Pset_link_creation_order(gcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0;
     *out = ready ? H5Gcreate2(at, name, H5P_DEFAULT, gcpl, H5P_DEFAULT) : H5I_INVALID_HID;
     return *out >= 0 ? DLS_OK : dls_h5_unwritten(err, name);

@@ -104,11 +104,10 @@ dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank
                               dls_error *err) DLS_MUST_CHECK;
 /* A dataset below lies in its header. */
 enum { DLS_H5_COMPACT_BYTES = 1 << 15 };
-/* Rows of a chunk of a column; 0: it has no chunks. */
-size_t dls_h5_chunk_rows(hid_t set);
-/* n cells of an empty column of dls_h5_create_data in chunks, compressed, as they are in the file.
- * fill: those of rows first..first+n-1, width bytes each, from several threads at a time. */
-typedef void (*dls_h5_fill_fn)(const void *ctx, size_t first, size_t n, size_t width, char *dst);
+/* n cells of an empty column of dls_h5_create_data that has chunks, compressed, as they are in the file.
+ * fill: those of rows first..first+n-1, width bytes each, in dst or where it says, from several threads at a
+ * time. */
+typedef const char *(*dls_h5_fill_fn)(const void *ctx, size_t first, size_t n, size_t width, char *dst);
 dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width,
                              dls_h5_fill_fn fill, const void *ctx, dls_error *err) DLS_MUST_CHECK;
 

@@ -40,7 +40,8 @@ typedef struct packer {
     packed out[BATCH];
 } packer;
 
-size_t dls_h5_chunk_rows(hid_t set)
+/* 0: it has no chunks. */
+static size_t chunk_rows(hid_t set)
 {
     const hid_t dcpl = H5Dget_create_plist(set);
     hsize_t rows = 0;
@@ -92,10 +93,14 @@ static void pack(void *user, int32_t seat, size_t item)
 {
     packer *p = user;
     packed *out = &p->out[item];
-    unsigned char *cells = p->memory + (size_t)seat * 2 * p->bytes, *shuffled = cells + p->bytes;
+    unsigned char *room = p->memory + (size_t)seat * 2 * p->bytes, *shuffled = room + p->bytes;
     const size_t at = (p->first + item) * p->rows, n = p->n - at < p->rows ? p->n - at : p->rows;
-    p->fill(p->ctx, at, n, p->width, (char *)cells);
-    memset(cells + n * p->width, 0, (p->rows - n) * p->width);
+    const void *cells = p->fill(p->ctx, at, n, p->width, (char *)room);
+    if (n < p->rows) {
+        memmove(room, cells, n * p->width);
+        memset(room + n * p->width, 0, (p->rows - n) * p->width);
+        cells = room;
+    }
     switch (p->width) { /* a width that the compiler knows makes several bytes an instruction */
     case 8:
         shuffle(cells, shuffled, p->rows, 8);
@@ -139,7 +144,10 @@ static dls_status put_all(packer *p, hid_t set, int32_t threads, const char *nam
 dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width,
                              dls_h5_fill_fn fill, const void *ctx, dls_error *err)
 {
-    packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = dls_h5_chunk_rows(set)};
+    packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = chunk_rows(set)};
+    if (p.rows == 0) {
+        return dls_h5_unwritten(err, name);
+    }
     const size_t chunks = (n + p.rows - 1) / p.rows, batch = chunks < BATCH ? chunks : BATCH;
     const size_t cores = (size_t)dls_team_cores(), most = cores < THREADS ? cores : THREADS;
     const size_t shares = (batch + SHARE - 1) / SHARE, threads = most < shares ? most : shares;

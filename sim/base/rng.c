@@ -37,14 +37,6 @@ double dls_rng_normal(dls_rng *rng)
     return sqrt(-2 * log(u)) * cos(tau * dls_rng_unit(rng));
 }
 
-uint64_t dls_mix64(uint64_t x)
-{
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-}
-
 dls_rng dls_rng_stream(uint64_t seed, dls_rng_purpose purpose, uint64_t entity)
 {
     /* The key names the stream; the entity sits in the upper half of the counter, so streams of

@@ -34,6 +34,12 @@ dls_rng dls_rng_stream(uint64_t seed, dls_rng_purpose purpose, uint64_t entity);
 /* Standard normal (Box and Muller's cosine); takes two of the stream's uniforms. */
 double dls_rng_normal(dls_rng *rng);
 /* A good 64-bit mixing function (Stafford's variant 13, as in SplitMix64). */
-uint64_t dls_mix64(uint64_t x);
+static inline uint64_t dls_mix64(uint64_t x)
+{
+    x += 0x9E3779B97F4A7C15u;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+    return x ^ (x >> 31);
+}
 
 #endif

@@ -327,7 +327,7 @@ dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error
 
 /* ---- digests --------------------------------------------------------------------------------- */
 
-static uint64_t mix_cell(uint64_t h, const void *cells, size_t width, size_t i)
+static inline uint64_t mix_cell(uint64_t h, const void *cells, size_t width, size_t i)
 {
     uint64_t bits;
     uint32_t word;
@@ -345,11 +345,18 @@ static uint64_t mix_cell(uint64_t h, const void *cells, size_t width, size_t i)
 uint64_t dls_record_digest(const dls_record *rec)
 {
     const dls_record_table *jobs = &dls_record_tables[DLS_ROWS_JOBS];
+    enum { MOST = 16 };
+    const void *cells[MOST];
+    size_t width[MOST], n = 0;
+    for (; n < jobs->n && !jobs->columns[n].optional; n++) {
+        DLS_ASSERT(n < MOST);
+        cells[n] = dls_column_cells(&jobs->columns[n], rec);
+        width[n] = dls_field_width(jobs->columns[n].type);
+    }
     uint64_t h = dls_mix64(rec->n_jobs);
     for (size_t i = 0; i < rec->n_jobs; i++) {
-        for (size_t k = 0; k < jobs->n && !jobs->columns[k].optional; k++) {
-            const dls_record_column *c = &jobs->columns[k];
-            h = mix_cell(h, dls_column_cells(c, rec), dls_field_width(c->type), i);
+        for (size_t k = 0; k < n; k++) {
+            h = mix_cell(h, cells[k], width[k], i);
         }
     }
     return h;
@@ -363,9 +370,10 @@ static uint64_t mix_table(uint64_t h, const dls_record *rec, dls_rows_of which)
     for (size_t k = 0; k < table->n && !table->columns[k].optional; k++) {
         const dls_record_column *c = &table->columns[k];
         const void *cells = dls_column_cells(c, (const char *)rec + table->at);
+        const size_t width = dls_field_width(c->type);
         for (size_t i = 0; i < n; i++) {
             dls_record_pass(rec, i);
-            h = mix_cell(h, cells, dls_field_width(c->type), i);
+            h = width == 8 ? mix_cell(h, cells, 8, i) : mix_cell(h, cells, width, i);
         }
     }
     return h;
