@@ -30,6 +30,7 @@ what_is_left() { # by a command that failed
     ls -A out
 }
 refuse() {
+    rm -f "$work/count"
     REFUSE_COUNT=$work/count try "$@"
     test $code -eq 0 || fail "dlsim $*: exit code $code: $(cat err.txt)"
     local all n step refused=0

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the libraries share that refuse one call: its number, from 0, is REFUSE_AT; how many there were goes to the file
- * REFUSE_COUNT when the process ends.
+ * What the libraries share that refuse one call of each process: its number, from 0, is REFUSE_AT; how many there were, in
+ * that process of a command that had most, goes to the file REFUSE_COUNT when processes end.
  */
 #ifndef TESTS_SUPPORT_REFUSE_CALL_H
 #define TESTS_SUPPORT_REFUSE_CALL_H
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static long at = -1, seen;
 
@@ -22,11 +24,24 @@ __attribute__((destructor)) static void finish(void)
 {
     const char *path = getenv("REFUSE_COUNT");
     const long n = seen;
-    FILE *f = path ? fopen(path, "w") : NULL;
+    long most = -1;
+    FILE *f = path ? fopen(path, "r") : NULL;
+    if (f) {
+        (void)!fscanf(f, "%ld", &most);
+        fclose(f);
+    }
+    f = path && n > most ? fopen(path, "w") : NULL;
     if (f) {
         fprintf(f, "%ld\n", n);
         fclose(f);
     }
+}
+
+void _exit(int status)
+{
+    finish();
+    syscall(SYS_exit_group, status);
+    __builtin_unreachable();
 }
 
 /* Is this call the one? */
