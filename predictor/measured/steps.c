@@ -10,6 +10,7 @@
 #include "base/own.h"
 #include "predictor/measured/groupconv_fit.h"
 #include "predictor/measured/table.h"
+#include "predictor/sources/whatif.h"
 #include "workload/kinds.h"
 
 #include <math.h>
@@ -175,14 +176,6 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
                                          "no batch is given");
 }
 
-static bool names_pytorch(const char *framework)
-{
-    while (*framework && strncasecmp(framework, "pytorch", strlen("pytorch")) != 0) {
-        framework++;
-    }
-    return *framework != '\0';
-}
-
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
     char precision[16], mode[16], optimiser[16], compiled[16], amp[16], fitted[16];
@@ -213,7 +206,7 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
     row->update = !row->forward && strcmp(optimiser, "none") != 0;
     row->compiled = strcmp(compiled, "1") == 0;
     row->fitted = strcmp(fitted, "1") == 0;
-    row->pytorch = names_pytorch(row->host);
+    row->pytorch = dls_names_pytorch(row->host);
     return DLS_OK;
 }
 

@@ -128,6 +128,11 @@ void dls_whatif_destroy(dls_whatif *w)
     }
 }
 
+bool dls_names_pytorch(const char *framework)
+{
+    return strcasestr(framework, "pytorch") != NULL;
+}
+
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w)
 {
     return w->hw;

@@ -62,6 +62,8 @@ dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_whatif_destroy(dls_whatif *w); /* NULL-safe */
 DLS_OWNER(dls_whatif, dls_whatif_destroy)
+/* Has the name of a framework or host "pytorch" in it, in whatever case? */
+bool dls_names_pytorch(const char *framework);
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w);
 /* Answer n questions in one batch, each for itself: one that cannot be answered says why. What
  * models are made of is kept between calls. Errors: ENOMEM; what is wrong with the source itself.

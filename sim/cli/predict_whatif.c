@@ -93,10 +93,10 @@ static const char *why_not(const rows *r, size_t i)
 static void print_table(const request *a, const rows *r)
 {
     const dls_step_question *q = r->question;
-    printf("%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s; %s says:\n\n", a->base.model,
+    printf("%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s%s%s; %s says:\n\n", a->base.model,
            (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
            r->answer[0].exchange, q->nodes > 1 ? " over " : "", q->nodes > 1 ? q->network : "",
-           a->p.source);
+           q->framework ? ", " : "", q->framework ? q->framework : "", a->p.source);
     printf("%-26s %9s %10s %8s %18s %20s  %s\n", "", "step ms", "samples/s", "speed",
            "GPU burst, idle ms", "sent MB/s, for ms", "answered by");
     for (size_t i = 0; i < r->n; i++) {
@@ -123,6 +123,9 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
 {
     json_object *top = json_object_new_object();
     DLS_JSON(top, "model", a->base.model, "source", a->p.source);
+    if (a->base.framework) {
+        dls_json_text(top, "framework", a->base.framework);
+    }
     json_object *list = dls_json_list(top, "answers");
     for (size_t i = 0; i < r->n; i++) {
         const dls_step_question *q = &r->question[i];
@@ -201,6 +204,11 @@ static const dls_arg args[] = {
              "between GPUs of a machine; the GPU's own if left out"),
     DLS_TEXT(request, base.network, "network", 0, "NAME", "between machines"),
     DLS_CHOICE(request, base.precision, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
+    DLS_INT(request, base.image, "image", 0, 1, 1 << 14, "pixels of an image's side; the model's usual if left out"),
+    DLS_INT(request, base.sequence, "sequence", 0, 1, 1 << 20, "tokens; the model's usual if left out"),
+    DLS_TEXT(request, base.framework, "framework", 0, "NAME",
+             "that runs it, or one of operator.cfg's hosts: pytorch and others with that in their names run PyTorch's kernels"),
+    DLS_SWITCH(request, base.channels_first, "channels-first", 0, "images lie channel by channel"),
     DLS_TEXT(request, p.source, "source", 0, "NAME",
              "who answers: driple, operator, paleo, habitat or justus"),
     DLS_TEXT(

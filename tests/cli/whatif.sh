@@ -50,6 +50,29 @@ expect 0 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:0.2 
 tr -d '\n' <out.txt | tr -s ' ' >flat.txt
 says flat.txt '"gpu": "P100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32, "exchange": "one", "iteration_s": 0.2,'
 
+# Who runs it and how images lie is heeded as in a file of measured steps.
+cat >one.csv <<'END'
+model,batch_per_gpu,image,gpu,framework,layout,precision,step_ms
+resnet50,64,192,A100,pytorch-2.11.0-slow-vm,nchw,fp16,50
+END
+for who in operator driple; do
+    expect 0 evaluate --measured --no-points --sources=$who --json one.csv
+    cp out.txt measured.json
+    expect 0 predict --whatif --model=resnet50 --batch=64 --gpu=A100 --precision=fp16 --source=$who --json
+    cp out.txt unsaid.json
+    expect 0 predict --whatif --model=resnet50 --batch=64 --image=192 --gpu=A100 --precision=fp16 \
+        --framework=pytorch-2.11.0-slow-vm --channels-first --source=$who --json
+    python3 - <<'END' || fail "$who: framework and layout"
+import json
+
+said, unsaid = (json.load(open(name))["answers"][0]["iteration_s"] for name in ("out.txt", "unsaid.json"))
+judged = 0.05 * json.load(open("measured.json"))["groups"][0]["bias"]
+assert abs(said / judged - 1) < 1e-9 and abs(said / unsaid - 1) > 0.01, (said, judged, unsaid)
+END
+done
+expect 0 predict --whatif --model=bert-base --batch=8 --sequence=384 --source=operator --framework=PyTorch
+says out.txt ", one, PyTorch; operator says:"
+
 expect 2 predict --whatif
 says err.txt "model is needed"
 expect 2 predict --whatif --model=vgg16 --async
