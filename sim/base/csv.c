@@ -462,6 +462,7 @@ char *dls_csv_str(dls_csv *csv, int col)
         return NULL;
     }
     const dls_csv_cell *cell = &csv->cell[col];
+    DLS_ASSERT(csv->scratch_len + cell->len < csv->scratch_cap);
     char *copy = csv->scratch + csv->scratch_len;
     size_t n = 0;
     for (uint32_t i = 0; i < cell->len; i++) {

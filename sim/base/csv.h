@@ -103,7 +103,7 @@ bool dls_csv_is(const dls_csv *csv, int col, const char *s);
 /* The cell as a terminated string, the caller's until the next row; NULL if empty or col < 0. Once
  * for a cell of a row. */
 char *dls_csv_str(dls_csv *csv, int col);
-/* The same; "" if empty or col < 0. */
+/* The same, and the same room; "" if empty or col < 0. */
 const char *dls_csv_text(dls_csv *csv, int col);
 
 /* A required number: out = cell * 10^scale within min..max; `what` says what was expected. Digits

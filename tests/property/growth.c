@@ -49,6 +49,7 @@ static const struct policy {
     {"fair-share", 2.1, 800},
     {"driple-pack", 2.1, 800},
     {"horus", 2.1, 800},
+    {"fgd", 1.6, 8000},
 };
 
 void __sanitizer_cov_trace_pc(void);

@@ -30,8 +30,8 @@ static dls_status take(dls_csv *csv, const int *col, void *user, dls_error *err)
     size_t source = 0;
     DLS_TRY(dls_grow(&r->point, &r->cap, r->n + 1, sizeof *r->point, err));
     dls_point *p = &r->point[r->n];
-    while (source < DLS_POINT_SOURCES &&
-           strcmp(dls_csv_text(csv, col[SOURCE]), dls_point_places[source].key) != 0) {
+    const char *key = dls_csv_text(csv, col[SOURCE]);
+    while (source < DLS_POINT_SOURCES && strcmp(key, dls_point_places[source].key) != 0) {
         source++;
     }
     if (source == DLS_POINT_SOURCES) {
