@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define DEFAULT_MEASURED_GPU "V100"
+#define MEASURED 32 /* numbers of bits that a batch may have */
 
 typedef enum source { DRIPLE, OPERATOR, PALEO, HABITAT, JUSTUS } source;
 
@@ -28,6 +29,20 @@ typedef struct model_work {
     dls_numeric numeric;
     dls_workload work;
 } model_work;
+
+/* What was found last, for who asks of many batches on one GPU, or of many GPUs. */
+typedef struct usual_factor {
+    const dls_zoo_input *input;
+    int32_t setting;
+    double step_s;
+} usual_factor;
+
+typedef struct measured_step {
+    const dls_workload *work;
+    const dls_hw_gpu *gpu;
+    int32_t batch;
+    dls_step step;
+} measured_step;
 
 struct dls_whatif {
     dls_whatif_params p;
@@ -41,6 +56,8 @@ struct dls_whatif {
     dls_kernel_nets nets; /* justus */
     model_work **known;   /* [n] owned */
     size_t n, cap;
+    usual_factor usual;               /* driple: at the model's usual batch, of a step of 1 s */
+    measured_step measured[MEASURED]; /* habitat: by the batch's number of bits */
 };
 
 const char *const *dls_whatif_sources(void)
@@ -264,26 +281,34 @@ static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_w
     return DLS_OK;
 }
 
+/* A graph of the model at a batch, and what a relative inspector makes of a step that is known. */
+static dls_status ask_at(dls_whatif *w, const dls_zoo_input *input, int32_t batch, int32_t setting,
+                         const dls_known *known, dls_profile *profile, dls_error *err)
+{
+    const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
+    const dls_query query = {0, setting};
+    DLS_FREED double *x = NULL;
+    DLS_TRY(dls_alloc_array(&x, cells, sizeof *x, "graph", err));
+    const dls_graph graph = dls_zoo_input_at(&w->session.inputs, input, batch, x);
+    return dls_inspector_session_predict(&w->session, &graph, 1, &query, known, 1, profile, err);
+}
+
 /* The profile of the batch asked for; a relative inspector's step goes by what it says of the usual
  * batch (driple.c). */
 static dls_status ask_at_batches(dls_whatif *w, const dls_whatif_question *q,
                                  const dls_zoo_input *input, int32_t setting,
-                                 const dls_known *known, dls_profile profile[2], dls_error *err)
+                                 const dls_known *known, dls_profile *profile, dls_error *err)
 {
-    const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
-    const dls_query query[2] = {{0, setting}, {1, setting}};
-    const dls_known both[2] = {*known, {.step_s = 1}};
-    const bool relative = dls_inspector_is_relative(w->session.insp);
-    dls_graph graph[2];
-    DLS_FREED double *x = NULL;
-    DLS_TRY(dls_alloc_array(&x, 2 * cells, sizeof *x, "graph", err));
-    graph[0] = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
-    graph[1] = dls_zoo_input_at(&w->session.inputs, input, input->model->batch, x + cells);
-    DLS_TRY(dls_inspector_session_predict(&w->session, graph, relative ? 2 : 1, query,
-                                          relative ? both : NULL, relative ? 2 : 1, profile, err));
-    if (relative) {
-        dls_profile_stretch(profile, profile[1].iteration_s * known->step_s / profile->iteration_s);
+    if (!dls_inspector_is_relative(w->session.insp)) {
+        return ask_at(w, input, q->batch, setting, NULL, profile, err);
     }
+    if (w->usual.input != input || w->usual.setting != setting) {
+        const dls_known one = {.step_s = 1};
+        DLS_TRY(ask_at(w, input, input->model->batch, setting, &one, profile, err));
+        w->usual = (usual_factor){input, setting, profile->iteration_s};
+    }
+    DLS_TRY(ask_at(w, input, q->batch, setting, known, profile, err));
+    dls_profile_stretch(profile, w->usual.step_s * known->step_s / profile->iteration_s);
     return DLS_OK;
 }
 
@@ -295,7 +320,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
         .numeric = q->numeric, .image = names->image, .sequence = names->sequence};
     const dls_zoo_input *input;
     dls_whereabouts where;
-    dls_profile profile[2];
+    dls_profile profile;
     dls_known known = {0};
     int32_t setting;
     DLS_TRY(dls_zoo_input_sized(&w->session.inputs, names->zoo, &size, &input, err));
@@ -307,10 +332,10 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
     if (dls_inspector_is_relative(w->session.insp)) {
         DLS_TRY(known_of(w, q, work, &known, err));
     }
-    DLS_TRY(ask_at_batches(w, q, input, setting, &known, profile, err));
-    out->prediction.iteration_s = profile->iteration_s;
+    DLS_TRY(ask_at_batches(w, q, input, setting, &known, &profile, err));
+    out->prediction.iteration_s = profile.iteration_s;
     for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
-        out->prediction.metric[k] = fmax(0, profile->metric[k]);
+        out->prediction.metric[k] = fmax(0, profile.metric[k]);
     }
     return DLS_OK;
 }
@@ -324,10 +349,25 @@ static double part_s(const dls_step *step, dls_step_part part)
                                         : step->gpu_s;
 }
 
+/* What the operator model says of the GPU that was not measured either. */
+static const dls_step *step_on(dls_whatif *w, const dls_workload *work, const dls_hw_gpu *gpu,
+                               const dls_whatif_question *q)
+{
+    int bits = 0;
+    while (q->batch >> bits > 1) {
+        bits++;
+    }
+    measured_step *m = &w->measured[bits];
+    if (m->work != work || m->gpu != gpu || m->batch != q->batch) {
+        const dls_rates rates = dls_opmodel_rates(&w->model, gpu, q->numeric);
+        *m = (measured_step){work, gpu, q->batch, dls_step_time(work, &rates, q->batch)};
+    }
+    return &m->step;
+}
+
 /* A step on one GPU as the source has it. */
-static dls_status one_gpu_s(const dls_whatif *w, const dls_workload *work,
-                            const dls_whatif_question *q, const dls_work_setting *s, double *one_s,
-                            dls_error *err)
+static dls_status one_gpu_s(dls_whatif *w, const dls_workload *work, const dls_whatif_question *q,
+                            const dls_work_setting *s, double *one_s, dls_error *err)
 {
     const dls_hw_gpu *from;
     if (w->source == PALEO) {
@@ -344,9 +384,7 @@ static dls_status one_gpu_s(const dls_whatif *w, const dls_workload *work,
     /* Per sample a measured step serves for any batch. */
     double measured_s = q->measured_s * q->batch / fmax(1, q->measured_batch);
     if (!(measured_s > 0)) {
-        const dls_rates rates = dls_opmodel_rates(&w->model, from, s->numeric);
-        const dls_step step = dls_step_time(work, &rates, s->batch);
-        measured_s = part_s(&step, q->part);
+        measured_s = part_s(step_on(w, work, from, q), q->part);
     }
     *one_s = dls_habitat_step_s(work, from, s->gpu, s->numeric, s->batch, measured_s);
     return DLS_OK;

@@ -103,6 +103,13 @@ static double both(double a, double b, double mix)
     return more > 0 ? more * pow(1 + pow(less / more, mix), 1 / mix) : 0;
 }
 
+/* The less of the best until now and two times that overlap before `after`: where the longer of
+ * them is as long as the best, powers, which cost most, are left out. */
+static double least(double best, double a, double b, double mix, double after)
+{
+    return fmax(a, b) + after >= best ? best : fmin(best, both(a, b, mix) + after);
+}
+
 /* As measured alone, or as one of the kernels of a step. */
 static double finish(double s, double floor_us, double throttle, double settle_ms, double overlap,
                      bool alone)
@@ -170,9 +177,8 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
                                          c[DLS_PRODUCT_STEEP]);
                 paging = 1 + c[DLS_PRODUCT_PAGING] * pages / (1 + pages);
             }
-            const double seconds =
-                both(compute * paging, memory * paging, c[DLS_PRODUCT_MIX]) + (s > 1 ? JOIN_S : 0);
-            best = fmin(best, seconds);
+            best = least(best, compute * paging, memory * paging, c[DLS_PRODUCT_MIX],
+                         s > 1 ? JOIN_S : 0);
         }
     }
     return finish(best, c[DLS_PRODUCT_FLOOR], c[DLS_PRODUCT_THROTTLE], c[DLS_PRODUCT_SETTLE],
@@ -249,7 +255,7 @@ static double implicit_at(const dls_sized_kernel *k, const dls_sized_row *row,
             const double compute =
                 tiles_s(tiles * s, c[DLS_CONV_FILL_I], 2.0 * t.m * t.n * (depth / s + latency),
                         rate * tile_loss(t), gpu);
-            best = fmin(best, both(compute, memory, c[DLS_CONV_MIX]) + (s > 1 ? JOIN_S : 0));
+            best = least(best, compute, memory, c[DLS_CONV_MIX], s > 1 ? JOIN_S : 0);
         }
     }
     return best + transposed_s(turned, row, gpu);
@@ -310,8 +316,8 @@ static double transformed_s(const dls_sized_kernel *k, const dls_sized_row *row,
             tiles_s(PRODUCTS * ceil(tiles / t.m) * ceil(k->out_c / t.n), c[DLS_CONV_FILL_S],
                     2.0 * t.m * t.n * (k->in_c + c[DLS_CONV_DEPTH_S]),
                     c[DLS_CONV_SPLIT] * tile_loss(t), gpu);
-        best = fmin(best, both(compute, (in + out + filter) / (gpu->mem_bps * c[DLS_CONV_MEMORY]),
-                               c[DLS_CONV_MIX]));
+        best = least(best, compute, (in + out + filter) / (gpu->mem_bps * c[DLS_CONV_MEMORY]),
+                     c[DLS_CONV_MIX], 0);
     }
     return best + (outside + in + out + filter) / (gpu->mem_bps * c[DLS_CONV_TRANSFORM]);
 }
