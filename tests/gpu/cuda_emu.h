@@ -288,15 +288,21 @@ static inline void mma_tf32(float d[4], const unsigned a[4], unsigned b0, unsign
     mine[4] = b0;
     mine[5] = b1;
     emu_warp_meet();
-    for (int e = 0; e < 4; e++) {
-        const unsigned row = lane / 4 + (e / 2) * 8;
-        const unsigned col = lane % 4 * 2 + (unsigned)e % 2;
-        for (unsigned k = 0; k < 8; k++) {
-            const unsigned va = emu_words(row % 8 * 4 + k % 4)[row / 8 + k / 4 * 2];
-            const unsigned vb = emu_words(col * 4 + k % 4)[4 + k / 4];
-            d[e] += __uint_as_float(va & 0xffffe000u) * __uint_as_float(vb & 0xffffe000u);
+    const unsigned *left = emu_words(lane / 4 * 4), *right = emu_words(lane % 4 * 8);
+    float sum[4] = {d[0], d[1], d[2], d[3]};
+    for (unsigned k = 0; k < 8; k++, left += 16, right += 16) {
+        if (k == 4) { // the same lanes' other words
+            left -= 64 - 2;
+            right -= 64 - 1;
         }
+        const float a0 = __uint_as_float(left[0] & 0xffffe000u), a1 = __uint_as_float(left[1] & 0xffffe000u);
+        const float c0 = __uint_as_float(right[4] & 0xffffe000u), c1 = __uint_as_float(right[68] & 0xffffe000u);
+        sum[0] += a0 * c0;
+        sum[1] += a0 * c1;
+        sum[2] += a1 * c0;
+        sum[3] += a1 * c1;
     }
+    memcpy(d, sum, sizeof sum);
     emu_warp_meet();
 }
 
