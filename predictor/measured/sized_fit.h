@@ -9,7 +9,7 @@
 
 #include "predictor/measured/kernels.h"
 
-/* Fit every GPU and family that has at least 20 rows which fit; left_out (a GPU; NULL: none) has
+/* Fit every GPU and family that has at least 15 rows which fit; left_out (a GPU; NULL: none) has
  * none. GPUs with many rows first: one with few (below 1,000) starts from the GPU that it is like.
  * At most 2,000 rows a fit, evenly out of all; deterministic. *table may hold rows already: those
  * of the same GPU and family are replaced. Errors: EINPUT (no row fits anything), ENOMEM. */

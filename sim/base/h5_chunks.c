@@ -27,9 +27,6 @@ typedef struct packed {
     uint32_t mask; /* filters that were left out */
 } packed;
 
-/* Of each thread, kept for the next column. */
-static struct libdeflate_compressor *deflater[THREADS];
-
 typedef struct packer {
     dls_h5_fill_fn fill;
     const void *ctx;
@@ -37,6 +34,7 @@ typedef struct packer {
     size_t bytes;          /* of a chunk */
     size_t first;          /* chunk of the batch */
     unsigned char *memory; /* of the threads, then of the batch */
+    struct libdeflate_compressor *deflater[THREADS];
     packed out[BATCH];
 } packer;
 
@@ -111,7 +109,7 @@ static void pack(void *user, int32_t seat, size_t item)
     default:
         shuffle(cells, shuffled, p->rows, p->width);
     }
-    size_t size = libdeflate_zlib_compress(deflater[seat], shuffled, p->bytes, out->bytes, p->bytes - 1);
+    size_t size = libdeflate_zlib_compress(p->deflater[seat], shuffled, p->bytes, out->bytes, p->bytes - 1);
     out->mask = size > 0 ? 0 : NOT_DEFLATED; /* it would not be smaller */
     if (size == 0) {
         memcpy(out->bytes, shuffled, p->bytes);
@@ -141,9 +139,20 @@ static dls_status put_all(packer *p, hid_t set, int32_t threads, const char *nam
     return DLS_OK;
 }
 
+static void packer_fini(packer *p)
+{
+    for (int i = 0; i < THREADS; i++) {
+        if (p->deflater[i]) {
+            libdeflate_free_compressor(p->deflater[i]);
+        }
+    }
+    dls_free(p->memory);
+}
+
 dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width,
                              dls_h5_fill_fn fill, const void *ctx, dls_error *err)
 {
+    DLS_OWN(packer_fini)
     packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = chunk_rows(set)};
     if (p.rows == 0) {
         return dls_h5_unwritten(err, name);
@@ -153,8 +162,8 @@ dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width
     const size_t shares = (batch + SHARE - 1) / SHARE, threads = most < shares ? most : shares;
     p.bytes = p.rows * width;
     for (size_t i = 0; i < threads; i++) {
-        deflater[i] = deflater[i] ? deflater[i] : libdeflate_alloc_compressor(LEVEL);
-        if (!deflater[i]) {
+        p.deflater[i] = libdeflate_alloc_compressor(LEVEL);
+        if (!p.deflater[i]) {
             return dls_nomem(err, name, 0);
         }
     }
@@ -166,7 +175,5 @@ dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width
     for (size_t i = 0; i < batch; i++) {
         p.out[i].bytes = p.memory + threads * 2 * p.bytes + i * (p.bytes + SUM_BYTES);
     }
-    const dls_status status = put_all(&p, set, (int32_t)threads, name, err);
-    dls_free(p.memory);
-    return status;
+    return put_all(&p, set, (int32_t)threads, name, err);
 }
