@@ -332,7 +332,7 @@ static dls_status lend(struct fair_share *s, const dls_view *view, dls_plan *pla
     return DLS_OK;
 }
 
-/* Everybody's share of the GPUs that work. Whom the placement made a guest counts among those that wait until its line is looked at. */
+/* Everybody's share of the GPUs that work. Whom the placement made a guest runs, and waits in no line. */
 static void divide(struct fair_share *s, const dls_view *view)
 {
     double gpus = 0;
@@ -340,9 +340,12 @@ static void divide(struct fair_share *s, const dls_view *view)
         gpus += (double)s->ledger.left[t];
     }
     for (size_t i = 0; i < s->n_running; i++) {
-        const int32_t queue = owner_of(s, view, s->running[i])->queue;
+        const int32_t job = s->running[i], queue = owner_of(s, view, job)->queue;
+        if (dls_lines_has(&s->lines, job)) {
+            dls_lines_take(&s->lines, job);
+        }
         if (queue >= 0) {
-            dls_quota_ask(&s->tree, queue, view->held_gpus[s->running[i]]);
+            dls_quota_ask(&s->tree, queue, view->held_gpus[job]);
         }
     }
     for (size_t i = 0; i < s->lines.n; i++) {

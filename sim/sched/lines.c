@@ -57,14 +57,9 @@ static int32_t without_first(dls_line_node *x, int32_t root)
     return all;
 }
 
-/* The heap after a key has become less. */
-static int32_t sooner(dls_line_node *x, int32_t root, int32_t i, int64_t key, int32_t tie)
+/* Takes one that is not the first from its siblings, with what is under it. */
+static void cut(dls_line_node *x, int32_t i)
 {
-    x[i].key = key;
-    x[i].tie = tie;
-    if (i == root) {
-        return root;
-    }
     const int32_t before = x[i].before;
     if (x[before].child == i) {
         x[before].child = x[i].next;
@@ -74,6 +69,26 @@ static int32_t sooner(dls_line_node *x, int32_t root, int32_t i, int64_t key, in
     if (x[i].next >= 0) {
         x[x[i].next].before = before;
     }
+}
+
+static int32_t without(dls_line_node *x, int32_t root, int32_t i)
+{
+    if (i == root) {
+        return without_first(x, root);
+    }
+    cut(x, i);
+    return meld(x, root, without_first(x, i));
+}
+
+/* The heap after a key has become less. */
+static int32_t sooner(dls_line_node *x, int32_t root, int32_t i, int64_t key, int32_t tie)
+{
+    x[i].key = key;
+    x[i].tie = tie;
+    if (i == root) {
+        return root;
+    }
+    cut(x, i);
     return meld(x, root, i);
 }
 
@@ -253,18 +268,26 @@ int32_t dls_lines_first(dls_lines *l, const dls_view *view, int32_t group)
     return -1;
 }
 
+bool dls_lines_has(const dls_lines *l, int32_t job)
+{
+    return l->line_of[job] >= 0 && l->job[job].tie >= 0;
+}
+
 void dls_lines_take(dls_lines *l, int32_t job)
 {
     const int32_t i = l->line_of[job];
     dls_line *line = &l->line[i];
     int32_t *root = &l->group[line->ask.group];
+    const bool first = line->first == job;
     l->standing--;
     l->out[l->n_out++] = job;
-    line->first = without_first(l->job, job);
+    line->first = without(l->job, line->first, job);
     line->jobs--;
     l->job[job].tie = -1;
-    *root = without_first(l->head, i);
-    show(l, i);
+    if (first) {
+        *root = without(l->head, *root, i);
+        show(l, i);
+    }
 }
 
 void dls_lines_close(dls_lines *l, int32_t job)

@@ -63,7 +63,9 @@ int64_t dls_lines_next_us(const dls_lines *l, const dls_view *view);
 /* The first of a group's open lines; -1: none. O(1), and log jobs for each whom the placement made a guest of another job's
  * GPUs meanwhile: it stands in no line any more. */
 int32_t dls_lines_first(dls_lines *l, const dls_view *view, int32_t group);
-/* That first one has been given GPUs, or is passed over: it stands in no line until the next begin. */
+/* It stands in a line. */
+bool dls_lines_has(const dls_lines *l, int32_t job);
+/* One that stands in an open line has been given GPUs, or is passed over: it stands in none until the next begin. O(log jobs). */
 void dls_lines_take(dls_lines *l, int32_t job);
 /* Its line is not looked at any more, until dls_lines_open or the next begin. */
 void dls_lines_close(dls_lines *l, int32_t job);

@@ -176,6 +176,40 @@ TEST(test_queues)
     expect_table("queues", "a,,-1,,1,\nd,,0,,1,\n", crowd, (const int[]){8, 8, 8}, (const double[]){-1, -1, -1, -1}, none);
 }
 
+static double beside_fifth(void *state, const dls_place_index *index, const dls_request *r, int32_t host, const dls_shape *shape)
+{
+    return r->job == 8 && host >= 4;
+}
+
+/* Eight GPUs are a's, whose ninth job the placement made a guest; four of the others end when b's and c's come, which weigh three and one. a asks
+ * for five GPUs, so two of three are b's and one is c's. If it asked for six as long as nobody has looked at its line, both were b's, and then the third. */
+TEST(test_queues_guest)
+{
+    case_job jobs[15];
+    int runs[3] = {0};
+    for (int j = 0; j < 15; j++) {
+        const int of = j < 9 ? 0 : j < 12 ? 1 : 2;
+        jobs[j] = (case_job){of ? 100 : 0, j < 4 ? 100 : 1000, 1, (const char *const[]){"a", "b", "c"}[of], NULL};
+    }
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 15), "fair-share", "first-fit");
+    dls_placement_ops ops = *s.p.placement;
+    ops.share = beside_fifth;
+    s.p.placement = &ops;
+    setup_option(&s, "queues")->s = table("queues", "a,,0,,1,900\nb,,0,,3,\nc,,0,,1,\n");
+    s.p.until_us = S(150);
+    dls_record *rec = case_run(&s.p);
+    for (int j = 0; j < 15; j++) {
+        runs[j < 9 ? 0 : j < 12 ? 1 : 2] += rec->state[j] == DLS_JOB_RUNNING;
+    }
+    assert_int_equal(rec->guest_starts, 1);
+    assert_int_equal(runs[0], 5);
+    assert_int_equal(runs[1], 2);
+    assert_int_equal(runs[2], 1);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 /* Who is taken back: cases of KAI's own test (NVIDIA/KAI-Scheduler, pkg/scheduler/actions/integration_tests/reclaim/reclaim_test.go), those
  * of whole GPUs on which neither nodes nor jobs that are never preempted decide. "QUEUE=GPUS ..." that run and that come; numbers of
  * those that run in the end. */
