@@ -5,6 +5,7 @@
 #include "predictor/driple/h5io.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "base/own.h"
 
 #include <float.h>
@@ -54,20 +55,10 @@ dls_status dls_h5io_integer(hid_t object, const char *name, bool missing_ok, int
 
 void dls_h5io_checksum(const double *data, size_t n, bool as_f32, char hex[17])
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = DLS_FNV_START;
     for (size_t i = 0; i < n; i++) {
-        uint64_t bits = 0;
-        const float f = as_f32 ? (float)data[i] : 0;
-        if (as_f32) {
-            uint32_t low;
-            memcpy(&low, &f, sizeof low);
-            bits = low;
-        } else {
-            memcpy(&bits, &data[i], sizeof bits);
-        }
-        for (int b = 0; b < (as_f32 ? 4 : 8); b++) {
-            h = (h ^ ((bits >> (8 * b)) & 0xff)) * UINT64_C(0x100000001b3);
-        }
+        const float f = (float)data[i];
+        h = as_f32 ? dls_fnv(h, &f, sizeof f) : dls_fnv(h, &data[i], sizeof *data);
     }
     snprintf(hex, 17, "%016llx", (unsigned long long)h);
 }

@@ -6,6 +6,7 @@
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "base/guard.h"
 #include "base/own.h"
 #include "predictor/driple/arch_text.h"
@@ -19,15 +20,6 @@
 #define FORMAT_VERSION 1
 #define SETTINGS_MAX 4096
 #define ATTRIBUTE_BYTES ((size_t)1 << 16) /* HDF5 keeps no larger attribute */
-
-static uint64_t text_hash(const char *s)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *s; s++) {
-        h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    }
-    return h;
-}
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -54,7 +46,7 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
     char text[DLS_ARCH_TEXT_MAX];
     char hex[17];
     dls_arch_format(&insp->arch, text);
-    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)text_hash(text));
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)dls_fnv_text(DLS_FNV_START, text));
     DLS_TRY(dls_h5_put_text(base, "architecture", text, err));
     DLS_TRY(dls_h5_put_text(base, "architecture_checksum", hex, err));
     const int64_t n = insp->arch.n_features;
@@ -219,7 +211,7 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     DLS_TRY(dls_h5io_text(base, "architecture", false, text, sizeof text, "base", err));
     DLS_TRY(
         dls_h5io_text(base, "architecture_checksum", false, stored, sizeof stored, "base", err));
-    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)text_hash(text));
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)dls_fnv_text(DLS_FNV_START, text));
     if (strcmp(hex, stored) != 0) {
         return dls_fail(err, DLS_EINPUT, "base",
                         "architecture: checksum %s stored, %s computed: the file is damaged",

@@ -5,6 +5,7 @@
 #include "predictor/measured/kernels.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "predictor/baselines/roofline.h"
 
 #include <math.h>
@@ -172,19 +173,11 @@ static dls_status take_op(dls_measured_table *t, const dls_kernel_operation **op
     return dls_csv_fail(&t->csv, t->col[OP], err, "\"%s\" is no operation that is judged", name);
 }
 
-static uint64_t fnv1a(uint64_t h, const char *text)
-{
-    for (; *text; text++) {
-        h = (h ^ (uint8_t)*text) * 0x100000001b3u;
-    }
-    return h;
-}
-
 /* Sizes of the operation, and by the hash of "op,size,size" whether it judges. */
 static dls_status take_sizes(dls_measured_table *t, dls_measured_kernel *row, dls_error *err)
 {
     int64_t size[DLS_KERNEL_SIZES] = {[DLS_KERNEL_STRIDE] = 1};
-    uint64_t h = fnv1a(0xcbf29ce484222325u, row->op->name);
+    uint64_t h = dls_fnv_text(DLS_FNV_START, row->op->name);
     bool known = true;
     for (int i = 0; i < row->op->n_sizes; i++) {
         const dls_kernel_size at = row->op->size[i];
@@ -195,7 +188,7 @@ static dls_status take_sizes(dls_measured_table *t, dls_measured_kernel *row, dl
         known = known && size[at] >= !padding;
         char text[24];
         snprintf(text, sizeof text, ",%lld", (long long)size[at]);
-        h = fnv1a(h, text);
+        h = dls_fnv_text(h, text);
     }
     if (!known || size[DLS_KERNEL_IMAGE] + 2 * size[DLS_KERNEL_PADDING] < size[DLS_KERNEL_KERNEL]) {
         return dls_csv_fail(&t->csv, -1, err, "sizes are missing or too small");

@@ -6,6 +6,7 @@
 #include "predictor/sources/zoo_inputs.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "base/own.h"
 
 #include <stdio.h>
@@ -44,24 +45,14 @@ static dls_status graph_of(const dls_zoo_input *input, int32_t batch, dls_opgrap
     return dls_zoo_build(model, &options, out, err);
 }
 
-static uint64_t fnv(uint64_t h, const void *bytes, size_t n)
-{
-    const unsigned char *p = bytes;
-    for (size_t i = 0; i < n; i++) {
-        h = (h ^ p[i]) * UINT64_C(1099511628211);
-    }
-    return h;
-}
-
 static uint64_t checksum(const dls_zoo_input *input)
 {
     const dls_graph *g = &input->graph;
     const size_t n = (size_t)g->n_nodes, cells = n * (size_t)g->n_features;
-    uint64_t h = UINT64_C(14695981039346656037);
-    h = fnv(h, g->x, cells * sizeof *g->x);
-    h = fnv(h, input->per_batch, cells * sizeof *input->per_batch);
-    h = fnv(h, g->row_start, (n + 1) * sizeof *g->row_start);
-    h = fnv(h, g->col, (size_t)g->row_start[n] * sizeof *g->col);
+    uint64_t h = dls_fnv(DLS_FNV_START, g->x, cells * sizeof *g->x);
+    h = dls_fnv(h, input->per_batch, cells * sizeof *input->per_batch);
+    h = dls_fnv(h, g->row_start, (n + 1) * sizeof *g->row_start);
+    h = dls_fnv(h, g->col, (size_t)g->row_start[n] * sizeof *g->col);
     return h ? h : 1;
 }
 

@@ -5,16 +5,17 @@
  */
 #include "workload/operator/residual.h"
 
+#include "base/fnv.h"
 #include "base/rng.h"
 
 #include <ctype.h>
 #include <math.h>
 
-/* FNV-1a over the text and its terminator. */
+/* Over the text in small letters and its terminator. */
 static uint64_t hash_text(uint64_t h, const char *text)
 {
     for (;; text++) {
-        h = (h ^ (uint64_t)(unsigned char)tolower((unsigned char)*text)) * 0x100000001b3u;
+        h = dls_fnv_byte(h, (unsigned char)tolower((unsigned char)*text));
         if (!*text) {
             return h;
         }
@@ -23,8 +24,7 @@ static uint64_t hash_text(uint64_t h, const char *text)
 
 static double normal(uint64_t seed, const char *a, const char *b, const char *c)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    h = hash_text(h, a);
+    uint64_t h = hash_text(DLS_FNV_START, a);
     h = hash_text(h, b);
     h = hash_text(h, c);
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PERF, dls_mix64(h));
