@@ -245,6 +245,8 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
         n_pools += c == 0 || s->cls[c].pool != s->cls[c - 1].pool;
     }
     DLS_TRY(dls_alloc_array(&s->pool, (size_t)n_pools, sizeof *s->pool, "pools", err));
+    DLS_TRY(dls_bitmap_init(&s->dirty, n_pools, err));
+    s->listed = DLS_NONE;
     for (int32_t c = 0; c < s->n_classes; c++) {
         dls_class *cls = &s->cls[c];
         const int32_t id = cls->pool;

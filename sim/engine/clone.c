@@ -30,6 +30,8 @@ static dls_status copy_pools(dls_select *s, const dls_select *from, dls_error *e
 dls_status dls_select_copy(dls_select *s, const dls_select *from, dls_error *err)
 {
     s->n_pools = 0;
+    DLS_TRY(dls_bitmap_init(&s->dirty, from->n_pools, err));
+    dls_bitmap_assign(&s->dirty, &from->dirty);
     DLS_TRY(dls_order_copy(&s->order, &from->order, err));
     DLS_TRY(dls_piles_copy(&s->piles, &from->piles, &s->order, err));
     return copy_pools(s, from, err);
@@ -73,6 +75,7 @@ static void disown(dls_engine *c)
     c->select.order = c->walk.order = (dls_order){0};
     c->select.piles = (dls_piles){0};
     c->select.pool = NULL;
+    c->select.dirty = (dls_bitmap){0};
     c->walk.waiting = (dls_bitmap){0};
 #define XX(member, ...) c->member = NULL;
     DLS_ENGINE_ARRAYS(XX)

@@ -119,7 +119,7 @@ static inline const dls_class *dls_class_of(const dls_engine *e, int32_t job)
 
 static inline void dls_mark_dirty(dls_engine *e, int32_t job)
 {
-    e->select.pool[dls_class_of(e, job)->pool].dirty = true;
+    dls_select_mark(&e->select, dls_class_of(e, job)->pool);
 }
 
 /* CPU and memory that go with some GPUs of a job. */

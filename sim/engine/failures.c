@@ -289,7 +289,7 @@ void dls_failures_divide(dls_engine *e, int32_t type)
 {
     dls_pools_divide(e, type, e->failures.down_gpus[type]);
     for (int32_t k = 0; k < e->select.n_pools; k++) {
-        e->select.pool[k].dirty = true;
+        dls_select_mark(&e->select, k);
     }
 }
 

@@ -40,7 +40,9 @@ dls_status dls_share_pass(dls_engine *e, dls_error *err)
                             (long long)e->index->total_gpus);
         }
         sum += e->groups.reserved[k];
-        s->pool[k].dirty = s->pool[k].dirty || s->pool[k].cap[0] != e->groups.reserved[k];
+        if (s->pool[k].cap[0] != e->groups.reserved[k]) {
+            dls_select_mark(s, k);
+        }
         s->pool[k].cap[0] = e->groups.reserved[k];
     }
     if (g.next_us <= e->clock.now_us) {

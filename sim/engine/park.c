@@ -1,15 +1,42 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Refusals that depend on the job. The selection looks at the heads of the classes only, so a refused
- * head must make way for the next of its class:
+ * What GPUs given back may help, and refusals that depend on the job. The selection looks at the heads of the
+ * classes only, so a refused head must make way for the next of its class:
  *
  *      class   waiting: [head] a b c ...      refused on every type with room --> parked: [head]
  *                                             GPUs given back, or a retry due --> waiting again
  *
- * At most DLS_PARKED_MAX of a class are parked, so a pass asks about a bounded number of jobs.
+ * At most DLS_PARKED_MAX of a class are parked, so a pass asks about a bounded number of jobs. Classes to which
+ * GPUs given back may be offered are in a list: a pass of one pool looks at them, and not at all classes.
  */
 #include "base/assert.h"
 #include "engine/select_impl.h"
+
+void dls_select_list(dls_select *s, dls_class *c)
+{
+    if (s->n_pools > 1 && !c->listed && dls_select_has_refused(c)) {
+        c->listed = true;
+        c->next_listed = s->listed;
+        s->listed = (int32_t)(c - s->cls);
+    }
+}
+
+void dls_select_mark_refused(dls_select *s)
+{
+    for (int32_t *at = &s->listed; *at != DLS_NONE;) {
+        dls_class *c = &s->cls[*at];
+        if (!dls_select_has_refused(c)) {
+            c->listed = false;
+            *at = c->next_listed;
+            continue;
+        }
+        if ((c->head != DLS_NONE && c->refused_releases != UINT64_MAX && c->refused_releases != s->releases) ||
+            (c->n_parked > 0 && c->parked_releases != s->releases)) {
+            dls_select_mark(s, c->pool);
+        }
+        at = &c->next_listed;
+    }
+}
 
 static void park(dls_select *s, dls_class *c, int32_t job)
 {
@@ -23,6 +50,7 @@ static void park(dls_select *s, dls_class *c, int32_t job)
     if (c->n_parked++ == 0) {
         c->parked_releases = s->releases;
     }
+    dls_select_list(s, c);
 }
 
 /* Out of the parked set, into none. */

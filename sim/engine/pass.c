@@ -21,20 +21,8 @@
 static void mark_refused_pools(dls_engine *e)
 {
     dls_select *s = &e->select;
-    int32_t n_dirty = 0;
-    for (int32_t k = 0; k < s->n_pools; k++) {
-        n_dirty += s->pool[k].dirty;
-    }
-    if (n_dirty == 0 || n_dirty == s->n_pools) {
-        return;
-    }
-    for (int32_t c = 0; c < s->n_classes; c++) {
-        const dls_class *cls = &s->cls[c];
-        const bool refused = cls->head != DLS_NONE && cls->refused_releases != UINT64_MAX &&
-                             cls->refused_releases != s->releases;
-        if (refused || (cls->n_parked > 0 && cls->parked_releases != s->releases)) {
-            s->pool[cls->pool].dirty = true;
-        }
+    if (s->dirty.count > 0 && s->dirty.count < s->n_pools) {
+        dls_select_mark_refused(s);
     }
 }
 
@@ -189,7 +177,7 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
 }
 
 /* No job that the pass has touched is left between two places. */
-static bool all_settled(const dls_engine *e)
+__attribute__((unused)) static bool all_settled(const dls_engine *e)
 {
     bool settled = true;
     for (size_t i = 0; i < e->select.n_touched; i++) {
@@ -291,11 +279,8 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         return dls_program_end(e, err);
     }
     mark_refused_pools(e);
-    for (int32_t k = 0; k < s->n_pools; k++) {
-        if (!s->pool[k].dirty) {
-            continue;
-        }
-        s->pool[k].dirty = false;
+    for (int32_t k = -1; (k = dls_bitmap_next(&s->dirty, k + 1)) >= 0;) {
+        dls_bitmap_clear(&s->dirty, k);
         s->pass++;
         e->rec->passes++;
         if (s->refusal) {

@@ -16,6 +16,7 @@ void dls_select_fini(dls_select *s)
         dls_free(s->pool[p].first);
     }
     dls_free(s->pool);
+    dls_bitmap_fini(&s->dirty);
     dls_piles_fini(&s->piles);
     dls_order_fini(&s->order);
 }
@@ -79,6 +80,7 @@ void dls_select_update_head(dls_select *s, dls_class *c)
     if (!p->first) {
         return; /* of a program, which walks */
     }
+    dls_select_list(s, c);
     if (!s->by_type) {
         play(s, p, p->first, k, c->head);
         return;
@@ -302,7 +304,7 @@ void dls_select_clear_refusal(dls_select *s, int32_t cls)
 {
     dls_class *c = &s->cls[cls];
     c->refused_pass = c->refused_releases = UINT64_MAX;
-    s->pool[c->pool].dirty = true;
+    dls_select_mark(s, c->pool);
     if (s->refusal) {
         dls_select_clear_refusals_of_jobs(s, c);
     }

@@ -23,6 +23,7 @@
 #ifndef DLS_ENGINE_SELECT_H
 #define DLS_ENGINE_SELECT_H
 
+#include "base/bitmap.h"
 #include "base/order.h"
 #include "base/pile.h"
 #include "dlsim/policy.h"
@@ -52,6 +53,8 @@ typedef struct dls_class {
     int32_t n_parked;
     bool closed;            /* in the pool's list of closed classes */
     int32_t next_closed;
+    bool listed;            /* in the list of classes that GPUs given back may help */
+    int32_t next_listed;
     uint64_t parked_releases;  /* how often GPUs had been given back when the first was parked */
 } dls_class;
 
@@ -79,7 +82,6 @@ typedef struct dls_pool {
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
     int32_t id;                     /* virtual cluster, their number: of none; or gang size */
-    bool dirty;                     /* something changed since its last pass */
 } dls_pool;
 
 typedef struct dls_select {
@@ -89,6 +91,8 @@ typedef struct dls_select {
     int32_t n_classes;
     dls_pool *pool;
     int32_t n_pools, n_types;
+    dls_bitmap dirty;  /* pools in which something changed since their last pass */
+    int32_t listed;    /* classes with a refused head or parked jobs, where there are several pools; DLS_NONE */
     int32_t unit;      /* of weights, to a GPU: 1, or 1000 where jobs have parts of GPUs */
     dls_job *job; /* [jobs] the engine's: class, and type that a job is selected on */
     const int32_t *size; /* [jobs] GPUs that a job is selected for: its gang, unless jobs are elastic */
@@ -144,6 +148,21 @@ static inline int64_t dls_select_weight(const dls_select *s, const dls_class *c,
 {
     return !s->resizes || c->weight < s->unit ? c->weight : (int64_t)s->size[job] * s->unit;
 }
+
+/* Something has changed for a pool, whose next pass must not be left out. */
+static inline void dls_select_mark(dls_select *s, int32_t pool)
+{
+    if (!dls_bitmap_has(&s->dirty, pool)) {
+        dls_bitmap_set(&s->dirty, pool);
+    }
+}
+/* GPUs given back may help a class: its head is refused, or it has parked jobs. */
+static inline bool dls_select_has_refused(const dls_class *c)
+{
+    return c->n_parked > 0 || (c->head != DLS_NONE && c->refused_releases != UINT64_MAX);
+}
+/* Mark the pools of classes to which GPUs that were given back since may be offered. */
+void dls_select_mark_refused(dls_select *s);
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);
 void dls_select_remove_waiting(dls_select *s, int32_t job);

@@ -38,6 +38,9 @@ static inline void dls_line_remove(dls_select *s, dls_line *line, int32_t job)
     }
 }
 
+/* A head has changed, something was refused or parked: the class is in the list of those that GPUs given back may help, if they may. */
+void dls_select_list(dls_select *s, dls_class *c);
+
 /* The types on which the placement has refused the class, as long as that holds. */
 static inline uint32_t dls_select_refused(const dls_select *s, const dls_class *c)
 {
