@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/own.h"
 #include "base/strdict.h"
 #include "engine/engine.h"
 #include "engine/select_impl.h"
@@ -63,20 +64,23 @@ static dls_status sort_classes(dls_engine *e, dls_error *err)
 }
 
 /* Which pool each virtual cluster of the trace belongs to. */
-static int32_t *pools_of_vcs(const dls_engine *e)
+static dls_status pools_of_vcs(const dls_engine *e, int32_t **out, dls_error *err)
 {
     const dls_cluster_spec *spec = e->params->cluster;
     const size_t n = dls_trace_n_vcs(e->params->trace);
-    int32_t *pool = dls_alloc((n + 1) * sizeof *pool);
-    for (size_t v = 0; pool && v < n; v++) {
-        pool[v] = spec->n_vcs; /* the rest */
-        for (int32_t k = 0; k < spec->n_vcs; k++) {
-            if (strcmp(spec->vcs[k].name, dls_trace_vc(e->params->trace, (int32_t)v)) == 0) {
-                pool[v] = k;
-            }
-        }
+    DLS_OWN(dls_strdict_fini) dls_strdict quotas = {0}; /* no name is there twice, so codes are their numbers */
+    DLS_TRY(dls_alloc_array(out, n + 1, sizeof **out, "virtual clusters", err));
+    for (int32_t k = 0; k < spec->n_vcs; k++) {
+        int32_t code;
+        DLS_TRY(dls_strdict_put(&quotas, spec->vcs[k].name, strlen(spec->vcs[k].name), &code, err));
+        DLS_DEBUG_ASSERT(code == k);
     }
-    return pool;
+    for (size_t v = 0; v < n; v++) {
+        const char *name = dls_trace_vc(e->params->trace, (int32_t)v);
+        const int32_t k = dls_strdict_find(&quotas, name, strlen(name));
+        (*out)[v] = k >= 0 ? k : spec->n_vcs; /* the rest */
+    }
+    return DLS_OK;
 }
 
 /* GPU types that the job allows and on which it can run. */
@@ -187,18 +191,16 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
 dls_status dls_classes_make(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    dls_strdict keys = {0};
+    DLS_OWN(dls_strdict_fini) dls_strdict keys = {0};
+    DLS_FREED int32_t *pool_of_vc = NULL;
     const size_t bytes = (size_t)e->n * sizeof *e->job;
     s->job = e->job = dls_alloc_aligned(bytes);
     if (!e->job) {
         return dls_nomem(err, "jobs", bytes);
     }
-    int32_t *pool_of_vc = pools_of_vcs(e);
-    const dls_status status = pool_of_vc ? find_classes(e, &keys, pool_of_vc, err)
-                                         : dls_nomem(err, "virtual clusters", 0);
-    dls_strdict_fini(&keys);
-    dls_free(pool_of_vc);
-    return status == DLS_OK ? sort_classes(e, err) : status;
+    DLS_TRY(pools_of_vcs(e, &pool_of_vc, err));
+    DLS_TRY(find_classes(e, &keys, pool_of_vc, err));
+    return sort_classes(e, err);
 }
 
 /* ---- pools -------------------------------------------------------------------------------------
