@@ -283,7 +283,7 @@ static dls_status kernels_report(const request *a, const dls_measured_kernels *s
              "mean % | "
              "p90 % | bias |\n|---|---|---|---|---|---|---|---|---|---|");
     } else if (!top) {
-        printf("%zu measured kernels, %zu rows left out\n\n", s->n, s->n_bad);
+        printf("%zu measured kernels, %zu rows left out\n\n", s->n, s->bad.n);
         printf("%-40s %6s   %-29s   %-29s\n", "", "", "operator", "roofline");
         printf("%-40s %6s   %7s %7s %7s %5s   %7s %7s %7s %5s\n", "kernels", "rows", "median%",
                "mean%", "p90%", "bias", "median%", "mean%", "p90%", "bias");
@@ -435,14 +435,14 @@ static dls_status report(const request *a, const session *s, dls_error *err)
         json_steps(a, top, &s->v);
     } else if (a->markdown && s->steps.n > 0) {
         print_markdown(&s->v, a->left_out || a->groups);
-    } else if (!a->markdown && (s->steps.n > 0 || s->steps.n_bad > 0)) {
+    } else if (!a->markdown && (s->steps.n > 0 || s->steps.bad.n > 0)) {
         printf("%zu measured %s, %zu rows left out\n\n", s->steps.n,
-               s->steps.memory ? "footprints" : "steps", s->steps.n_bad);
+               s->steps.memory ? "footprints" : "steps", s->steps.bad.n);
         for (size_t i = 0; i < s->v.n_sources; i++) {
             print_source(&s->v, i);
         }
     }
-    if (s->kernels.n > 0 || s->kernels.n_bad > 0) {
+    if (s->kernels.n > 0 || s->kernels.bad.n > 0) {
         DLS_TRY(kernels_report(a, &s->kernels, &s->hw, top, err));
     }
     return top ? dls_json_print(stdout, dls_take(&top), err) : DLS_OK;

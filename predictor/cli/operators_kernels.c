@@ -110,7 +110,7 @@ dls_status dls_operators_kernels(const dls_operators *o, bool fit, dls_error *er
     for (size_t i = 0; i < o->n_files; i++) {
         DLS_TRY(dls_measured_kernels_read(&rows, o->file[i], &o->hw, NULL, err));
     }
-    if (rows.n_bad > 0) {
+    if (rows.bad.n > 0) {
         return dls_fail(err, DLS_EINPUT, NULL, "%s", rows.bad.at[0].text);
     }
     return run(o, fit, &rows, &table, err);

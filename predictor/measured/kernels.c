@@ -306,7 +306,6 @@ static dls_status read_rows(dls_measured_kernels *s, dls_measured_table *t, cons
             DLS_TRY(dls_grow(&s->row, &s->cap, s->n + 1, sizeof *s->row, err));
             s->row[s->n++] = row;
         } else {
-            s->n_bad++;
             DLS_TRY(dls_complain(&s->bad, &why, err));
         }
     }

@@ -62,8 +62,7 @@ typedef struct dls_measured_kernels {
     size_t n, cap;
     char set[16][64]; /* names of the sets: "train", ... */
     int32_t n_sets;
-    dls_complaints bad;
-    size_t n_bad;
+    dls_complaints bad; /* one a row that was left out */
 } dls_measured_kernels;
 
 void dls_measured_kernels_fini(dls_measured_kernels *s); /* NULL-safe */

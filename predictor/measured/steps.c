@@ -269,7 +269,6 @@ dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bo
                                : "step_ms",
                      s->memory ? s->row[i].step_s / MIB : 1e3 * s->row[i].step_s,
                      s->memory ? "MiB" : "ms", s->row[i].model, (int)s->row[i].batch, why);
-            s->n_bad++;
             DLS_TRY(dls_complain(&s->bad, &what, err));
         } else {
             s->row[kept++] = s->row[i];
@@ -316,7 +315,6 @@ static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const 
             row.step_s *= s->memory ? 1e3 * MIB : 1;
             DLS_TRY(add(s, &row, err));
         } else {
-            s->n_bad++;
             DLS_TRY(dls_complain(&s->bad, &why, err));
         }
     }

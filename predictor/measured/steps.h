@@ -43,8 +43,7 @@ typedef struct dls_measured_steps {
     bool busy;   /* set before reading: the time in which the GPU computes was measured, in the
                     column busy_ms; rows without are passed over */
     bool memory; /* set before reading: GPU memory is what was measured, in the column memory_mib */
-    dls_complaints bad;
-    size_t n_bad;          /* rows that were left out */
+    dls_complaints bad;    /* one a row that was left out */
     dls_complaints doubts; /* about files whose rows are judged */
 } dls_measured_steps;
 

@@ -39,7 +39,7 @@ TEST(shipped)
     assert_int_equal(dls_measured_steps_read(&steps, path, &hw, &none, &err), DLS_OK);
     snprintf(path, sizeof path, "%s/measured/h100_groupconv.csv.gz", folder);
     assert_int_equal(dls_measured_kernels_read(&kernels, path, &hw, NULL, &err), DLS_OK);
-    assert_int_equal(kernels.n_bad, 0);
+    assert_int_equal(kernels.bad.n, 0);
     const dls_groupconv now = fitted(&steps, &kernels, &hw);
     snprintf(path, sizeof path, "%s/grouped.cfg", folder);
     assert_int_equal(dls_groupconv_load(path, &shipped, &err), DLS_OK);

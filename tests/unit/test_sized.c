@@ -346,7 +346,7 @@ TEST(bad_rows_are_refused)
         write_file(path, text);
         assert_int_equal(dls_measured_kernels_read(&rows, path, &t.hw, NULL, NULL), DLS_OK);
         assert_int_equal(rows.n, 0);
-        assert_int_equal(rows.n_bad, 1);
+        assert_int_equal(rows.bad.n, 1);
         if (!strstr(rows.bad.at[0].text, cases[i].says)) {
             fail_msg("%s: %s", cases[i].row, rows.bad.at[0].text);
         }
