@@ -5,6 +5,7 @@
 #include "pollux/genetic.h"
 
 #include "base/alloc.h"
+#include "base/rng.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -69,10 +70,9 @@ typedef struct dice {
 
 static inline uint64_t draw_bits(dice *d)
 {
-    uint64_t x = d->state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
+    const uint64_t bits = dls_mix64(d->state);
+    d->state += UINT64_C(0x9e3779b97f4a7c15);
+    return bits;
 }
 
 /* p as a threshold for 16 bits. */
