@@ -9,6 +9,8 @@
  *   bench_soak --trace=NAME  only this trace
  *   bench_soak --jobs=N      traces of up to N jobs (100,000)
  *   bench_soak --limit=S     processor time that a run may take (5 s); then the next policy
+ *   bench_soak --table       a row of a table for each policy, a cell for each trace: exponent and
+ *                            microseconds an event of the largest size that ended, that size if it is not N
  *   bench_soak --long[=N]    N jobs (10,000,000) on 1,000 GPUs, 76 s apart: 24 years; dlas-gpu
  *   bench_soak --smoke       a hundredth of both
  *
@@ -104,30 +106,81 @@ static cost measured(int kind, size_t n, const char *sched, const char *place, d
     return c;
 }
 
-/* Three sizes, unless one takes too long; whether none failed. */
-static bool grows(int kind, const char *sched, const char *place, size_t most, double limit_s)
+typedef struct options {
+    size_t most;
+    double limit_s;
+    const char *trace; /* NULL: all */
+    bool smoke, table;
+} options;
+
+static const char *const words[] = {"ok", "failed", "needs more than the trace has", "limit"};
+
+static void print_cost(int kind, const char *sched, const char *place, size_t n, const cost *c, const cost *before)
 {
-    static const char *const words[] = {"ok", "failed", "needs more than the trace has", "limit"};
-    cost before = {0};
-    for (size_t n = most / 16; n <= most; n *= 4) {
-        const cost c = measured(kind, n, sched, place, limit_s);
-        const double x = before.cpu_s > 0 ? log(c.cpu_s / before.cpu_s) / log(4) : (double)NAN;
-        const double y =
-            before.cpu_s > 0 ? log((double)c.events / (double)before.events) / log(4) : (double)NAN;
-        printf("{\"trace\": \"%s\", \"scheduler\": \"%s\", \"placement\": \"%s\", \"jobs\": %zu, "
-               "\"status\": \"%s\", \"cpu_s\": %.4f, \"events\": %llu, \"us_per_event\": %.2f",
-               hostile[kind], sched, place, n, words[c.status], c.cpu_s,
-               (unsigned long long)c.events, c.events > 0 ? 1e6 * c.cpu_s / (double)c.events : 0);
-        if (c.status == 0 && before.cpu_s > 0) {
-            printf(", \"exponent\": %.2f, \"events_exponent\": %.2f", x, y);
-        }
-        puts("}");
-        if (c.status != 0) {
-            return c.status != 1;
-        }
-        before = c;
+    printf("{\"trace\": \"%s\", \"scheduler\": \"%s\", \"placement\": \"%s\", \"jobs\": %zu, "
+           "\"status\": \"%s\", \"cpu_s\": %.4f, \"events\": %llu, \"us_per_event\": %.2f",
+           hostile[kind], sched, place, n, words[c->status], c->cpu_s, (unsigned long long)c->events,
+           c->events > 0 ? 1e6 * c->cpu_s / (double)c->events : 0);
+    if (c->status == 0 && before->cpu_s > 0) {
+        printf(", \"exponent\": %.2f, \"events_exponent\": %.2f", log(c->cpu_s / before->cpu_s) / log(4),
+               log((double)c->events / (double)before->events) / log(4));
     }
-    return true;
+    puts("}");
+}
+
+static void print_cell(size_t n, size_t most, const cost *c, const cost *before, int status)
+{
+    if (c->cpu_s > 0 && before->cpu_s > 0) {
+        printf(" %.2f,", log(c->cpu_s / before->cpu_s) / log(4));
+    }
+    if (c->cpu_s > 0) {
+        printf(" %.1f", 1e6 * c->cpu_s / (double)c->events);
+    }
+    if (c->cpu_s > 0 && n < most) {
+        printf(" (to %zu)", n);
+    }
+    printf("%s |", n == 0 && status == 3 ? " limit" : "");
+    fflush(stdout);
+}
+
+/* Three sizes, unless one takes too long; whether none failed. */
+static bool grows(int kind, const char *sched, const char *place, const options *o)
+{
+    cost before = {0}, last = {0}, c = {0};
+    size_t ended = 0;
+    for (size_t n = o->most / 16; n <= o->most && c.status == 0; n *= 4) {
+        c = measured(kind, n, sched, place, o->limit_s);
+        if (!o->table) {
+            print_cost(kind, sched, place, n, &c, &last);
+        }
+        if (c.status == 0) {
+            before = last;
+            last = c;
+            ended = n;
+        }
+    }
+    if (o->table) {
+        print_cell(ended, o->most / 16 * 16, &last, &before, c.status);
+    }
+    return c.status != 1;
+}
+
+/* One policy on all traces, in the short form on one; whether none failed. */
+static bool is_soaked(const char *name, const char *sched, const char *place, int number, const options *o)
+{
+    bool well = true;
+    if (o->table) {
+        printf("| %s |", name);
+    }
+    for (int kind = 0; kind < TRACES; kind++) {
+        if ((!o->trace || strcmp(o->trace, hostile[kind]) == 0) && (!o->smoke || number % TRACES == kind)) {
+            well &= grows(kind, sched, place, o);
+        }
+    }
+    if (o->table) {
+        puts("");
+    }
+    return well;
 }
 
 /* ---- a long run ------------------------------------------------------------------------------ */
@@ -199,43 +252,35 @@ static bool lasts(size_t n)
 
 int main(int argc, char **argv)
 {
-    bool smoke = false, well = true;
-    double limit_s = 5;
-    size_t n_long = 0, most = 100000;
-    const char *trace = NULL;
+    options o = {.most = 100000, .limit_s = 5};
+    bool well = true;
+    size_t n_long = 0;
+    int number = 0;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--smoke") == 0) {
-            smoke = true;
-            limit_s = 1;
-            most = 1000;
+            o.smoke = true;
+            o.limit_s = 1;
+            o.most = 1000;
+        } else if (strcmp(argv[i], "--table") == 0) {
+            o.table = true;
         } else if (strncmp(argv[i], "--jobs=", 7) == 0) {
-            most = strtoull(argv[i] + 7, NULL, 10);
+            o.most = strtoull(argv[i] + 7, NULL, 10);
         } else if (strncmp(argv[i], "--trace=", 8) == 0) {
-            trace = argv[i] + 8;
+            o.trace = argv[i] + 8;
         } else if (strncmp(argv[i], "--limit=", 8) == 0) {
-            limit_s = strtod(argv[i] + 8, NULL);
+            o.limit_s = strtod(argv[i] + 8, NULL);
         } else if (strncmp(argv[i], "--long", 6) == 0) {
             n_long = argv[i][6] == '=' ? strtoull(argv[i] + 7, NULL, 10) : LONG_JOBS;
         }
     }
-    if (n_long > 0 || smoke) {
-        well = lasts(smoke ? LONG_JOBS / 100 : n_long);
+    if (n_long > 0 || o.smoke) {
+        well = lasts(o.smoke ? LONG_JOBS / 100 : n_long);
     }
-    for (int kind = 0; n_long == 0 && kind < TRACES; kind++) {
-        if (trace && strcmp(trace, hostile[kind]) != 0) {
-            continue;
-        }
-        int number = 0; /* the short form: one trace a policy */
-        for (const dls_sched_ops *const *s = dls_scheds(); *s; s++, number++) {
-            if (is_wanted((*s)->name, argc, argv) && (!smoke || number % TRACES == kind)) {
-                well &= grows(kind, (*s)->name, "consolidated", most, limit_s);
-            }
-        }
-        for (const dls_placement_ops *const *p = dls_placements(); *p; p++, number++) {
-            if (is_wanted((*p)->name, argc, argv) && (!smoke || number % TRACES == kind)) {
-                well &= grows(kind, "dlas-gpu", (*p)->name, most, limit_s);
-            }
-        }
+    for (const dls_sched_ops *const *s = dls_scheds(); *s && n_long == 0; s++, number++) {
+        well &= !is_wanted((*s)->name, argc, argv) || is_soaked((*s)->name, (*s)->name, "consolidated", number, &o);
+    }
+    for (const dls_placement_ops *const *p = dls_placements(); *p && n_long == 0; p++, number++) {
+        well &= !is_wanted((*p)->name, argc, argv) || is_soaked((*p)->name, "dlas-gpu", (*p)->name, number, &o);
     }
     return well ? 0 : 1;
 }
