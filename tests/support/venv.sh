@@ -2,7 +2,7 @@
 # venv FOLDER LIST: a virtual environment with the packages that the file LIST names, made once. Sets $python to its
 # interpreter, or to another where the packages cannot be had, which FOLDER.log explains. Skips the test without a CPython 3.11.
 venv() {
-    local wanted one
+    local wanted one pip without
     python=
     # Debian's own interpreter has its packages; a newer CPython in front of it may have none.
     for one in python3 /usr/bin/python3; do
@@ -15,8 +15,15 @@ venv() {
     flock 9
     if [ "$(cat "$1/wanted" 2>/dev/null)" != "$wanted" ] && [ ! -e "$1-failed-$wanted" ]; then
         rm -rf "$1"
-        if timeout 60 "$python" -m venv "$1" >"$1.log" 2>&1 &&
-            timeout 400 "$1/bin/pip" install -q --no-compile --retries 1 -r "$2" >>"$1.log" 2>&1; then
+        # Most of what a new environment costs is its own pip, which another's can stand for.
+        pip=("$1/bin/pip")
+        without=()
+        if "$python" -m pip --version >/dev/null 2>&1; then
+            pip=("$python" -m pip --python "$1/bin/python")
+            without=(--without-pip)
+        fi
+        if timeout 60 "$python" -m venv "${without[@]}" "$1" >"$1.log" 2>&1 &&
+            timeout 400 "${pip[@]}" install -q --no-compile --retries 1 -r "$2" >>"$1.log" 2>&1; then
             echo "$wanted" >"$1/wanted"
         else
             touch "$1-failed-$wanted"
