@@ -34,13 +34,10 @@ static void note_rate(void *state, const dls_view *view, const dls_observation *
     }
 }
 
-static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
-{
-    return dls_gavel_round(state, view, plan, dls_gavel_isolated, err);
-}
+DLS_GAVEL_ROUND(isolated_round, dls_gavel_isolated)
 
 const dls_sched_ops dls_sched_ops_gandiva_pack = {
-    DLS_GAVEL_MEMBERS(options),
+    DLS_GAVEL_MEMBERS(options, isolated_round),
     .name = "gandiva-pack",
     .summary = "equal shares of time, pairs drawn at random share GPUs (Gandiva); rounds of Gavel",
     .init = init,

@@ -115,16 +115,21 @@ void dls_gavel_timing(const void *state, dls_round_timing *out);
 dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
                            dls_gavel_objective objective, dls_error *err) DLS_MUST_CHECK;
 
-/* What the policies' tables have in common, beside `round_`, which each defines. */
-#define DLS_GAVEL_MEMBERS(table)                                                                   \
+/* A round with this objective, as a policy's table wants it, and what the tables have in common. */
+#define DLS_GAVEL_ROUND(called, objective)                                                         \
+    static dls_status called(void *state, const dls_view *view, dls_plan *plan, dls_error *err)    \
+    {                                                                                              \
+        return dls_gavel_round(state, view, plan, objective, err);                                 \
+    }
+#define DLS_GAVEL_MEMBERS(table, rounds)                                                           \
     .abi = DLS_POLICY_ABI, .options = table, .state_bytes = sizeof(dls_gavel),                     \
     .job_state_bytes = sizeof(size_t), .fini = dls_gavel_fini, .clone = dls_gavel_clone,           \
-    .round = round_, .timing = dls_gavel_timing, .admit = dls_admit_gang
+    .round = rounds, .timing = dls_gavel_timing, .admit = dls_admit_gang
 /* Of policies that pack; the options of pairs stand behind the others. */
 extern const dls_option dls_gavel_packed_options[];
 dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,
                                  dls_error *err);
-#define DLS_GAVEL_PACKED                                                                           \
-    DLS_GAVEL_MEMBERS(dls_gavel_packed_options), .init = dls_gavel_init_packed, .joins = true
+#define DLS_GAVEL_PACKED(rounds)                                                                   \
+    DLS_GAVEL_MEMBERS(dls_gavel_packed_options, rounds), .init = dls_gavel_init_packed, .joins = true
 
 #endif

@@ -64,13 +64,10 @@ static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_err
     return DLS_OK;
 }
 
-static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
-{
-    return dls_gavel_round(state, view, plan, objective, err);
-}
+DLS_GAVEL_ROUND(cost_round, objective)
 
 const dls_sched_ops dls_sched_ops_gavel_cost = {
-    DLS_GAVEL_MEMBERS(options),
+    DLS_GAVEL_MEMBERS(options, cost_round),
     .name = "gavel-cost",
     .summary = "most training for the money, deadlines kept if all can be; rounds of Gavel",
     .init = init,
