@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Reads Philly job records with scheduling attempts from JSON: durations, waits and GPUs come from
- * the attempts.
+ * Philly jobs with their scheduling attempts, as both JSON forms of the trace list them: durations,
+ * waits and GPUs come from the attempts.
+ *
+ *   philly-log    Microsoft's trace (Jeon et al., ATC 2019) as published: cluster_job_log
+ *   philly-json   its multi-GPU subset (jobs.json): id, num_gpus, runtime, attempts, submitted_time.
+ *                 `runtime` (minutes, gaps inside) repeats what the attempts say and is not read
  */
-#include "traces/philly_jobs.h"
-
 #include "base/own.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
@@ -195,7 +197,12 @@ static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
     return DLS_OK;
 }
 
-dls_status dls_philly_read_jobs(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+/* An array of jobs. Keys: id or jobid, submitted_time, attempts (start_time, end_time, detail), and
+ * if there num_gpus, status, vc, user. GPUs are num_gpus, else those of the first attempt. The
+ * duration is the sum of the attempts that have both times, or with options.philly_span from the
+ * first start to the last end. Left out, with the reason: jobs without attempt, submission, start,
+ * end or GPU. A last attempt without end: running when the log was taken, flagged CENSORED. */
+static dls_status read_file(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
     DLS_OWN(dls_walk_fini) dls_walk w = {0};
     dls_trace_builder_rebase(b, "");
@@ -203,7 +210,8 @@ dls_status dls_philly_read_jobs(const dls_trace_source *src, dls_trace_builder *
     return read_jobs(&w, b, err);
 }
 
-int dls_philly_sniff(const dls_trace_source *src, const char *quoted_key)
+/* Does the text start as an array of objects with "attempts" and this key (quotes included)? */
+static int sniff(const dls_trace_source *src, const char *quoted_key)
 {
     /* Keys have no order and the attempts may be long, so look into a good part of the file. */
     static const char attempts_key[] = "\"attempts\"";
@@ -214,3 +222,27 @@ int dls_philly_sniff(const dls_trace_source *src, const char *quoted_key)
                ? 90
                : 0;
 }
+
+static int sniff_log(const dls_trace_source *src)
+{
+    return sniff(src, "\"jobid\"");
+}
+
+static int sniff_json(const dls_trace_source *src)
+{
+    return sniff(src, "\"num_gpus\"");
+}
+
+const dls_trace_format dls_trace_format_philly_log = {
+    .name = "philly-log",
+    .summary = "Philly, the published cluster_job_log (JSON)",
+    .sniff = sniff_log,
+    .read = read_file,
+};
+
+const dls_trace_format dls_trace_format_philly_json = {
+    .name = "philly-json",
+    .summary = "Philly, the multi-GPU subset jobs.json with attempts",
+    .sniff = sniff_json,
+    .read = read_file,
+};
