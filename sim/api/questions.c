@@ -134,7 +134,7 @@ static const char *key_name(size_t i, const char **summary)
     return NULL;
 }
 
-const char *dls_known_name(dls_known of, size_t i, const char **summary)
+const char *dls_known_name(dls_known_list of, size_t i, const char **summary)
 {
     const char *unused;
     summary = summary ? summary : &unused;

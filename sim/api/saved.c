@@ -9,13 +9,11 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/guard.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "results/read.h"
 
 #include <stdio.h>
 #include <string.h>
-
-DLS_OWNER(dls_saved, dls_saved_close)
 
 /* Texts of one width. */
 typedef struct texts {

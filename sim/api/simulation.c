@@ -8,11 +8,9 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/guard.h"
-#include "base/own.h"
+#include "base/owners.h"
 
 #include <stdlib.h>
-
-DLS_OWNER(dls_simulation, dls_simulation_destroy)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 

@@ -13,6 +13,8 @@
 #ifndef DLS_BASE_MEMO_H
 #define DLS_BASE_MEMO_H
 
+#include "base/own.h"
+
 #include <stddef.h>
 #include <sys/uio.h>
 
@@ -21,6 +23,7 @@ typedef struct dls_memo dls_memo;
 /* NULL: the system has no memory for it; all else takes that for one which keeps nothing. */
 dls_memo *dls_memo_create(void);
 void dls_memo_destroy(dls_memo *m); /* by the process that made it, or by none */
+DLS_OWNER(dls_memo, dls_memo_destroy)
 
 /* What is kept by a key, aligned as a double, for the memo's life; NULL: nothing. O(entries). */
 const void *dls_memo_find(const dls_memo *m, const void *key, size_t n_key);

@@ -67,7 +67,7 @@ static void placements(const request *r, json_object *all)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-static void known(dls_known of, json_object *all)
+static void known(dls_known_list of, json_object *all)
 {
     const char *name, *summary;
     for (size_t i = 0; (name = dls_known_name(of, i, &summary)); i++) {

@@ -6,12 +6,10 @@
 #ifndef DLS_CLI_EXPORT_TABLES_H
 #define DLS_CLI_EXPORT_TABLES_H
 
-#include "base/own.h"
+#include "base/owners.h"
 #include "dlsim/results.h"
 
 #include <stdio.h>
-
-DLS_OWNER(dls_saved, dls_saved_close)
 
 /* A run of the file; which, must be said if there are several: EUSAGE. */
 dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out,

@@ -7,15 +7,10 @@
 #define DLS_CLI_REPLAY_H
 
 #include "base/atomicfile.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "dlsim/study.h"
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
-DLS_OWNER(dls_setup, dls_setup_destroy)
-DLS_OWNER(dls_simulation, dls_simulation_destroy)
-DLS_OWNER(dls_comparison, dls_comparison_destroy)
 
 /* The command line of a run. */
 typedef struct dls_replay_options {

@@ -19,6 +19,7 @@
 
 #include "base/bitmap.h"
 #include "base/order.h"
+#include "base/own.h"
 #include "cluster/cluster.h"
 
 typedef struct dls_node {
@@ -133,6 +134,7 @@ static inline bool dls_fault_check(dls_fault *fault, const char *query, int64_t 
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
                                   dls_error *err) DLS_MUST_CHECK;
 void dls_place_index_destroy(dls_place_index *index);
+DLS_OWNER(dls_place_index, dls_place_index_destroy)
 /* *out: an index of the same nodes, spec being theirs, in the state of `from`. O(nodes x GPUs). */
 dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_spec *spec,
                                 dls_place_index **out, dls_error *err) DLS_MUST_CHECK;

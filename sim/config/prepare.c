@@ -6,13 +6,11 @@
 #include "config/prepare.h"
 
 #include "base/alloc.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "config/load.h"
 #include "traces/assign.h"
 
 #include <string.h>
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 

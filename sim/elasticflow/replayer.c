@@ -6,13 +6,11 @@
 #include "dlsim/replayer.h"
 
 #include "base/csv.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "dlsim/trace.h"
 #include "elasticflow/replay.h"
 
 #include <string.h>
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 static const char *const schedules[][2] = {
     {"ef-accessctrl", "ElasticFlow: jobs whose deadline cannot be met are turned away"},

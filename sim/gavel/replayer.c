@@ -5,10 +5,8 @@
  */
 #include "dlsim/replayer.h"
 
-#include "base/own.h"
+#include "base/owners.h"
 #include "gavel/gavel.h"
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 enum {
     POLICY,

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/kendall.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "base/rng.h"
 #include "traces/trace_impl.h"
 
@@ -16,9 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-DLS_OWNER(dls_simulation, dls_simulation_destroy)
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 void dls_fidelity_fini(dls_fidelity *f)
 {

@@ -16,6 +16,7 @@
 #include "base/atomicfile.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/owners.h"
 #include "base/strdict.h"
 #include "site/kube_pods.h"
 #include "site/kube_quotas.h"
@@ -26,8 +27,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 #define PRODUCT "nvidia.com/gpu.product"
 #define KAI_QUEUE "kai.scheduler/queue"

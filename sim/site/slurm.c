@@ -27,7 +27,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/folder.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "base/strdict.h"
 #include "dlsim/trace.h"
 #include "site/nodes.h"
@@ -43,8 +43,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 typedef struct making {
     const dls_site_slurm *site;

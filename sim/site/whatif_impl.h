@@ -5,12 +5,8 @@
 #ifndef DLS_SITE_WHATIF_IMPL_H
 #define DLS_SITE_WHATIF_IMPL_H
 
-#include "base/own.h"
+#include "base/owners.h"
 #include "dlsim/site.h"
-
-DLS_OWNER(dls_setup, dls_setup_destroy)
-DLS_OWNER(dls_simulation, dls_simulation_destroy)
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 /* ---- whatif_change.c ---------------------------------------------------------------------------
  */

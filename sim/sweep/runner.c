@@ -15,7 +15,7 @@
 #include "api/simulation.h"
 #include "base/alloc.h"
 #include "base/h5.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "config/registry.h"
 
 #include <errno.h>
@@ -29,9 +29,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-DLS_OWNER(dls_simulation, dls_simulation_destroy)
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 enum {
     POINTS = 64,          /* of a worker */

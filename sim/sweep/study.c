@@ -5,6 +5,7 @@
 #include "api/setup.h"
 #include "base/alloc.h"
 #include "base/guard.h"
+#include "base/owners.h"
 #include "sweep/store.h"
 
 struct dls_study {
@@ -14,8 +15,6 @@ struct dls_study {
     char folder[4096];
     dls_study_watch watch;
 };
-
-DLS_OWNER(dls_study, dls_study_destroy)
 
 /* ---- life ------------------------------------------------------------------------------------ */
 

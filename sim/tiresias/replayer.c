@@ -6,13 +6,11 @@
 #include "dlsim/replayer.h"
 
 #include "base/alloc.h"
-#include "base/own.h"
+#include "base/owners.h"
 #include "tiresias/tiresias.h"
 
 #include <string.h>
 #include <time.h>
-
-DLS_OWNER(dls_trace, dls_trace_destroy)
 
 enum {
     TRACE,

@@ -6,7 +6,6 @@
 #include "workload/history.h"
 
 #include "base/alloc.h"
-#include "base/own.h"
 #include "base/assert.h"
 #include "base/radix.h"
 #include "base/strdict.h"
@@ -252,8 +251,6 @@ static dls_status make(dls_history *h, making *m, const dls_trace *trace, const 
     DLS_TRY(trees ? dls_alloc_array(&l->lessons, 1, sizeof *l->lessons, "lessons", err) : DLS_OK);
     return past ? learn_past(h, m, past, err) : DLS_OK;
 }
-
-DLS_OWNER(dls_history, dls_history_destroy)
 
 static void making_fini(making *m)
 {

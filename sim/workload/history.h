@@ -14,6 +14,7 @@
 #ifndef DLS_WORKLOAD_HISTORY_H
 #define DLS_WORKLOAD_HISTORY_H
 
+#include "base/own.h"
 #include "dlsim/trace.h"
 #include "workload/trees.h"
 
@@ -63,6 +64,7 @@ dls_status dls_history_create(const dls_trace *trace, const dls_trace *past, boo
 dls_status dls_history_copy(const dls_history *from, dls_history **out,
                             dls_error *err) DLS_MUST_CHECK;
 void dls_history_destroy(dls_history *h); /* NULL-safe */
+DLS_OWNER(dls_history, dls_history_destroy)
 
 /* Groups of jobs, 0 without a history; whether there are trees. */
 size_t dls_history_groups(const dls_history *h);

@@ -17,17 +17,17 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-void dls_table_fini(dls_table *table)
+void dls_table_fini(dls_speed_table *table)
 {
     if (table) {
         dls_free(table->row);
         dls_strdict_fini(&table->models);
         dls_strdict_fini(&table->gpus);
-        *table = (dls_table){0};
+        *table = (dls_speed_table){0};
     }
 }
 
-dls_status dls_table_add(dls_table *table, const char *model, const char *gpu, dls_table_row row,
+dls_status dls_table_add(dls_speed_table *table, const char *model, const char *gpu, dls_table_row row,
                          dls_error *err)
 {
     char key[DLS_MODEL_KEY];
@@ -62,7 +62,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* What was measured more than once becomes its mean. */
-static void merge(dls_table *t)
+static void merge(dls_speed_table *t)
 {
     size_t n = 0;
     qsort(t->row, t->n, sizeof *t->row, compare);
@@ -80,7 +80,7 @@ static void merge(dls_table *t)
     t->n = n;
 }
 
-static dls_status read_folder(const char *path, dls_table *out, dls_error *err)
+static dls_status read_folder(const char *path, dls_speed_table *out, dls_error *err)
 {
     bool pollux = false, elasticflow = false;
     DLS_TRY(dls_table_read_pollux(path, out, &pollux, err));
@@ -92,7 +92,7 @@ static dls_status read_folder(const char *path, dls_table *out, dls_error *err)
                           "in the folder");
 }
 
-static dls_status read_any(const char *path, dls_table *out, dls_error *err)
+static dls_status read_any(const char *path, dls_speed_table *out, dls_error *err)
 {
     struct stat about;
     DLS_FREED char *text = NULL;
@@ -110,9 +110,9 @@ static dls_status read_any(const char *path, dls_table *out, dls_error *err)
               : dls_table_read_gavel(path, text, len, out, err);
 }
 
-dls_status dls_table_load(const char *path, dls_table *out, dls_error *err)
+dls_status dls_table_load(const char *path, dls_speed_table *out, dls_error *err)
 {
-    *out = (dls_table){0};
+    *out = (dls_speed_table){0};
     dls_status status = read_any(path, out, err);
     if (status == DLS_OK && out->n == 0) {
         status = dls_fail(err, DLS_EINPUT, path, "no measurement in the table");
@@ -127,7 +127,7 @@ dls_status dls_table_load(const char *path, dls_table *out, dls_error *err)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-int32_t dls_table_gpu(const dls_table *table, const char *name)
+int32_t dls_table_gpu(const dls_speed_table *table, const char *name)
 {
     char cut[64];
     char *dash;
@@ -146,7 +146,7 @@ int32_t dls_table_gpu(const dls_table *table, const char *name)
     return -1;
 }
 
-int32_t dls_table_model(const dls_table *table, const dls_kind *kind)
+int32_t dls_table_model(const dls_speed_table *table, const dls_kind *kind)
 {
     char key[DLS_MODEL_KEY];
     dls_model_key(kind->model, key);
@@ -190,7 +190,7 @@ static int32_t spread_distance(const dls_table_row *r, const dls_table_ask *ask)
 
 /* The group of rows, all with the same GPUs and nodes, that is nearest; false: none of the model.
  */
-static bool nearest_group(const dls_table *t, const dls_table_ask *ask, size_t *first, size_t *end)
+static bool nearest_group(const dls_speed_table *t, const dls_table_ask *ask, size_t *first, size_t *end)
 {
     size_t best = t->n;
     for (size_t i = 0; i < t->n; i++) {
@@ -225,7 +225,7 @@ static double at_batch(const dls_table_row *low, const dls_table_row *high, doub
     return a + (b - a) * (batch - low->batch) / (high->batch - low->batch);
 }
 
-bool dls_table_find(const dls_table *t, const dls_table_ask *ask, dls_table_answer *out)
+bool dls_table_find(const dls_speed_table *t, const dls_table_ask *ask, dls_table_answer *out)
 {
     size_t first, end;
     if (!nearest_group(t, ask, &first, &end)) {

@@ -28,23 +28,23 @@ typedef struct dls_table_row {
     double weight;   /* measurements in it */
 } dls_table_row;
 
-typedef struct dls_table {
+typedef struct dls_speed_table {
     bool each; /* jobs count the iterations of every GPU, as Gavel's do: g of them each time */
     dls_table_row *row; /* [n], ascending by model, gpu, gpus, nodes, batch; owned */
     size_t n, cap;
     dls_strdict models; /* keys (dls_model_key) */
     dls_strdict gpus;   /* as written */
-} dls_table;
+} dls_speed_table;
 
 /* Whatever of the above path is. *out needs dls_table_fini only on success. Errors: EINPUT (with
  * the place), ENOMEM. */
-dls_status dls_table_load(const char *path, dls_table *out, dls_error *err) DLS_MUST_CHECK;
-void dls_table_fini(dls_table *table); /* NULL-safe */
+dls_status dls_table_load(const char *path, dls_speed_table *out, dls_error *err) DLS_MUST_CHECK;
+void dls_table_fini(dls_speed_table *table); /* NULL-safe */
 
 /* Code of the GPU type: its name without case, or as much as stands before a dash; -1. */
-int32_t dls_table_gpu(const dls_table *table, const char *name);
+int32_t dls_table_gpu(const dls_speed_table *table, const char *name);
 /* Code of the model: by key, else any other spelling of the same model; -1. */
-int32_t dls_table_model(const dls_table *table, const dls_kind *kind);
+int32_t dls_table_model(const dls_speed_table *table, const dls_kind *kind);
 
 typedef struct dls_table_ask {
     int32_t model, gpu;
@@ -62,21 +62,21 @@ typedef struct dls_table_answer {
 /* Nearest number of GPUs (by ratio, of equals the smaller), then of nodes, then linear in the batch
  * between the two measured around it, in proportion to it beyond them. false: nothing of this model
  * on this GPU. O(rows of the model). */
-bool dls_table_find(const dls_table *table, const dls_table_ask *ask, dls_table_answer *out);
+bool dls_table_find(const dls_speed_table *table, const dls_table_ask *ask, dls_table_answer *out);
 
 /* ---- for readers ----------------------------------------------------------------------------- */
 
 /* model as written. Rows with a time that is not a positive number are passed over. */
-dls_status dls_table_add(dls_table *table, const char *model, const char *gpu, dls_table_row row,
+dls_status dls_table_add(dls_speed_table *table, const char *model, const char *gpu, dls_table_row row,
                          dls_error *err) DLS_MUST_CHECK;
 /* A text; path names it. */
-dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, dls_table *out,
+dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, dls_speed_table *out,
                                 dls_error *err) DLS_MUST_CHECK;
 /* Of a folder; *found: it had such files. */
-dls_status dls_table_read_pollux(const char *path, dls_table *out, bool *found,
+dls_status dls_table_read_pollux(const char *path, dls_speed_table *out, bool *found,
                                  dls_error *err) DLS_MUST_CHECK;
-dls_status dls_table_read_elasticflow(const char *path, dls_table *out, bool *found,
+dls_status dls_table_read_elasticflow(const char *path, dls_speed_table *out, bool *found,
                                       dls_error *err) DLS_MUST_CHECK;
-dls_status dls_table_read_h5(const char *path, dls_table *out, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_table_read_h5(const char *path, dls_speed_table *out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -55,7 +55,7 @@ static dls_status placement_in(dls_csv *csv, int col, dls_table_row *row, dls_er
 }
 
 /* placements.csv, or scalability.csv with counts of nodes and GPUs. */
-static dls_status pollux_rows(const char *path, const char *gpu, const char *model, dls_table *out,
+static dls_status pollux_rows(const char *path, const char *gpu, const char *model, dls_speed_table *out,
                               dls_error *err)
 {
     int placement, nodes, gpus, batch, time;
@@ -92,7 +92,7 @@ static dls_status pollux_rows(const char *path, const char *gpu, const char *mod
 
 /* ---- folders --------------------------------------------------------------------------------- */
 
-dls_status dls_table_read_pollux(const char *path, dls_table *out, bool *found, dls_error *err)
+dls_status dls_table_read_pollux(const char *path, dls_speed_table *out, bool *found, dls_error *err)
 {
     static const char *const files[] = {"placements", "scalability"};
     struct dirent **name;
@@ -122,7 +122,7 @@ static dls_status add_throughput(void *user, const dls_throughput *row, dls_erro
     return dls_table_add(user, row->model, row->gpu, measured, err);
 }
 
-dls_status dls_table_read_elasticflow(const char *path, dls_table *out, bool *found, dls_error *err)
+dls_status dls_table_read_elasticflow(const char *path, dls_speed_table *out, bool *found, dls_error *err)
 {
     return dls_throughputs_read(path, add_throughput, out, found, err);
 }

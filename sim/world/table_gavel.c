@@ -75,7 +75,7 @@ static double beside(struct json_object *job, const char *self)
     return seconds(number(json_object_array_get_idx(pair, 0)));
 }
 
-static dls_status add_job(dls_table *out, const char *path, const char *gpu, bool spread,
+static dls_status add_job(dls_speed_table *out, const char *path, const char *gpu, bool spread,
                           const char *self, struct json_object *job, dls_error *err)
 {
     char model[96];
@@ -97,7 +97,7 @@ static dls_status add_job(dls_table *out, const char *path, const char *gpu, boo
     return dls_table_add(out, model, gpu, row, err);
 }
 
-static dls_status add_gpu(dls_table *out, const char *path, const char *name,
+static dls_status add_gpu(dls_speed_table *out, const char *path, const char *name,
                           struct json_object *jobs, dls_error *err)
 {
     char gpu[64];
@@ -122,7 +122,7 @@ static dls_status add_gpu(dls_table *out, const char *path, const char *name,
     return DLS_OK;
 }
 
-static dls_status add_all(dls_table *out, const char *path, struct json_object *root,
+static dls_status add_all(dls_speed_table *out, const char *path, struct json_object *root,
                           dls_error *err)
 {
     if (!json_object_is_type(root, json_type_object)) {
@@ -137,7 +137,7 @@ static dls_status add_all(dls_table *out, const char *path, struct json_object *
     return DLS_OK;
 }
 
-dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, dls_table *out,
+dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, dls_speed_table *out,
                                 dls_error *err)
 {
     struct json_tokener *tokener = json_tokener_new();

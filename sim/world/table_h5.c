@@ -60,7 +60,7 @@ static dls_status read_columns(hid_t file, columns *c, dls_error *err)
                        &c->iteration_s, err);
 }
 
-static dls_status add_rows(const columns *c, dls_table *out, dls_error *err)
+static dls_status add_rows(const columns *c, dls_speed_table *out, dls_error *err)
 {
     for (hsize_t i = 0; i < c->n; i++) {
         const int32_t model = c->column[MODEL][i], gpu = c->column[GPU_TYPE][i];
@@ -90,7 +90,7 @@ static void columns_fini(columns *c)
     dls_free(c->iteration_s);
 }
 
-dls_status dls_table_read_h5(const char *path, dls_table *out, dls_error *err)
+dls_status dls_table_read_h5(const char *path, dls_speed_table *out, dls_error *err)
 {
     DLS_OWN(columns_fini) columns c = {.n = HSIZE_UNDEF};
     DLS_H5_OWNED hid_t file = H5I_INVALID_HID;

@@ -26,7 +26,7 @@
 #define GIB (1024.0 * 1024 * 1024)
 
 typedef struct state {
-    dls_table table;
+    dls_speed_table table;
     dls_gpu_type type[DLS_TYPES_MAX + 1];
     int32_t gpu[DLS_TYPES_MAX + 1]; /* code in the table */
     int32_t n_types;

@@ -53,8 +53,8 @@ static void bench_zoo(void)
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const dls_zoo_model *m = dls_zoo_at(i);
         const dls_zoo_options o = dls_zoo_defaults(m);
-        dls_opgraph *g;
-        dls_grouping grouping;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+        DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
         const double begin = wall_s();
         must(dls_zoo_build(m, &o, &g, &err), &err);
         const double built = wall_s();
@@ -64,8 +64,6 @@ static void bench_zoo(void)
         group_s += wall_s() - built;
         build_s += built - begin;
         nodes += g->n_nodes;
-        dls_grouping_fini(&grouping);
-        dls_opgraph_destroy(g);
     }
     printf("  \"zoo\": {\"models\": %zu, \"nodes\": %lld, \"build_s\": %.4f, \"group_s\": %.4f},\n",
            dls_zoo_size(), (long long)nodes, build_s, group_s);

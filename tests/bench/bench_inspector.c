@@ -293,12 +293,11 @@ static void bench_shipped(void)
     dls_graph *g = make_graphs(n, 8, 23, 0.286);
     for (int hidden = 64; hidden <= 96; hidden += 32) {
         for (int settings = 1; settings <= 14; settings += 13) {
-            dls_inspector *insp = make_shipped(hidden, settings);
+            DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = make_shipped(hidden, settings);
             printf("  \"shipped_%d_settings_%d\": {\"batch\": %zu, \"nodes\": 8, ", hidden,
                    settings, n);
             bench_engines(insp, g, n, settings);
             printf("},\n");
-            dls_inspector_destroy(insp);
         }
     }
     free_graphs(g, n);
@@ -337,7 +336,7 @@ static void bench_cpu(void)
 static void bench_density(void)
 {
     const dls_cpu_engine *engine = dls_cpu_engine_find(DLS_PRECISION_F32, NULL);
-    dls_inspector *insp = make_inspector(0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = make_inspector(0);
     dls_error e = {0};
     void *packed = NULL;
     if (engine->pack(insp, &packed, &e) != DLS_OK) {
@@ -370,7 +369,6 @@ static void bench_density(void)
     }
     printf("]");
     engine->unpack(packed);
-    dls_inspector_destroy(insp);
 }
 
 /* ---- CUDA ----------------------------------------------------------------------------------- */
@@ -378,7 +376,7 @@ static void bench_density(void)
 static void cuda_rate(const char *module, const char *name, dls_precision precision,
                       const char *path, const dls_graph *g, size_t n)
 {
-    dls_inspector *insp = make_inspector(0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = make_inspector(0);
     const dls_predictor_options o = {
         .backend = DLS_BACKEND_CUDA, .precision = precision, .module_path = module};
     measured m = {0};
@@ -394,7 +392,6 @@ static void cuda_rate(const char *module, const char *name, dls_precision precis
                "\"tflops\": %.2f},\n",
                name, m.backend, n, (double)n / m.seconds, flop / m.seconds * 1e-12);
     }
-    dls_inspector_destroy(insp);
 }
 
 /* What a placement study asks: many workloads in several settings each. The CPU does `sample` of
@@ -431,7 +428,7 @@ static void bench_cuda(const char *module)
     cuda_rate(module, "f32_plain", DLS_PRECISION_F32, "plain", g, n);
     cuda_rate(module, "fast_fused", DLS_PRECISION_FAST, "fused", g, n);
     cuda_rate(module, "fast_plain_tf32", DLS_PRECISION_FAST, "plain", g, n);
-    dls_inspector *insp = make_inspector(settings);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = make_inspector(settings);
     measured m = {0};
     for (int path = 0; path < 2; path++) {
         setenv("DLSIM_CUDA_PATH", path ? "plain" : "fused", 1);
@@ -452,7 +449,6 @@ static void bench_cuda(const char *module)
     g = make_graphs(n, 8, 23, 0.286);
     bench_many(module, "shipped", insp, g, n, n);
     free_graphs(g, n);
-    dls_inspector_destroy(insp);
 }
 
 /* The same work by PyTorch: the script prints one JSON object, or says why not. */
@@ -505,11 +501,10 @@ int main(int argc, char **argv)
     }
     if (only_threads) {
         const size_t n = smoke ? 4 : 32;
-        dls_inspector *insp = make_inspector(0);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = make_inspector(0);
         dls_graph *g = make_graphs(n, 100, 3, 0.055);
         bench_threads(insp, g, n);
         free_graphs(g, n);
-        dls_inspector_destroy(insp);
     } else {
         bench_cpu();
         bench_shipped();

@@ -80,8 +80,8 @@ static void measure_device(const dls_learner_ops *ops, const dls_inspector *insp
                            const dls_graph *graphs, int steps, int rounds)
 {
     dls_error err = {0};
-    dls_trainee *net = NULL;
-    dls_adam adam;
+    DLS_HOLD(dls_trainee_destroy) dls_trainee *net = NULL;
+    DLS_OWN(dls_adam_fini) dls_adam adam = {0};
     void *state = NULL;
     const dls_graph *pointer[BATCH];
     double target[BATCH * DLS_METRICS];
@@ -127,8 +127,6 @@ static void measure_device(const dls_learner_ops *ops, const dls_inspector *insp
                1e-6 * (double)ops->bytes(state), 1e-12 * BATCH * FLOP_PER_GRAPH / best);
         ops->close(state);
     }
-    dls_adam_fini(&adam);
-    dls_trainee_destroy(net);
 }
 
 static void bench_device(const char *path, const dls_inspector *insp, const dls_graph *graphs,

@@ -165,7 +165,7 @@ static void check_case(one_case *c, int number)
     dls_error err = {0};
     dls_record *rec;
     int32_t order[MAX_JOBS];
-    dls_trace *trace = build_trace(c);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = build_trace(c);
     assert_int_equal(dls_record_create((size_t)c->n, &rec, &err), DLS_OK);
     usage used = {.k = &c->p.cluster};
     c->p.completed = order;
@@ -196,7 +196,6 @@ static void check_case(one_case *c, int number)
     }
     check_usage(c, rec, &used, number);
     dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 TEST(test_random_cases)

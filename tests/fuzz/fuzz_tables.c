@@ -39,7 +39,7 @@ static dls_status failures(dls_error *err)
 
 static dls_status times(dls_error *err)
 {
-    dls_table t = {0};
+    dls_speed_table t = {0};
     const dls_status status = dls_table_load(path[0], &t, err);
     dls_table_fini(&t);
     return status;

@@ -6,6 +6,7 @@
  */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/owners.h"
 #include "elasticflow/replay.h"
 #include "support/shared.h"
 
@@ -98,9 +99,9 @@ static void compare_jobs(const one_run *run, const dls_trace *trace, const dls_r
 static void replay(const one_run *run)
 {
     char path[2048], name[256];
-    dls_trace *trace;
-    dls_elastic_jobs *speeds;
-    dls_record *rec;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_HOLD(dls_elastic_destroy) dls_elastic_jobs *speeds = NULL;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     dls_error err = {0};
     size_t late;
     dls_cluster_spec cluster = {.n_types = 1};
@@ -132,14 +133,10 @@ static void replay(const one_run *run)
     assert_true(log.at && !*log.at);
     dls_free(log.text);
     snprintf(name, sizeof name, "golden/elasticflow/runs/%s.csv", run->name);
-    char *text = read_shared(name);
+    DLS_FREED char *text = read_shared(name);
     compare_jobs(run, trace, rec, text);
     assert_int_equal(run->jobs - run->declined - late, run->met);
     printf("%s: %zu jobs equal, %zu events\n", run->name, run->jobs, log.lines);
-    dls_free(text);
-    dls_record_destroy(rec);
-    dls_elastic_destroy(speeds);
-    dls_trace_destroy(trace);
 }
 
 /* Deadlines met: the published ratios times the jobs (README of the published outputs). */

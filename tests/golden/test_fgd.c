@@ -69,7 +69,7 @@ TEST(test_pods)
 {
     static const char *const policies[] = {"fgd", "bestfit", "dotproduct", "gpupacking",
                                            "gpuclustering"};
-    dls_fgd_input in;
+    DLS_OWN(dls_fgd_input_fini) dls_fgd_input in = {0};
     dls_fgd_place place[420];
     dls_error err;
     load("golden/fgd/a40_nodes.csv", "golden/fgd/a40_pods.csv", &in);
@@ -96,7 +96,6 @@ TEST(test_pods)
     }
     printf("cut %zu, uncut %zu milli, %zu pods elsewhere\n", cut, uncut, differ);
     assert_true(differ > 20 && uncut + 2000 > cut);
-    dls_fgd_input_fini(&in);
 }
 
 /* ---- numbers of the original's tests */
@@ -121,9 +120,9 @@ TEST(test_unit)
 {
     char path[512];
     SHARED_OR_SKIP("golden/fgd/unit.json", path);
-    json_object *all = json_object_from_file(path);
+    DLS_HOLD(json_object_put) json_object *all = json_object_from_file(path);
     assert_non_null(all);
-    dls_strdict models = {0};
+    DLS_OWN(dls_strdict_fini) dls_strdict models = {0};
     json_object *cases = member(all, "fragmentation");
     for (size_t i = 0; i < json_object_array_length(cases); i++) {
         json_object *c = json_object_array_get_idx(cases, i);
@@ -155,8 +154,6 @@ TEST(test_unit)
                          dls_fgd_packing_score(&left, json_object_get_int(member(c, "gpus")),
                                                json_object_get_int(member(c, "gpu_milli"))));
     }
-    dls_strdict_fini(&models);
-    json_object_put(all);
 }
 
 /* ---- published sweeps: the mean of 10 seeds of another random generator, ours of 12 */
@@ -200,7 +197,7 @@ static void sweep(const char *workload)
                                            {"gpuclustering", "GpuClustering"},
                                            {"random", "Random"}};
     char pods[128];
-    dls_fgd_input in;
+    DLS_OWN(dls_fgd_input_fini) dls_fgd_input in = {0};
     dls_error err;
     snprintf(pods, sizeof pods, "data/alibaba_openb_2023/openb_pod_list_%s.csv", workload);
     load("data/alibaba_openb_2023/openb_node_list_gpu_node.csv", pods, &in);
@@ -221,7 +218,6 @@ static void sweep(const char *workload)
             assert_float_equal(got, expected, 0.3);
         }
     }
-    dls_fgd_input_fini(&in);
 }
 
 TEST(test_default)

@@ -200,8 +200,8 @@ static void replay(const char *folder, const char *run, const char *trace_name,
                    const char *throughputs, dls_gavel_params *p)
 {
     char path[2048];
-    dls_trace *trace;
-    dls_gavel_result got;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_OWN(dls_gavel_result_fini) dls_gavel_result got = {0};
     dls_error err = {0};
     told rounds;
     const struct expected *e = expected_of(p->policy);
@@ -224,8 +224,6 @@ static void replay(const char *folder, const char *run, const char *trace_name,
     const bool one_type = (p->gpus[0] > 0) + (p->gpus[1] > 0) + (p->gpus[2] > 0) == 1;
     compare_jobs(run, path, trace, &got, one_type ? e->one_type : e->types);
     dls_free(rounds.text);
-    dls_gavel_result_fini(&got);
-    dls_trace_destroy(trace);
 }
 
 /* "g60__4-4-4__fifo.csv": trace, GPUs of v100, p100 and k80, policy. */

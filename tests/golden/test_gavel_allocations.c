@@ -169,10 +169,9 @@ static void check(const char *run, bool perf, objective o)
     assert_int_equal(dls_file_gunzip(path, packed, len, DLS_FILE_TABLE, &text, &len, NULL), DLS_OK);
     char *at = text;
     for (char *line; (line = strsep(&at, "\n")) && *line; calls++) {
-        json_object *object = json_tokener_parse(line);
+        DLS_HOLD(json_object_put) json_object *object = json_tokener_parse(line);
         assert_non_null(object);
         worst = fmax(worst, compare(object, perf, o, jobs));
-        json_object_put(object);
     }
     printf("%s: %zu calls, optimum off by %.1e at most\n", run, calls, worst);
     /* Where both methods stop, at residuals of 1e-8, the ratio of a tiny share is not sharper. */

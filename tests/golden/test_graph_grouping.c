@@ -325,7 +325,7 @@ static dls_feature_spec *published_spec(void)
 
 static void check_features(const dls_opgraph *g, const dls_grouping *grouping, json_object *result)
 {
-    dls_feature_spec *spec = published_spec();
+    DLS_HOLD(dls_feature_spec_destroy) dls_feature_spec *spec = published_spec();
     double *x = malloc((size_t)grouping->n_groups * 3 * sizeof *x);
     assert_non_null(x);
     int64_t n_unknown = -1;
@@ -343,7 +343,6 @@ static void check_features(const dls_opgraph *g, const dls_grouping *grouping, j
         }
     }
     free(x);
-    dls_feature_spec_destroy(spec);
 }
 
 static void check_build(json_object *c)

@@ -71,7 +71,7 @@ static int compare(const dls_opgraph *g, bool loop)
 TEST(cnn)
 {
     dls_import_report report;
-    dls_opgraph *g = load("cnn", &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = load("cnn", &report);
     dls_opgraph_totals t;
     assert_int_equal(compare(g, false), g->n_nodes);
     dls_opgraph_sum(g, &t);
@@ -90,13 +90,12 @@ TEST(cnn)
     assert_true(forward == 2.0 * 28 * 28 * 32 * 25 + 2.0 * 49 * 64 * 288 + 2.0 * 49 * 64 * 9 +
                                2.0 * (3456.0 * 128 + 1280));
     assert_true(backward == 2 * forward); /* TensorFlow makes the image's gradient, too */
-    dls_opgraph_destroy(g);
 }
 
 TEST(lstm)
 {
     dls_import_report report;
-    dls_opgraph *g = load("lstm", &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = load("lstm", &report);
     dls_opgraph_totals t;
     assert_int_equal(compare(g, true), g->n_nodes);
     dls_opgraph_sum(g, &t);
@@ -115,5 +114,4 @@ TEST(lstm)
     assert_true(product[0] ==
                 20 * 2.0 * 16 * 128 * 256 + 2 * 2.0 * 16 * 20 * 20 * 64 + 2.0 * 320 * 64 * 1000);
     assert_true(product[1] == 2 * product[0]);
-    dls_opgraph_destroy(g);
 }

@@ -31,7 +31,7 @@ TEST(shipped)
     dls_measured_steps steps = {0};
     dls_measured_kernels kernels = {0};
     dls_groupconv shipped;
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     dls_error err;
     SHARED_OR_SKIP("data/measured/steps/timm_rtx3090.csv", path);
     snprintf(folder, sizeof folder, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
@@ -61,5 +61,4 @@ TEST(shipped)
     assert_memory_equal(&same, &now, sizeof now);
     dls_measured_kernels_fini(&kernels);
     dls_measured_steps_fini(&steps);
-    dls_hardware_fini(&hw);
 }

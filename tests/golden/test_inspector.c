@@ -209,9 +209,8 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
 
 TEST(test_published)
 {
-    dls_inspector *insp = import("pretrain_weights.h5", NULL, NULL);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = import("pretrain_weights.h5", NULL, NULL);
     assert_int_equal(check_cases("driple_gcn.h5", "/", insp), 14);
-    dls_inspector_destroy(insp);
 }
 
 TEST(test_variants)
@@ -237,9 +236,8 @@ TEST(test_variants)
         char root[64];
         snprintf(group, sizeof group, "/%s/weights", variant[i].name);
         snprintf(root, sizeof root, "/%s/", variant[i].name);
-        dls_inspector *insp = import("driple_variants.h5", group, variant[i].arch);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = import("driple_variants.h5", group, variant[i].arch);
         assert_int_equal(check_cases("driple_variants.h5", root, insp), 3);
-        dls_inspector_destroy(insp);
     }
 }
 

@@ -64,7 +64,7 @@ static void check_group(dls_predictor *p, dls_graph_reader *r, size_t group, hid
 
 TEST(test_sample)
 {
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     MUST(dls_inspector_load(file("weights.h5"), &insp, &e));
     assert_int_equal(dls_inspector_n_settings(insp), SETTINGS);
     hid_t expected = -1;
@@ -72,7 +72,7 @@ TEST(test_sample)
     for (int f64 = 0; f64 < 2; f64++) {
         const dls_predictor_options o = {.backend = DLS_BACKEND_CPU,
                                          .precision = f64 ? DLS_PRECISION_F64 : DLS_PRECISION_F32};
-        dls_predictor *p = NULL;
+        DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
         dls_graph_reader *r = NULL;
         MUST(dls_predictor_create(insp, &o, &p, &e));
         MUST(dls_graph_reader_open(file("graphs.h5"), &r, &e));
@@ -81,8 +81,6 @@ TEST(test_sample)
             check_group(p, r, g, expected, f64 ? 1e-12 : 1e-5);
         }
         dls_graph_reader_close(r);
-        dls_predictor_destroy(p);
     }
     H5Fclose(expected);
-    dls_inspector_destroy(insp);
 }

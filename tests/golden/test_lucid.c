@@ -71,7 +71,7 @@ static void compare(const dls_lucid_trace *t, const char *file, bool lucid)
 static void check(const char *name, const char *schedule, const dls_lucid_cluster *cluster)
 {
     char file[128], jobs[512], pairs[512], forecast[512];
-    dls_lucid_trace trace;
+    DLS_OWN(dls_lucid_trace_fini) dls_lucid_trace trace = {0};
     dls_error err;
     snprintf(file, sizeof file, "golden/lucid/%s_jobs.csv", name);
     if (!shared_path(file, jobs, sizeof jobs) ||
@@ -85,7 +85,6 @@ static void check(const char *name, const char *schedule, const dls_lucid_cluste
     MUST(dls_lucid_run(cluster, schedule, &trace, &e));
     snprintf(file, sizeof file, "golden/lucid/%s-%s.csv", name, schedule);
     compare(&trace, file, strcmp(schedule, "lucid") == 0);
-    dls_lucid_trace_fini(&trace);
 }
 
 static const dls_lucid_vc mini[] = {{"vcvGl", 20}, {"vcvlY", 2}};

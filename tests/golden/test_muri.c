@@ -62,7 +62,7 @@ static void compare(const char *name, const char *golden, const dls_muri_trace *
 static void check(const char *trace_path, const char *name, const char *schedule)
 {
     char golden[512], path[512], file[128];
-    dls_muri_trace trace;
+    DLS_OWN(dls_muri_trace_fini) dls_muri_trace trace = {0};
     dls_error err;
     snprintf(file, sizeof file, "golden/muri/%s-%s.csv", name, schedule);
     if (!shared_path(file, golden, sizeof golden) || !shared_path(trace_path, path, sizeof path)) {
@@ -72,7 +72,6 @@ static void check(const char *trace_path, const char *name, const char *schedule
     assert_int_equal(DLS_OK, dls_muri_run(&cluster, &(dls_muri_setting){.schedule = schedule},
                                           &trace, NULL, NULL, &err));
     compare(file, golden, &trace);
-    dls_muri_trace_fini(&trace);
 }
 
 #define TESTBED "golden/muri/testbed/cluster_trace.csv"
@@ -109,7 +108,7 @@ static double off(double got, double expected)
 static void check_testbed(const char *schedule)
 {
     char name[64], log[512], path[512], line[512], id[32];
-    dls_muri_trace trace;
+    DLS_OWN(dls_muri_trace_fini) dls_muri_trace trace = {0};
     dls_error err;
     double jct[2] = {0}, last[2] = {0}, wrong[400];
     long starts[2] = {0};
@@ -152,7 +151,6 @@ static void check_testbed(const char *schedule)
     assert_true(fabs(off(last[0], last[1])) < 1);
     assert_true(wrong[rows / 2] < 3);
     assert_true(fabs(off((double)starts[0], (double)starts[1])) < 3);
-    dls_muri_trace_fini(&trace);
 }
 
 /* The average JCT of a trace, or with all its jobs there at the start. */
@@ -282,7 +280,8 @@ static dls_stages stages_of(json_object *all, const char *model, int gpus)
 /* To the last bit. */
 TEST(group_times)
 {
-    json_object *all = read_instances(), *list = member(all, "interleaving");
+    DLS_HOLD(json_object_put) json_object *all = read_instances();
+    json_object *list = member(all, "interleaving");
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         json_object *one = json_object_array_get_idx(list, i), *models = member(one, "models");
         dls_stages stages[4];
@@ -300,7 +299,6 @@ TEST(group_times)
                     strtod(json_object_get_string(member(one, "worst_s")), NULL));
     }
     printf("%zu groups\n", json_object_array_length(list));
-    json_object_put(all);
 }
 
 /* The jobs of an instance, as a trace. */
@@ -325,7 +323,8 @@ static void read_jobs(json_object *all, json_object *one, dls_muri_trace *trace,
 
 TEST(groups)
 {
-    json_object *all = read_instances(), *list = member(all, "matching");
+    DLS_HOLD(json_object_put) json_object *all = read_instances();
+    json_object *list = member(all, "matching");
     size_t wrong = 0;
     for (size_t i = 0; i < json_object_array_length(list); i++) {
         json_object *one = json_object_array_get_idx(list, i);
@@ -359,5 +358,4 @@ TEST(groups)
     }
     printf("%zu instances, %zu wrong\n", json_object_array_length(list), wrong);
     assert_int_equal(0, wrong);
-    json_object_put(all);
 }

@@ -71,7 +71,7 @@ static void replay(const char *load, int workload, const char *schedule)
     const dls_pollux_params params = {
         .nodes = 16, .gpus_per_node = 4, .interval_s = 60, .schedule = schedule};
     char name[128], path[512];
-    dls_pollux_trace t;
+    DLS_OWN(dls_pollux_trace_fini) dls_pollux_trace t = {0};
     dls_error err;
     snprintf(name, sizeof name, "golden/pollux/workloads/%s/workload-%d.csv", load, workload);
     assert_true(shared_path(name, path, sizeof path));
@@ -86,7 +86,6 @@ static void replay(const char *load, int workload, const char *schedule)
     assert_true(shared_path(name, path, sizeof path));
     assert_int_equal(0, compare(path, schedule, &t, all, 4));
     printf("%s, workload %d, %s: all %zu jobs equal\n", load, workload, schedule, t.n);
-    dls_pollux_trace_fini(&t);
 }
 
 static const char *const loads[] = {"load-0.5", "load-1.0", "load-1.5", "load-2.0"};
@@ -119,7 +118,7 @@ TEST(pollux)
         .nodes = 16, .gpus_per_node = 4, .interval_s = 60, .schedule = "pollux", .seed = 1};
     const double published = 1310.525;
     char path[512];
-    dls_pollux_trace t;
+    DLS_OWN(dls_pollux_trace_fini) dls_pollux_trace t = {0};
     dls_error err;
     double jct = 0;
     assert_true(shared_path("golden/pollux/workloads/load-0.5/workload-3.csv", path, sizeof path));
@@ -131,7 +130,6 @@ TEST(pollux)
     }
     printf("average JCT %.1f s, published %.1f s\n", jct, published);
     assert_true(fabs(jct / published - 1) < 0.03);
-    dls_pollux_trace_fini(&t);
 }
 
 /* ---- goodput_units.json: the model alone ----------------------------------------------------- */
@@ -187,7 +185,7 @@ TEST(goodput)
     size_t fits = 0, optima = 0, n = 0;
     static dls_goodput_seen seen[4096];
     assert_true(shared_path("golden/pollux/goodput_units.json", path, sizeof path));
-    json_object *all = json_object_from_file(path);
+    DLS_HOLD(json_object_put) json_object *all = json_object_from_file(path);
     assert_non_null(all);
     const struct json_object_iterator end = json_object_iter_end(all);
     struct json_object_iterator at = json_object_iter_begin(all);
@@ -199,7 +197,6 @@ TEST(goodput)
         }
     }
     printf("%zu fits, %zu optima\n", fits, optima);
-    json_object_put(all);
 }
 
 GROUP(set_up, tear_down)

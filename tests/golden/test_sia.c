@@ -206,7 +206,7 @@ static void replay(void **state)
     const dls_pollux_params params = {
         .nodes = r->nodes, .gpus_per_node = 4, .interval_s = 60, .schedule = "sia"};
     char path[512];
-    dls_pollux_trace t;
+    DLS_OWN(dls_pollux_trace_fini) dls_pollux_trace t = {0};
     dls_error err;
     size_t n = 0;
     double jct = 0;
@@ -231,7 +231,6 @@ static void replay(void **state)
     }
     printf("%s: average JCT %.1f s, theirs %.1f to %.1f\n", r->name, jct, r->least, r->most);
     assert_true(jct >= 0.95 * r->least && jct <= 1.05 * r->most);
-    dls_pollux_trace_fini(&t);
 }
 
 static const one_run runs[] = {

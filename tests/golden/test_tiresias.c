@@ -169,8 +169,8 @@ static void run_and_compare(const char *folder, const char *name, const char *tr
 {
     char path[PATH_MAX], samples[PATH_MAX];
     dls_error err = {0};
-    dls_trace *trace = NULL;
-    dls_record *rec = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     dls_tiresias_params p;
     const dls_trace_options opts = {.keep_zero_duration = true, .allow_duplicate_ids = true};
     snprintf(path, sizeof path, "%s/%s/%s.csv", shared, traces, run->trace);
@@ -190,8 +190,6 @@ static void run_and_compare(const char *folder, const char *name, const char *tr
     }
     snprintf(path, sizeof path, "%s/%s/%s", shared, folder, name);
     compare_file(path, trace, rec, sum);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 /* sjf and shortest* lose node memory under yarn in the original as published. */

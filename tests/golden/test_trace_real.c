@@ -99,7 +99,7 @@ TEST(totals_of_every_trace)
         {"data/tiresias/60_job.csv", "tiresias", {60, 60, 170000, 26624000, 1779}},
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        dls_trace *t = load(files[i].name, files[i].format, NULL);
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = load(files[i].name, files[i].format, NULL);
         const totals got = sum(t), want = files[i].want;
         if (got.rows_read != want.rows_read || got.n != want.n ||
             got.gpus_milli != want.gpus_milli || got.gpu_ms_s != want.gpu_ms_s ||
@@ -108,7 +108,6 @@ TEST(totals_of_every_trace)
                      " GPU s/1000, span %" PRId64 " s",
                      files[i].name, got.rows_read, got.n, got.gpus_milli, got.gpu_ms_s, got.span_s);
         }
-        dls_trace_destroy(t);
     }
 }
 
@@ -177,7 +176,7 @@ static int64_t sum_i64(const int64_t *column, size_t n)
 
 TEST(details)
 {
-    dls_trace *t = load("data/philly_msr_2017/philly.csv", "philly-csv", NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = load("data/philly_msr_2017/philly.csv", "philly-csv", NULL);
     assert_string_equal(dls_trace_about(t)->epoch, "2017-09-04 10:30:41");
     assert_int_equal(dls_trace_n_vcs(t), 15);
     assert_int_equal(dls_trace_about(t)->rows_changed, 0);
@@ -224,7 +223,6 @@ TEST(details)
              NULL);
     assert_int_equal(sum_i64(dls_trace_cols(t)->deadline_us, dls_trace_cols(t)->n),
                      INT64_C(3602487475) * DLS_US_PER_S);
-    dls_trace_destroy(t);
 }
 
 /* Tables that are no job traces are refused by what they are. */

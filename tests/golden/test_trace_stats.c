@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/owners.h"
 #include "support/shared.h"
 #include "dlsim/traces.h"
 
@@ -269,8 +270,8 @@ static void philly_virtual_clusters(void **state)
         {"e13805", 374, 13558, 13022, 32},  {"23dbec", 8, 157, 11534, 8},
         {"51b7ef", 4, 12, 450, 1},
     };
-    dls_trace *trace = load("philly_msr_2017/philly.csv");
-    dls_trace_stats s;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = load("philly_msr_2017/philly.csv");
+    DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     assert_int_equal(dls_trace_stats_compute(trace, &s, NULL), DLS_OK);
     assert_int_equal(s.n_vcs, 15);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -280,23 +281,19 @@ static void philly_virtual_clusters(void **state)
         assert_true(fabs(s.vcs[i].median_s - rows[i].median_s) <= .5);
         assert_int_equal(s.vcs[i].max_gpus_milli, rows[i].max_gpus * 1000);
     }
-    dls_trace_stats_fini(&s);
-    dls_trace_destroy(trace);
 }
 
 /* The published figures count pods that were never scheduled as jobs, which the reader leaves out:
  * what those pods hardly touch must agree all the same. */
 static void openb(void **state)
 {
-    dls_trace *trace = load("alibaba_openb_2023/openb_pod_list_default.csv");
-    dls_trace_stats s;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = load("alibaba_openb_2023/openb_pod_list_default.csv");
+    DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     assert_int_equal(dls_trace_stats_compute(trace, &s, NULL), DLS_OK);
     assert_int_equal(s.jobs, 7064 - 861);
     assert_true(fabs(s.span_s / 86400 - 149.33) <= .005);
     assert_true(fabs(s.busy_gpus - 14.4) <= .05);
     assert_true(fabs(s.peak_gpus - 65) <= .5);
-    dls_trace_stats_fini(&s);
-    dls_trace_destroy(trace);
 }
 
 int main(void)

@@ -54,7 +54,7 @@ static uint64_t digest(const dls_zoo_model *m)
     uint64_t hash = 0xcbf29ce484222325;
     for (int eager = 0; eager < 2; eager++) {
         dls_zoo_options o = dls_zoo_defaults(m);
-        dls_opgraph *g = NULL;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
         dls_error e;
         o.batch = eager ? 3 : 1;
         o.numeric = eager ? DLS_NUMERIC_FP16 : DLS_NUMERIC_FP32;
@@ -63,7 +63,6 @@ static uint64_t digest(const dls_zoo_model *m)
             fail_msg("%s: %s", m->name, e.msg);
         }
         hash = add(hash, g);
-        dls_opgraph_destroy(g);
     }
     return hash;
 }

@@ -73,7 +73,7 @@ static void predict(const dls_inspector *insp, const dls_predictor_options *o, c
                     size_t notes_size)
 {
     dls_error e = {0};
-    dls_predictor *p = NULL;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
     if (dls_predictor_create(insp, o, &p, &e) != DLS_OK) {
         if (o->backend == DLS_BACKEND_CUDA && strstr(e.msg, "no CUDA device")) {
             printf("skipped: %s\n", e.msg);
@@ -85,7 +85,6 @@ static void predict(const dls_inspector *insp, const dls_predictor_options *o, c
         die("predict", &e);
     }
     snprintf(notes, notes_size, "%s", dls_predictor_notes(p));
-    dls_predictor_destroy(p);
 }
 
 /* One setting that shares all layers: keep its MLP only. */
@@ -216,17 +215,15 @@ static bool check_refused(const char *module)
     bool ok = true;
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         const task t = {.name = other[i], .arch = other[i]};
-        dls_inspector *insp = inspector(&t);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(&t);
         dls_predictor_options o = {.backend = DLS_BACKEND_CUDA, .module_path = module};
         dls_error e = {0};
-        dls_predictor *p = NULL;
+        DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
         ok = dls_predictor_create(insp, &o, &p, &e) == DLS_EPREDICTOR &&
              strstr(e.msg, "computed by the CPU only") && ok;
         o.backend = DLS_BACKEND_AUTO;
         ok = dls_predictor_create(insp, &o, &p, &e) == DLS_OK &&
              strstr(dls_predictor_notes(p), "computed by the CPU only") && ok;
-        dls_predictor_destroy(p);
-        dls_inspector_destroy(insp);
     }
     printf("{\"check\": \"other networks are refused\", \"ok\": %s}\n", ok ? "true" : "false");
     return ok;

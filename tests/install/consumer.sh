@@ -35,6 +35,13 @@ for header in "$include"/dlsim/*.h; do
     headers=$((headers + 1))
 done
 test $headers -ge 5 || fail "only $headers public headers"
+# And all of them in one file.
+(cd "$include" && printf '#include <%s>\n' dlsim/*.h) >"$work/all.c"
+cp "$work/all.c" "$work/all.cpp"
+"$cc" -std=c17 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/all.c" || fail "all headers together"
+if command -v g++ >/dev/null; then
+    g++ -std=c++17 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/all.cpp" || fail "all headers together as C++"
+fi
 
 libdir=$(dirname "$(find "$prefix" -name libdlsim.a)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir

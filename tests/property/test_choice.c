@@ -71,7 +71,7 @@ static void check(const dls_choice *c)
 
 TEST(small)
 {
-    dls_choice c = {0};
+    DLS_OWN(dls_choice_fini) dls_choice c = {0};
     size_t none = 0;
     for (uint64_t seed = 0; seed < FEWER(3000); seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 7);
@@ -92,13 +92,12 @@ TEST(small)
     }
     printf("%zu of 3000 have no pick\n", none);
     assert_in_range(none, 10, 2000);
-    dls_choice_fini(&c);
 }
 
 /* Hundreds of groups: nothing to compare with but the bound. */
 TEST(large)
 {
-    dls_choice c = {0};
+    DLS_OWN(dls_choice_fini) dls_choice c = {0};
     for (int32_t types = 1; types <= 3; types++) {
         dls_rng rng = dls_rng_stream((uint64_t)types, DLS_RNG_TEST, 8);
         make(&c, &rng, 400, 20, types, 32, true);
@@ -108,14 +107,13 @@ TEST(large)
         printf("%d types: cost %.4f, bound %.4f\n", types, c.cost, c.bound);
         assert_true(c.cost - c.bound <= 1e-3 * fabs(c.cost));
     }
-    dls_choice_fini(&c);
 }
 
 /* Thousands of jobs of a few kinds: at the best prices all jobs of a kind change their option
  * together. */
 TEST(alike)
 {
-    dls_choice c = {0};
+    DLS_OWN(dls_choice_fini) dls_choice c = {0};
     for (int32_t groups = 1000; groups <= 4000; groups *= 2) {
         const int64_t capacity[] = {1024, 512, 512};
         dls_choice_begin(&c, 3, capacity);
@@ -134,5 +132,4 @@ TEST(alike)
         printf("%d jobs of five kinds: cost %.4f, bound %.4f\n", groups, c.cost, c.bound);
         assert_true(c.cost - c.bound <= 3e-3 * fabs(c.cost));
     }
-    dls_choice_fini(&c);
 }

@@ -51,7 +51,7 @@ static void random_case(uint64_t seed)
     const uint64_t times = 1 + dls_rng_below(&rng, 12);
     naive_event ev[60];
     size_t there = 0, peak = 0;
-    dls_evq q;
+    DLS_OWN(dls_evq_fini) dls_evq q = {0};
     memset(ev, 0, sizeof ev);
     assert_int_equal(dls_evq_init(&q, n, NULL), DLS_OK);
     for (int step = 0; step < 600; step++) {
@@ -81,7 +81,6 @@ static void random_case(uint64_t seed)
         check_first(&q, ev, n);
     }
     assert_int_equal(q.peak, peak);
-    dls_evq_fini(&q);
 }
 
 TEST(test_random)
@@ -146,7 +145,7 @@ static void clock_case(uint64_t seed)
 /* An event that is moved to and fro leaves equal entries. */
 TEST(test_to_and_fro)
 {
-    dls_evq q;
+    DLS_OWN(dls_evq_fini) dls_evq q = {0};
     assert_int_equal(dls_evq_init(&q, 3, NULL), DLS_OK);
     assert_int_equal(dls_evq_set(&q, 0, 5, DLS_EV_TICK, NULL), DLS_OK);
     for (int64_t i = 0; i < 100000; i++) {
@@ -161,7 +160,6 @@ TEST(test_to_and_fro)
         assert_int_equal(dls_event_slot(dls_evq_pop(&q)), slot);
     }
     assert_true(dls_evq_empty(&q));
-    dls_evq_fini(&q);
 }
 
 TEST(test_clock)
@@ -185,7 +183,7 @@ TEST(test_growth)
 {
     const uint32_t n = 20000;
     dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 2);
-    dls_evq q;
+    DLS_OWN(dls_evq_fini) dls_evq q = {0};
     dls_event *sorted = malloc(n * sizeof *sorted);
     assert_non_null(sorted);
     assert_int_equal(dls_evq_init(&q, n, NULL), DLS_OK);
@@ -205,5 +203,4 @@ TEST(test_growth)
     }
     assert_true(dls_evq_empty(&q));
     free(sorted);
-    dls_evq_fini(&q);
 }

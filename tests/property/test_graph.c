@@ -65,7 +65,7 @@ TEST(test_order)
 {
     for (int round = 0; round < 200; round++) {
         const int32_t n = 1 + below(60);
-        dls_opgraph *g = random_graph(n, below(4 * n), 1);
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = random_graph(n, below(4 * n), 1);
         int32_t *order = malloc((size_t)n * sizeof *order);
         int32_t *place = malloc((size_t)n * sizeof *place);
         assert_non_null(order);
@@ -83,13 +83,12 @@ TEST(test_order)
         }
         free(order);
         free(place);
-        dls_opgraph_destroy(g);
     }
 }
 
 TEST(test_cycle)
 {
-    dls_opgraph *g = random_graph(6, 0, 1);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = random_graph(6, 0, 1);
     dls_error err;
     for (int32_t i = 0; i < 6; i++) {
         g->nodes[i].kind = DLS_OP_RELU;
@@ -111,7 +110,6 @@ TEST(test_cycle)
     g->nodes[2].flops = (double)NAN;
     assert_int_equal(dls_opgraph_validate(g, &err), DLS_EINPUT);
     assert_string_equal(err.where, "node/2");
-    dls_opgraph_destroy(g);
 }
 
 /* ---- fluid communities, written down once more in the plainest way --------------------------- */
@@ -199,7 +197,7 @@ TEST(test_fluid)
             edges[n_edges][0] = below(n);
             edges[n_edges++][1] = below(n);
         }
-        dls_adjacency a;
+        DLS_OWN(dls_adjacency_fini) dls_adjacency a = {0};
         assert_int_equal(dls_adjacency_create(n, (const int32_t(*)[2])edges, n_edges, &a, NULL),
                          DLS_OK);
         int32_t got[64];
@@ -217,16 +215,14 @@ TEST(test_fluid)
         for (int32_t c = 0; c < k; c++) {
             assert_true(size[c] > 0);
         }
-        dls_adjacency_fini(&a);
     }
-    dls_adjacency a;
+    DLS_OWN(dls_adjacency_fini) dls_adjacency a = {0};
     int32_t label[4];
     assert_int_equal(dls_adjacency_create(4, (const int32_t[][2]){{0, 1}, {2, 3}}, 2, &a, NULL),
                      DLS_OK);
     assert_int_equal(dls_fluid(&a, 2, 1, 100, label, NULL), DLS_EINPUT);
     assert_int_equal(dls_fluid(&a, 5, 1, 100, label, NULL), DLS_EINPUT);
     assert_int_equal(dls_fluid(&a, 0, 1, 100, label, NULL), DLS_EINPUT);
-    dls_adjacency_fini(&a);
 }
 
 /* A path is so long that 101 passes do not reach its ends: they still get a group. */

@@ -122,7 +122,7 @@ static void random_case(uint64_t seed)
 {
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 3);
     dls_order_set set[SETS] = {DLS_ORDER_SET_EMPTY, DLS_ORDER_SET_EMPTY, DLS_ORDER_SET_EMPTY};
-    dls_order t;
+    DLS_OWN(dls_order_fini) dls_order t = {0};
     assert_int_equal(dls_order_init(&t, N, SETS, NULL), DLS_OK);
     for (int32_t x = 0; x < N; x++) {
         all[x] = (member){.rank.id = x, .set = -1};
@@ -150,7 +150,6 @@ static void random_case(uint64_t seed)
             }
         }
     }
-    dls_order_fini(&t);
 }
 
 TEST(test_random)
@@ -231,7 +230,7 @@ TEST(test_depth)
 {
     const int32_t n = 100000;
     dls_order_set s = DLS_ORDER_SET_EMPTY;
-    dls_order t;
+    DLS_OWN(dls_order_fini) dls_order t = {0};
     assert_int_equal(dls_order_init(&t, n, 1, NULL), DLS_OK);
     for (int32_t x = 0; x < n; x++) {
         dls_order_insert(&t, &s, x, (dls_rank){.key = x, .id = x}, 1, 0);
@@ -242,5 +241,4 @@ TEST(test_depth)
     }
     /* Nodes that are two thirds full: 10^5 members lie five deep. */
     assert_true(t.steps / (uint64_t)n <= 5);
-    dls_order_fini(&t);
 }

@@ -149,7 +149,7 @@ TEST(test_random)
 /* Who comes is always the nearest, so that parts pile up and are made one; a copy goes on alone. */
 TEST(test_many_parts)
 {
-    dls_order ranks, other;
+    DLS_OWN(dls_order_fini) dls_order ranks = {0}, other = {0};
     dls_piles t, copy;
     dls_pile p = DLS_PILE_EMPTY(false);
     assert_int_equal(dls_order_init(&ranks, MANY, 1, NULL), DLS_OK);
@@ -169,6 +169,4 @@ TEST(test_many_parts)
     assert_int_equal(dls_pile_sum_to(&t, &p, &(dls_rank){.key = 1}, INT64_MAX), MANY);
     dls_piles_fini(&copy);
     dls_piles_fini(&t);
-    dls_order_fini(&other);
-    dls_order_fini(&ranks);
 }

@@ -331,7 +331,7 @@ TEST(test_domains)
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 0);
         dls_node_group group = {.name = "n", .nodes = 1, .gpus_per_node = 16, .domain_bps = 1e9};
         dls_cluster_spec spec = {.groups = &group, .n_groups = 1, .n_types = 1};
-        dls_place_index *x;
+        DLS_HOLD(dls_place_index_destroy) dls_place_index *x = NULL;
         group.domain_gpus = sizes[seed % 4];
         spec.types[0] = *dls_gpu_find("V100");
         assert_int_equal(dls_place_index_create(&spec, &x, NULL), DLS_OK);
@@ -362,7 +362,6 @@ TEST(test_domains)
             assert_true(least > 1 || !(taken & here) || dls_gpus_of(free & here) == room);
         }
         assert_int_equal(touched, least);
-        dls_place_index_destroy(x);
     }
 }
 
@@ -435,12 +434,10 @@ TEST(test_grant_by_node)
 TEST(test_large_gang)
 {
     const case_job job = {0, 10, 100000, NULL, NULL};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(12500, 8, 40), case_trace(&job, 1), "fifo", "random");
     const clock_t start = clock();
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
     assert_int_equal(rec->end_us[0], S(10));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }

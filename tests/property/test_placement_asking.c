@@ -245,7 +245,7 @@ TEST(test_failing_memory)
                 if (room_for(&w, &r) < r.gpus) {
                     continue;
                 }
-                dls_grant grant = {0};
+                DLS_OWN(dls_grant_fini) dls_grant grant = {0};
                 answer a = {0};
                 dls_alloc_set_hook(now_and_then, &n);
                 a.placed = ops->place(state, w.x, &r, &grant) && !grant.failed;
@@ -264,7 +264,6 @@ TEST(test_failing_memory)
                     stop(ops, state, &w, 0, HOUR_US);
                 }
                 dls_alloc_set_hook(NULL, NULL);
-                dls_grant_fini(&grant);
             }
             while (w.n_held > 0) {
                 stop(ops, state, &w, 0, HOUR_US);

@@ -169,7 +169,7 @@ TEST(test_wild_indices)
                 if (kind == 0 && (wild_query == 4 || wild_query == 5)) {
                     continue; /* for programs */
                 }
-                sim_setup s;
+                DLS_OWN(setup_fini) sim_setup s = {0};
                 dls_record *rec = NULL;
                 dls_error err;
                 setup_small(&s, 5);
@@ -183,7 +183,6 @@ TEST(test_wild_indices)
                 assert_non_null(strstr(err.msg, number));
                 assert_non_null(strstr(err.msg, kind < 2 ? "dls_view_" : "dls_"));
                 assert_true(kind != 0 || strstr(err.msg, "about job 7 (at "));
-                setup_fini(&s);
             }
         }
     }
@@ -238,7 +237,7 @@ TEST(test_scribble)
         .abi = DLS_POLICY_ABI, .name = "scribe", .pass = scribbling_pass};
     for (scribble = 0; scribble <= COLUMNS; scribble++) {
         for (int kind = 0; kind < 2; kind++) {
-            sim_setup s;
+            DLS_OWN(setup_fini) sim_setup s = {0};
             dls_record *rec = NULL;
             dls_error err;
             setup_small(&s, 7);
@@ -246,7 +245,6 @@ TEST(test_scribble)
             assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EPOLICY);
             assert_string_equal(err.where, "scribe");
             assert_non_null(strstr(err.msg, "has written to"));
-            setup_fini(&s);
         }
     }
 }

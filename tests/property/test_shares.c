@@ -109,7 +109,7 @@ static void open_shares(dls_shares *s, const network *n)
 
 static void solve(const network *n, double *x)
 {
-    dls_shares s;
+    DLS_OWN(dls_shares_fini) dls_shares s = {0};
     const int32_t *moved;
     size_t n_moved;
     open_shares(&s, n);
@@ -121,7 +121,6 @@ static void solve(const network *n, double *x)
     for (int32_t j = 0; j < n->n_flows; j++) {
         x[j] = s.flow[j].x;
     }
-    dls_shares_fini(&s);
 }
 
 /* ---- the same on the grid, from the present alone ------------------------------------------------- */
@@ -242,7 +241,7 @@ TEST(test_history)
         dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, seed);
         network n = random_network(&rng, FLOWS, LINKS);
         double was[FLOWS] = {0};
-        dls_shares s;
+        DLS_OWN(dls_shares_fini) dls_shares s = {0};
         open_shares(&s, &n);
         for (int32_t j = 0; j < n.n_flows; j++) {
             add(&s, &n, j);
@@ -267,7 +266,6 @@ TEST(test_history)
                 was[j] = n.there[j] && s.flow[j].x == was[j] ? was[j] : 0;
             }
         }
-        dls_shares_fini(&s);
     }
 }
 

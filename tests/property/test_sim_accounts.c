@@ -134,9 +134,9 @@ TEST(test_rows)
     int64_t preempts = 0;
     uint64_t guests = 0;
     for (uint64_t seed = 0; seed < FEWER(700); seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         random_setup(&s, seed);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         const dls_trace_columns *col = dls_trace_cols(s.trace);
         assert_true(rec->complete);
         for (size_t j = 0; j < rec->n_jobs; j++) {
@@ -150,8 +150,6 @@ TEST(test_rows)
         check_overlaps(rec, s.p.sched->joins);
         guests += rec->guest_starts;
         check_totals(s.trace, rec);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     assert_true(preempts > FEWER(1000) && guests > FEWER(100));
 }
@@ -220,13 +218,13 @@ TEST(test_work_conserving)
             }
         }
         const dls_sched_ops *sched = conserving[seed % n];
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, JOBS, 5, 4, names, types),
                    sched->name, never_refuse[seed / n % 4]);
         s.cluster.vcs = vcs;
         s.cluster.n_vcs = 2;
         s.p.restore_us = seed / n % 2 ? S(3) : 0;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (size_t i = 0; i < rec->allocs.n; i++) {
             check_conserving(&s, rec, rec->allocs.start_us[i], &waits);
             check_conserving(&s, rec, rec->allocs.end_us[i], &waits);
@@ -234,8 +232,6 @@ TEST(test_work_conserving)
         for (size_t j = 0; j < rec->n_jobs; j++) {
             check_conserving(&s, rec, dls_trace_cols(s.trace)->submit_us[j], &waits);
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     print_message("%lld waits\n", (long long)waits);
     assert_true(waits > FEWER(100000));
@@ -318,16 +314,16 @@ static void check_agree(const dls_record *full, const dls_record *part, int64_t 
 TEST(test_split)
 {
     for (uint64_t seed = 0; seed < FEWER(280); seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         random_setup(&s, seed);
-        dls_record *full = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *full = case_run(&s.p);
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 9);
         for (int i = 0; i < 4; i++) {
             const uint64_t end_us = (uint64_t)full->end_us_of_run;
             int64_t until_us = (int64_t)dls_rng_below(&rng, end_us);
             until_us -= i % 2 ? until_us % DLS_US_PER_S : 0; /* on whole seconds things happen */
             s.p.until_us = until_us;
-            dls_record *part = case_run(&s.p);
+            DLS_HOLD(dls_record_destroy) dls_record *part = case_run(&s.p);
             assert_false(part->complete);
             assert_int_equal(part->end_us_of_run, until_us);
             const int64_t *submit_us = dls_trace_cols(s.trace)->submit_us;
@@ -341,9 +337,6 @@ TEST(test_split)
                 }
             }
             check_agree(full, part, until_us);
-            dls_record_destroy(part);
         }
-        dls_record_destroy(full);
-        setup_fini(&s);
     }
 }

@@ -30,7 +30,7 @@ static dls_record *run_one(double duration_s, int64_t period_us, int64_t cost_us
 TEST(test_lost_work)
 {
     /* Without checkpoints all 25 s are lost: 60 s anew from 40 on, restored for 2 s first. */
-    dls_record *rec = run_one(60, 0, 0, S(2));
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_one(60, 0, 0, S(2));
     assert_int_equal(rec->end_us[0], S(102));
     assert_int_equal(rec->lost_us[0], S(25));
     assert_int_equal(rec->failures[0], 1);
@@ -59,7 +59,6 @@ TEST(test_lost_work)
     assert_int_equal(rec->end_us[0], S(20));
     assert_int_equal(rec->lost_us[0], 0);
     assert_int_equal(rec->end_us_of_run, S(20));
-    dls_record_destroy(rec);
 }
 
 TEST(test_elsewhere)
@@ -67,17 +66,15 @@ TEST(test_elsewhere)
     /* The other node takes over at once; a finish at the instant of the failure comes first. */
     const case_job jobs[] = {
         {0, 60, 4, NULL, NULL}, {1, 24, 4, NULL, NULL}, {2, 10, 4, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "fjf", "first-fit");
     s.p.failure_trace = &one_trace;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[1], S(25));
     assert_int_equal(rec->start_us[2],
                      S(40)); /* job 0 is first in line for the node that is left */
     assert_int_equal(rec->end_us[0], S(85));
     assert_int_equal(rec->failures[1] + rec->failures[2], 0);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 TEST(test_gone_for_good)
@@ -85,14 +82,12 @@ TEST(test_gone_for_good)
     /* Never repaired: the run ends, the job waits. */
     const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
     const dls_failure_trace trace = {one_failure, 1, 0};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 1), "srtf", "consolidated");
     s.p.failure_trace = &trace;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->state[0], DLS_JOB_PENDING);
     assert_true(rec->complete);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Who arrives while all GPUs are down waits for the repair, whatever the policy asks at arrival. */
@@ -105,19 +100,17 @@ TEST(test_arrival_while_down)
         if (!(*sched)->admit) {
             continue;
         }
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 3), (*sched)->name, "first-fit");
         s.cluster.vcs = vcs;
         s.cluster.n_vcs = 1;
         s.p.failure_trace = &one_trace;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (int j = 1; j < 3; j++) {
             if (rec->state[j] != DLS_JOB_FINISHED || rec->start_us[j] < S(40)) {
                 fail_msg("%s: job %d is left in state %d", (*sched)->name, j, rec->state[j]);
             }
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -162,18 +155,16 @@ TEST(test_drain)
         dls_failure_event event[2];
         memcpy(event, cases[i].event, sizeof event);
         const dls_failure_trace trace = {event, 2, 0};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(2, 4, 0), case_trace(cases[i].job, 3), "fifo", "first-fit");
         s.p.failure_trace = &trace;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (int j = 0; j < 3; j++) {
             assert_int_equal(rec->start_us[j], S(cases[i].start_s[j]));
         }
         assert_int_equal(rec->node_drains, cases[i].drains);
         assert_int_equal(rec->node_failures, cases[i].failures);
         assert_int_equal(rec->failures[0], cases[i].failures);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -183,15 +174,13 @@ TEST(test_drain_preempted)
     const case_job jobs[] = {{0, 100, 4, NULL, NULL}, {0, 90, 4, NULL, NULL}, {20, 10, 4, NULL, NULL}};
     dls_failure_event event[] = {{10000000, 0, DLS_NODE_DRAINS, 1}};
     const dls_failure_trace trace = {event, 1, 0};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "srtf", "first-fit");
     s.p.failure_trace = &trace;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->state[2], DLS_JOB_FINISHED);
     assert_true(rec->start_us[2] >= S(20));
     assert_int_equal(rec->node_drains, 1);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- spares ---------------------------------------------------------------------------------- */
@@ -233,15 +222,13 @@ TEST(test_spares)
         dls_failure_event event[4];
         memcpy(event, cases[i].event, sizeof event);
         const dls_failure_trace trace = {event, 4, 0};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, two_types(1, 3, 4, 0), case_trace(jobs, 2), "fifo", "first-fit");
         s.p.failure_trace = &trace;
         s.p.failures = &one;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_int_equal(rec->state[0], DLS_JOB_INFEASIBLE);
         assert_int_equal(rec->start_us[1], S(cases[i].start_s));
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -258,19 +245,17 @@ TEST(test_jobs_alone)
 {
     const case_job jobs[] = {{0, 20000, 4, NULL, NULL}, {0, 20000, 4, NULL, NULL}};
     const dls_failure_params alone = {.job_mtbf_s = 100};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 2), "fifo", "first-fit");
     dls_placement_ops ops = *s.p.placement;
     ops.share = share_always;
     s.p.placement = &ops;
     s.p.failures = &alone;
     s.p.checkpoint_period_us = S(1);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     const double ran_s = (double)(rec->executed_us[0] + rec->executed_us[1]) / 1e6;
     assert_true(rec->guest_us[0] + rec->guest_us[1] > S(15000));
     assert_true(fabs((double)rec->job_failures * 100 / ran_s - 1) < 0.15);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- virtual clusters ------------------------------------------------------------------------ */
@@ -297,7 +282,7 @@ static dls_record *run_quotas(const case_job *jobs, size_t n)
 TEST(test_quotas)
 {
     const case_job alone[] = {{0, 60, 4, "b", NULL}};
-    dls_record *rec = run_quotas(alone, 1);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_quotas(alone, 1);
     assert_int_equal(rec->end_us[0], S(60));
     assert_int_equal(rec->preempts[0], 0);
     dls_record_destroy(rec);
@@ -317,7 +302,6 @@ TEST(test_quotas)
     rec = run_quotas(rest, 2);
     assert_int_equal(rec->state[0], DLS_JOB_PENDING); /* nothing is left to it */
     assert_int_equal(rec->end_us[1], S(60));
-    dls_record_destroy(rec);
 }
 
 /* ---- what a failed job is expected to take --------------------------------------------------- */
@@ -331,17 +315,15 @@ TEST(test_backfill_after_failure)
     static dls_failure_event event[] = {{95000000, 1, DLS_NODE_FAILS, 1},
                                         {100000000, 1, DLS_NODE_REPAIRED, 1}};
     const dls_failure_trace trace = {event, 2, 0};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "easy", "first-fit");
     s.p.failure_trace = &trace;
     s.p.checkpoint_period_us = S(10);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->failures[2], 1);
     assert_int_equal(rec->lost_us[2], S(3));
     assert_int_equal(rec->end_us[2], S(110));
     assert_int_equal(rec->start_us[1], S(190));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- random ---------------------------------------------------------------------------------- */
@@ -367,7 +349,7 @@ TEST(test_random)
                                          .shape = seed % 4 ? 1 : 0.7,
                                          .drains = seed % 7 ? 0.5 : 0,
                                          .repair_s = 20};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         fake_world world;
         setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types),
                    sched->name, "first-fit");
@@ -385,7 +367,7 @@ TEST(test_random)
         s.cluster.vcs = seed / n % 2 ? vcs : NULL;
         s.cluster.n_vcs = seed / n % 2 ? 2 : 0;
         s.p.until_us = S(5e6);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (size_t j = 0; j < rec->n_jobs; j++) {
             if (rec->state[j] != DLS_JOB_FINISHED && rec->state[j] != DLS_JOB_INFEASIBLE) {
                 fail_msg("seed %llu, %s: job %zu is left in state %d", (unsigned long long)seed,
@@ -399,8 +381,6 @@ TEST(test_random)
         assert_int_equal(world.starts, world.stops);
         nodes += rec->node_failures;
         gpus += rec->gpu_failures;
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     print_message("%llu nodes, %llu GPUs failed; %llu times a job, %.0f s of work lost\n",
                   (unsigned long long)nodes, (unsigned long long)gpus, (unsigned long long)failures,
@@ -431,9 +411,8 @@ TEST(test_shares_refused)
 {
     const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
     dls_record *rec = NULL;
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 1), "multi-dlas-gpu", "consolidated");
     s.p.failure_trace = &one_trace;
     MUST_FAIL(DLS_ECONFIG, "failures", dls_sim_run(&s.p, &rec, &e));
-    setup_fini(&s);
 }

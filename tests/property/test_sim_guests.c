@@ -65,7 +65,7 @@ TEST(test_inherit)
     const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL},
                              {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL}, {2, 10, 4, NULL, NULL}};
     fake_world world;
-    dls_record *rec = run_jobs(jobs, 6, "fifo", &world);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_jobs(jobs, 6, "fifo", &world);
     assert_int_equal(rec->start_us[5], S(2));
     assert_int_equal(rec->end_us[0], S(18)); /* 2 s alone, then 8 s of work at half the rate */
     assert_int_equal(rec->end_us[5], S(20)); /* 8 s done by then, 2 s alone */
@@ -73,7 +73,6 @@ TEST(test_inherit)
     assert_int_equal(rec->guest_us[0], 0);
     assert_int_equal(rec->guest_starts, 1);
     assert_int_equal(rec->preempts[5], 0);
-    dls_record_destroy(rec);
 }
 
 TEST(test_guest_first)
@@ -83,13 +82,12 @@ TEST(test_guest_first)
                              {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL}, {2, 3, 4, NULL, NULL},
                              {3, 3, 4, NULL, NULL}};
     fake_world world;
-    dls_record *rec = run_jobs(jobs, 7, "fifo", &world);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_jobs(jobs, 7, "fifo", &world);
     assert_int_equal(rec->start_us[5], S(2));
     assert_int_equal(rec->end_us[5], S(8));
     assert_int_equal(rec->start_us[6], S(8));
     assert_int_equal(rec->end_us[6], S(14));
     assert_int_equal(rec->end_us[0], S(26));
-    dls_record_destroy(rec);
 }
 
 TEST(test_evicted)
@@ -99,7 +97,7 @@ TEST(test_evicted)
                              {0, 90, 8, NULL, NULL}, {0, 90, 8, NULL, NULL}, {2, 60, 4, NULL, NULL},
                              {10, 5, 3, NULL, NULL}};
     fake_world world;
-    dls_record *rec = run_jobs(jobs, 7, "srtf", &world);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_jobs(jobs, 7, "srtf", &world);
     assert_int_equal(rec->preempts[0], 1);
     assert_int_equal(rec->preempts[5], 1);
     assert_int_equal(rec->start_us[6], S(10));
@@ -108,7 +106,6 @@ TEST(test_evicted)
     assert_int_equal(rec->resumes[5], 2);
     assert_int_equal(rec->pending_us[0], S(5));
     assert_int_equal(rec->pending_us[5], S(5));
-    dls_record_destroy(rec);
 }
 
 /* ---- random ------------------------------------------------------------------------------------ */
@@ -156,7 +153,7 @@ TEST(test_random)
         if (sched->share || sched->joins) {
             continue;
         }
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         fake_world world;
         setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types), sched->name,
                    "first-fit");
@@ -168,7 +165,7 @@ TEST(test_random)
         s.p.restore_us = seed / n % 2 ? S(3) : 0;
         s.cluster.vcs = seed / n % 3 ? vcs : NULL;
         s.cluster.n_vcs = seed / n % 3 ? 2 : 0;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(rec->complete);
         for (size_t j = 0; j < rec->n_jobs; j++) {
             assert_true(rec->state[j] == DLS_JOB_FINISHED || rec->state[j] == DLS_JOB_INFEASIBLE);
@@ -177,8 +174,6 @@ TEST(test_random)
         check_rows(rec, dls_trace_cols(s.trace)->gpus);
         guests += rec->guest_starts;
         events += rec->events;
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     print_message("%llu guests in %llu events, %d questions\n", (unsigned long long)guests,
                   (unsigned long long)events, asked);

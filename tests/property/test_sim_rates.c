@@ -180,7 +180,7 @@ static void one_case(uint64_t seed)
 {
     naive s;
     case_job jobs[MAX_JOBS];
-    sim_setup setup;
+    DLS_OWN(setup_fini) sim_setup setup = {0};
     fake_world world;
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 1);
     memset(&s, 0, sizeof s);
@@ -193,7 +193,7 @@ static void one_case(uint64_t seed)
     setup.p.pace = &pace;
     setup.p.restore_us = s.restore;
     world.split = seed / N_RULES % 2;
-    dls_record *rec = case_run(&setup.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&setup.p);
     run_naive(&s);
     for (int i = 0; i < s.n; i++) {
         const naive_job *j = &s.job[i];
@@ -207,8 +207,6 @@ static void one_case(uint64_t seed)
         }
     }
     assert_int_equal(world.starts, world.stops);
-    dls_record_destroy(rec);
-    setup_fini(&setup);
 }
 
 TEST(test_naive)
@@ -239,14 +237,14 @@ static void woken_priority(void *state, const dls_view *view, int32_t job, dls_j
 TEST(test_split)
 {
     for (uint64_t seed = 0; seed < FEWER(200); seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         fake_world world;
         setup_init(&s, case_cluster(3, 4, 2), random_trace(seed, 40, 6, 8, NULL, NULL),
                    rule_name[seed % N_RULES], "consolidated");
         const dls_pace pace = fake_pace(&world, s.trace);
         s.p.pace = &pace;
         s.p.restore_us = seed / N_RULES % 2 ? S(2) : 0;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         const uint64_t digest = dls_record_digest(rec);
         const uint64_t events = rec->events;
         const size_t rows = rec->allocs.n;
@@ -262,8 +260,6 @@ TEST(test_split)
         assert_true(dls_record_digest(rec) == digest);
         assert_true(rec->events > events);
         assert_true(rec->allocs.n > rows);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -273,14 +269,14 @@ TEST(test_split)
 TEST(test_rows)
 {
     for (uint64_t seed = 0; seed < FEWER(60); seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         fake_world world;
         setup_init(&s, case_cluster(3, 4, 2), random_trace(seed, 40, 6, 8, NULL, NULL),
                    rule_name[seed % N_RULES], "consolidated");
         const dls_pace pace = fake_pace(&world, s.trace);
         s.p.pace = &pace;
         s.p.restore_us = S(2);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         double work[FAKE_JOBS] = {0}, held[FAKE_JOBS] = {0};
         const dls_alloc_rows *a = &rec->allocs;
         for (size_t i = 0; i < a->n; i++) {
@@ -294,8 +290,6 @@ TEST(test_rows)
             assert_true(fabs(work[j] - want) <= 1e-6 * want + 10);
             assert_true(fabs(held[j] - (double)(rec->executed_us[j] + rec->overhead_us[j]) * gpus) < 1);
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -314,7 +308,7 @@ TEST(test_wrong_world)
 {
     const case_job jobs[] = {{0, 5, 1, NULL, NULL}, {3, 5, 1, NULL, NULL}};
     for (int split = 0; split < 2; split++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         fake_world world;
         dls_record *rec = NULL;
         dls_error err;
@@ -326,6 +320,5 @@ TEST(test_wrong_world)
         assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ERUN);
         assert_non_null(strstr(err.msg, split ? "would not end" : "does not run"));
         assert_null(rec);
-        setup_fini(&s);
     }
 }

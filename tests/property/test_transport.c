@@ -60,7 +60,7 @@ static problem draw(dls_rng *rng)
 TEST(against_all_ways)
 {
     dls_transport t = {0};
-    dls_scratch memory = {0};
+    DLS_OWN(dls_scratch_fini) dls_scratch memory = {0};
     size_t possible = 0;
     for (uint64_t seed = 0; seed < FEWER(4000); seed++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 11);
@@ -101,5 +101,4 @@ TEST(against_all_ways)
         }
     }
     assert_in_range(possible, 500, 3500);
-    dls_scratch_fini(&memory);
 }

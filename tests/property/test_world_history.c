@@ -235,7 +235,7 @@ TEST(test_locality)
     const world_group wide[] = {{"V100", 4 * PAIRS, 4, 0, 10}};
     static world_job jobs[2 * PAIRS];
     const dls_rate_change *c;
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     for (int i = 0; i < 2 * PAIRS; i++) {
         jobs[i] = (world_job){i % 2 ? "vgg16" : "alexnet", 4, 32, 10, 0};
     }
@@ -259,5 +259,4 @@ TEST(test_locality)
         world_settle(&s, &c);
         assert_int_equal(dls_world_cost_so_far(s.w).jobs - before.jobs, 5);
     }
-    world_fini(&s);
 }

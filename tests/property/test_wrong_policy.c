@@ -92,7 +92,7 @@ TEST(test_placement)
     for (int wrong = TOO_MANY; wrong <= OTHER_TYPE; wrong++) {
         int done = 0;
         for (int good = 0; good < 12; good++) {
-            sim_setup s;
+            DLS_OWN(setup_fini) sim_setup s = {0};
             setup_small(&s, 17 + (uint64_t)good);
             if (wrong == OTHER_TYPE) {
                 free(s.cluster.groups);
@@ -104,7 +104,7 @@ TEST(test_placement)
             /* TAKEN needs a cluster in use: the first grants are for the empty one. */
             good_grants = good + (wrong == TAKEN ? 8 : 0);
             granted_wrong = false;
-            dls_record *rec = NULL;
+            DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
             dls_error err;
             const dls_status status = dls_sim_run(&s.p, &rec, &err);
             if (granted_wrong) {
@@ -122,8 +122,6 @@ TEST(test_placement)
             } else {
                 assert_int_equal(status, DLS_OK);
             }
-            dls_record_destroy(rec);
-            setup_fini(&s);
         }
         assert_true(done >= 10);
     }
@@ -151,7 +149,7 @@ TEST(test_order_in_the_past)
     const dls_sched_ops ops = {
         .abi = DLS_POLICY_ABI, .name = "hasty", .discipline = DLS_PREEMPT, .priority = hasty};
     for (int which = 0; which < 7; which++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_small(&s, 23);
         s.p.sched = &ops;
         wake_offset = stale_offset = turn_offset = DLS_NEVER;
@@ -161,11 +159,9 @@ TEST(test_order_in_the_past)
             refuse(&s, "hasty");
         } else {
             wake_offset = 1;
-            dls_record *rec = case_run(&s.p); /* the next microsecond is not the past */
+            DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p); /* the next microsecond is not the past */
             assert_true(rec->complete);
-            dls_record_destroy(rec);
         }
-        setup_fini(&s);
     }
 }
 
@@ -211,18 +207,16 @@ TEST(test_share)
                                .share = share};
     wake_offset = stale_offset = turn_offset = DLS_NEVER;
     for (int how = SHARE_ALL; how <= SHARE_IN_THE_PAST; how++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_small(&s, 29);
         s.p.sched = &ops;
         share_how = how;
         if (how == SHARE_ALL) {
-            dls_record *rec = case_run(&s.p);
+            DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
             assert_true(rec->complete);
-            dls_record_destroy(rec);
         } else {
             refuse(&s, "sharer");
         }
-        setup_fini(&s);
     }
 }
 
@@ -259,7 +253,7 @@ TEST(test_silent)
     static const dls_status statuses[] = {DLS_ENOMEM, DLS_ERUN, DLS_EPOLICY, (dls_status)77,
                                           (dls_status)-1};
     for (size_t k = 0; k < 15; k++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_small(&s, 3);
         s.p.sched = k / 5 == 0 ? &init : k / 5 == 1 ? &pass : s.p.sched;
         s.p.placement = k / 5 == 2 ? &place : s.p.placement;
@@ -273,7 +267,6 @@ TEST(test_silent)
         assert_true(strlen(err.msg) > 10 && dls_status_exit_code(err.status) != 0);
         assert_null(rec);
         assert_int_equal(dls_sim_run(&s.p, &rec, NULL), status);
-        setup_fini(&s);
     }
 }
 
@@ -318,7 +311,7 @@ TEST(test_nowhere)
     const dls_sched_ops ops = {.abi = DLS_POLICY_ABI, .name = "sleepy", .pass = nowhere_pass};
     const case_job jobs[] = {{0, 40, 4, NULL, NULL}, {0, 40, 4, NULL, NULL}};
     for (nowhere = IDLE_SLOWLY; nowhere <= SERVE; nowhere++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 2), "fifo", "consolidated");
         s.p.sched = &ops;
         s.p.audit = false;
@@ -326,10 +319,9 @@ TEST(test_nowhere)
         assert_int_equal(s.p.patience, 1000000);
         s.p.patience = 20000;
         if (nowhere == SERVE) {
-            dls_record *rec = case_run(&s.p);
+            DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
             assert_int_equal(rec->end_us[1], S(80));
             assert_true(rec->passes > 39000);
-            dls_record_destroy(rec);
         } else {
             refuse(&s, "sleepy");
         }
@@ -338,7 +330,6 @@ TEST(test_nowhere)
             MUST_FAIL(DLS_EPOLICY, "job 0: does not come to an end", dls_sim_run(&s.p, &rec, &e));
             MUST_FAIL(DLS_EPOLICY, " (at 0.000000 s)", dls_sim_run(&s.p, &rec, &e));
         }
-        setup_fini(&s);
     }
 }
 
@@ -357,7 +348,7 @@ TEST(test_broken_tables)
     const dls_sched_ops program = {.abi = DLS_POLICY_ABI, .name = "program", .pass = idle_pass};
     const dls_sched_ops old = {.abi = DLS_POLICY_ABI + 1, .name = "old", .priority = hasty};
     const dls_sched_ops *const broken[] = {&neither, &both, &old};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_small(&s, 1);
     for (size_t k = 0; k < 3; k++) {
         s.p.sched = broken[k];
@@ -370,5 +361,4 @@ TEST(test_broken_tables)
     s.p.discipline = DLS_FIT;
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_null(rec);
-    setup_fini(&s);
 }

@@ -5,9 +5,8 @@
 #ifndef DLS_TESTS_JSON_H
 #define DLS_TESTS_JSON_H
 
+#include "base/json.h"
 #include "support/test.h"
-
-#include <json-c/json.h>
 
 static inline json_object *member(json_object *of, const char *name)
 {

@@ -14,6 +14,8 @@
 #ifndef TESTS_SUPPORT_TEST_H
 #define TESTS_SUPPORT_TEST_H
 
+#include "base/owners.h"
+
 #include <assert.h>
 #include <setjmp.h>
 #include <stdarg.h>

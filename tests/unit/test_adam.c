@@ -24,7 +24,7 @@ static void start(dls_adam *adam, size_t n, dls_adam_options o)
 
 TEST(test_two_steps)
 {
-    dls_adam adam;
+    DLS_OWN(dls_adam_fini) dls_adam adam = {0};
     double value = 2, gradient = 3;
     start(&adam, 1, simple());
     /* m = 1.5, v = 2.25, without their bias 3 and 9: one lr down. */
@@ -37,7 +37,6 @@ TEST(test_two_steps)
     dls_adam_step_values(&adam, &value, &gradient, 1);
     NEAR(value, 1.9 - 0.1 / 3 / sqrt(31.0 / 7));
     assert_int_equal(adam.t, 2);
-    dls_adam_fini(&adam);
 }
 
 /* Coupled, half of the value is added to the gradient; decoupled, it shrinks the value by lr / 2
@@ -45,7 +44,7 @@ TEST(test_two_steps)
 TEST(test_decay)
 {
     for (int decoupled = 0; decoupled < 2; decoupled++) {
-        dls_adam adam;
+        DLS_OWN(dls_adam_fini) dls_adam adam = {0};
         dls_adam_options o = simple();
         double value[2] = {2, -4}, gradient[2] = {3, 3};
         o.weight_decay = 0.5;
@@ -57,7 +56,6 @@ TEST(test_decay)
         NEAR(adam.v[1], decoupled ? 2.25 : 0.25);
         NEAR(value[0], decoupled ? 1.9 - 0.1 : 1.9);
         NEAR(value[1], decoupled ? -3.8 - 0.1 : -4.1);
-        dls_adam_fini(&adam);
     }
 }
 
@@ -65,7 +63,7 @@ TEST(test_clipping)
 {
     static const double most[] = {0, 1, 5.001, 10};
     for (int i = 0; i < 4; i++) {
-        dls_adam adam;
+        DLS_OWN(dls_adam_fini) dls_adam adam = {0};
         dls_adam_options o = simple();
         double value[2] = {0, 0}, gradient[2] = {3, -4};
         o.clip_norm = most[i];
@@ -76,30 +74,28 @@ TEST(test_clipping)
         NEAR(gradient[1], -4 * left);
         NEAR(adam.m[0], 1.5 * left);
         NEAR(adam.v[1], 4 * left * left);
-        dls_adam_fini(&adam);
     }
 }
 
 /* Epsilon is beside the root of the moment without its bias, not under it. */
 TEST(test_epsilon)
 {
-    dls_adam adam;
+    DLS_OWN(dls_adam_fini) dls_adam adam = {0};
     dls_adam_options o = simple();
     double value = 0, gradient = 3;
     o.epsilon = 2;
     start(&adam, 1, o);
     dls_adam_step_values(&adam, &value, &gradient, 1);
     NEAR(value, -0.1 * 3 / (3 + 2));
-    dls_adam_fini(&adam);
 }
 
 /* The gradient's norm is that of all values, moving or not; only the trained ones move. */
 TEST(test_frozen)
 {
     dls_arch arch = dls_arch_default();
-    dls_inspector *insp;
-    dls_trainee *net;
-    dls_adam adam;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
+    DLS_HOLD(dls_trainee_destroy) dls_trainee *net = NULL;
+    DLS_OWN(dls_adam_fini) dls_adam adam = {0};
     assert_int_equal(dls_arch_parse(&arch, "hidden=8 gru=0 pool=mean mlp_layers=1", NULL), DLS_OK);
     assert_int_equal(dls_inspector_create(&arch, &insp, NULL), DLS_OK);
     assert_int_equal(dls_inspector_randomise(insp, 3, 0, 1, NULL), DLS_OK);
@@ -121,7 +117,4 @@ TEST(test_frozen)
         trained += q->trained;
     }
     assert_true(trained > 0 && trained < net->n_params);
-    dls_adam_fini(&adam);
-    dls_trainee_destroy(net);
-    dls_inspector_destroy(insp);
 }

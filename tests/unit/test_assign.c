@@ -28,7 +28,7 @@ static dls_assign_table parse(const char *text)
 
 TEST(text_round_trip)
 {
-    dls_assign_table table = parse(two_groups);
+    DLS_OWN(dls_assign_table_fini) dls_assign_table table = parse(two_groups);
     char text[256];
     const size_t len = dls_assign_table_print(&table, text, sizeof text);
     assert_string_equal(text, "1 small 32 3\n1 tiny 64 1\n4 large 8 1\n");
@@ -37,7 +37,6 @@ TEST(text_round_trip)
     assert_int_equal(dls_assign_table_print(&table, cut, sizeof cut), len);
     assert_string_equal(cut, "1 sm");
     assert_int_equal(dls_assign_table_print(&table, NULL, 0), len);
-    dls_assign_table_fini(&table);
 }
 
 TEST(builtin_tables)
@@ -125,7 +124,7 @@ TEST(assigns)
 {
     enum { N = 4000 };
     dls_trace *in = sample(N), *out, *again, *other;
-    dls_assign_table table = parse(two_groups);
+    DLS_OWN(dls_assign_table_fini) dls_assign_table table = parse(two_groups);
     assert_int_equal(dls_trace_assign(in, &table, 3, &out, NULL), DLS_OK);
     assert_int_equal(dls_trace_assign(in, &table, 3, &again, NULL), DLS_OK);
     assert_int_equal(dls_trace_assign(in, &table, 4, &other, NULL), DLS_OK);
@@ -167,13 +166,12 @@ TEST(assigns)
     dls_trace_destroy(out);
     dls_trace_destroy(again);
     dls_trace_destroy(other);
-    dls_assign_table_fini(&table);
 }
 
 TEST(below_the_smallest_count)
 {
     dls_trace *in = sample(8), *out;
-    dls_assign_table table = parse("4 four 1 1\n16 sixteen 1 1\n"), none = {0};
+    DLS_OWN(dls_assign_table_fini) dls_assign_table table = parse("4 four 1 1\n16 sixteen 1 1\n"), none = {0};
     assert_int_equal(dls_trace_assign(in, &none, 1, &out, NULL), DLS_ECONFIG);
     assert_int_equal(dls_trace_assign(in, &table, 1, &out, NULL), DLS_OK);
     const dls_trace_columns *c = dls_trace_cols(out);
@@ -182,7 +180,6 @@ TEST(below_the_smallest_count)
     }
     dls_trace_destroy(in);
     dls_trace_destroy(out);
-    dls_assign_table_fini(&table);
 }
 
 static dls_status parse_and_assign(const dls_trace *in, dls_trace **out)

@@ -29,8 +29,8 @@ static void open_world(world_setup *s)
 TEST(test_by_hand)
 {
     static const dls_shape here = {0, 8, 2, 1}, there = {1, 8, 1, 1}, apart = {0, 8, 8, 2};
-    world_setup s;
-    dls_calibration *c;
+    DLS_OWN(world_fini) world_setup s = {0};
+    DLS_HOLD(dls_calibration_destroy) dls_calibration *c = NULL;
     open_world(&s);
     assert_int_equal(dls_calibration_create(dls_world_kinds(s.w), s.trace, 2, &c, NULL), DLS_OK);
     assert_true(dls_calibration_factor(c, 0, &here) == 1 && !dls_calibration_knows(c, 0));
@@ -53,8 +53,6 @@ TEST(test_by_hand)
     dls_calibration_see(c, 0, &here, (double)NAN);
     dls_calibration_see(c, 0, &here, 0);
     assert_true(dls_calibration_version(c) == version);
-    dls_calibration_destroy(c);
-    world_fini(&s);
 }
 
 static double truth_s(const world_setup *s, int32_t job, const dls_shape *shape)
@@ -67,12 +65,12 @@ static double truth_s(const world_setup *s, int32_t job, const dls_shape *shape)
 /* What was seen of a place makes its answer the truth's; the best come first all the time. */
 TEST(test_answers)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "paleo");
-    dls_predictions *raw = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *raw = predictions_open(&p);
     p.calibrate = true;
-    dls_predictions *f = predictions_open(&p), *copy;
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p), *copy = NULL;
     predictions_prepare(raw, 0, N_JOBS);
     predictions_prepare(f, 0, N_JOBS);
     size_t n;
@@ -103,22 +101,18 @@ TEST(test_answers)
     assert_int_equal(dls_predictions_copy(f, s.w, &copy, NULL), DLS_OK);
     NEAR(predictions_get(copy, 0, best.type, 8, best.n_nodes, best.n_racks).iteration_s,
          out.iteration_s);
-    dls_predictions_destroy(copy);
-    dls_predictions_destroy(f);
-    dls_predictions_destroy(raw);
-    world_fini(&s);
 }
 
 /* Of a model that nobody knows nothing is said, until a job of it ran. */
 TEST(test_unknown)
 {
     static const dls_shape here = {0, 4, 1, 1};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     size_t n;
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "operator");
     p.calibrate = true;
-    dls_predictions *f = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, N_JOBS);
     assert_true(isnan(predictions_get(f, 3, 0, 4, 1, 1).iteration_s));
     assert_null(dls_predictions_shapes(f, 3, 0, &n));
@@ -127,6 +121,4 @@ TEST(test_unknown)
     NEAR(predictions_get(f, 3, 0, 4, 1, 1).iteration_s,
          pow(3, 15.0 / 16) * dls_world_reference_s(s.w, 3));
     assert_non_null(dls_predictions_shapes(f, 3, 0, &n));
-    dls_predictions_destroy(f);
-    world_fini(&s);
 }

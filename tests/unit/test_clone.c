@@ -82,7 +82,7 @@ enum { JOBS = 40 + FEWER(110), CLONES = FEWER(8) }; /* clones: of the time betwe
 static void check(const char *text, const char *scheduler, const char *placement,
                   const dls_trace *trace)
 {
-    dls_setup *setup, *other;
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL, *other = NULL;
     char what[128];
     dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &setup);
     dls_simulation *first = simulation_with(text, scheduler, placement, trace, &other);
@@ -114,13 +114,11 @@ static void check(const char *text, const char *scheduler, const char *placement
     assert_equal(whole, first, "the original");
     dls_simulation_destroy(first);
     dls_simulation_destroy(whole);
-    dls_setup_destroy(setup);
-    dls_setup_destroy(other);
 }
 
 TEST(schedulers)
 {
-    dls_trace *trace = trace_of_models(1, JOBS);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_models(1, JOBS);
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         check((*s)->share ? ONE_TYPE : PLAIN, (*s)->name, "consolidated", trace);
         if (!(*s)->share) {
@@ -131,23 +129,21 @@ TEST(schedulers)
     dls_trace_destroy(trace);
     trace = trace_of_models(1, 600); /* of which trees learn */
     check(PLAIN "scheduler: { estimates = \"history-trees\"; };", "srsf", "consolidated", trace);
-    dls_trace_destroy(trace);
 }
 
 TEST(placements)
 {
-    dls_trace *trace = trace_of_models(2, JOBS);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_models(2, JOBS);
     for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
         check(WORLD, "dlas-gpu", (*p)->name, trace);
         check(p == dls_placements() ? SERVING : FAILING, "fjf", (*p)->name, trace);
     }
-    dls_trace_destroy(trace);
 }
 
 /* Jobs on parts of GPUs, with guests and without. */
 TEST(parts)
 {
-    dls_trace *trace = trace_of_parts(4, 150);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_parts(4, 150);
     check(PARTS("any") ";", "srtf", "consolidated", trace);
     check(PARTS("mig") ";", "muri-s", "first-fit", trace);
     check(PARTS("mig") "; perf: { model = \"operator\"; }; predictor: { source = \"noisy\"; };",
@@ -155,7 +151,6 @@ TEST(parts)
     for (int k = 0; k < 2; k++) {
         check(k ? PARTS("mig") ";" : PARTS("any") ";", "fjf", "fgd", trace);
     }
-    dls_trace_destroy(trace);
 }
 
 /* ---- what differs stays apart ---------------------------------------------------------------- */
@@ -172,8 +167,8 @@ static void start_all(dls_simulation *sim, dls_actions *act)
 
 TEST(what_if)
 {
-    dls_trace *trace = trace_of_models(3, 60);
-    dls_setup *setup;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_models(3, 60);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
     dls_simulation *sim, *other;
     dls_actions *act;
     must(dls_setup_create(&setup, &err));
@@ -215,8 +210,6 @@ TEST(what_if)
     assert_int_equal(dls_simulation_clone(sim, &other, &err), DLS_EUSAGE); /* finished */
     dls_simulation_destroy(both[0]);
     dls_simulation_destroy(both[1]);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* A policy with memory that it cannot copy. */
@@ -247,8 +240,8 @@ TEST(no_clone)
                                       .init = take,
                                       .fini = give,
                                       .priority = first_first};
-    dls_trace *trace = trace_of_models(4, 20);
-    dls_setup *setup;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_models(4, 20);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
     dls_simulation *sim, *copy;
     must(dls_setup_create(&setup, &err));
     must(dls_setup_text(setup, ONE_TYPE, &err));
@@ -258,8 +251,6 @@ TEST(no_clone)
     assert_string_equal(err.where, "hoarder");
     must(dls_simulation_run(sim, &err)); /* as if nothing had been asked */
     dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* ---- without memory -------------------------------------------------------------------------- */
@@ -267,8 +258,8 @@ TEST(no_clone)
 /* A clone that fails at any of its allocations leaves nothing behind and the original as it was. */
 static void check_no_memory(const char *text, const char *scheduler, const char *placement)
 {
-    dls_trace *trace = trace_of_models(5, 80);
-    dls_setup *setup, *other;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_models(5, 80);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL, *other = NULL;
     dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &other), *copy;
     dls_simulation *sim = simulation_with(text, scheduler, placement, trace, &setup);
     must(dls_simulation_run(whole, &err));
@@ -281,9 +272,6 @@ static void check_no_memory(const char *text, const char *scheduler, const char 
     dls_simulation_destroy(copy);
     dls_simulation_destroy(sim);
     dls_simulation_destroy(whole);
-    dls_setup_destroy(setup);
-    dls_setup_destroy(other);
-    dls_trace_destroy(trace);
 }
 
 TEST(no_memory)

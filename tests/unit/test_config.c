@@ -88,7 +88,7 @@ static dls_config *good(const char *content)
 static void wrong_with(const char *content, const dls_override *overrides, size_t n,
                        const char *says)
 {
-    dls_problems problems = {0};
+    DLS_OWN(dls_problems_fini) dls_problems problems = {0};
     dls_config *config = NULL;
     const dls_status status = load_with(content, overrides, n, &problems, &config);
     if (status != DLS_ECONFIG || problems.n != 1 || !strstr(problems.text[0], says)) {
@@ -99,7 +99,6 @@ static void wrong_with(const char *content, const dls_override *overrides, size_
                  problems.n);
     }
     assert_null(config);
-    dls_problems_fini(&problems);
 }
 
 static void wrong(const char *content, const char *says)
@@ -109,7 +108,7 @@ static void wrong(const char *content, const char *says)
 
 TEST(defaults)
 {
-    dls_config *c = good(HEAD NODES);
+    DLS_HOLD(dls_config_destroy) dls_config *c = good(HEAD NODES);
     assert_int_equal(c->cluster.n_groups, 1);
     assert_int_equal(c->cluster.groups[0].nodes, 4);
     assert_int_equal(c->cluster.groups[0].gpus_per_node, 8);
@@ -126,12 +125,11 @@ TEST(defaults)
     assert_int_equal(c->sim.patience, 1000000);
     assert_string_equal(c->trace_path, "");
     assert_string_equal(c->results_path, "");
-    dls_config_destroy(c);
 }
 
 TEST(values)
 {
-    dls_config *c = good(
+    DLS_HOLD(dls_config_destroy) dls_config *c = good(
         HEAD "name = \"a \\\"b\\\"\";\n"
              "cluster: { rack_uplink = \"400 Gb/s\";\n"
              "  gpu_types = ({ name = \"X1\"; memory = \"24 GiB\"; fp32 = \"10 TFLOP/s\"; });\n"
@@ -168,11 +166,9 @@ TEST(values)
     assert_true(c->warmup_us == 60 * DLS_US_PER_S && c->cooldown_us == 3600 * DLS_US_PER_S);
     assert_false(c->sim.want_series);
     /* The resolved text says the same. */
-    dls_config *again = good(c->text);
+    DLS_HOLD(dls_config_destroy) dls_config *again = good(c->text);
     assert_string_equal(again->text, c->text);
     assert_int_equal(again->cluster.vcs[0].quota_gpus[1], 4);
-    dls_config_destroy(again);
-    dls_config_destroy(c);
 }
 
 TEST(precedence)
@@ -308,11 +304,10 @@ TEST(mistakes)
 /* Numbers in comments, strings and names are none of the prescan's business. */
 TEST(prescan_is_not_fooled)
 {
-    dls_config *c = good(HEAD NODES "# 9000000000\n// 9000000000\n/* 9000000000\n */\n"
+    DLS_HOLD(dls_config_destroy) dls_config *c = good(HEAD NODES "# 9000000000\n// 9000000000\n/* 9000000000\n */\n"
                                     "name = \"9000000000 \\\" 9000000000\";\n"
                                     "run: { seed = 2147483647; until = 9e9; };\n");
     assert_int_equal(c->sim.seed, INT32_MAX);
-    dls_config_destroy(c);
 }
 
 TEST(all_at_once)
@@ -468,9 +463,8 @@ TEST(out_of_memory)
 
 TEST(registry_out_of_memory)
 {
-    dls_registry *reg;
+    DLS_HOLD(dls_registry_destroy) dls_registry *reg = NULL;
     EACH_REFUSED(5, dls_registry_create(&reg, NULL));
-    dls_registry_destroy(reg);
 }
 
 GROUP(setup, teardown)

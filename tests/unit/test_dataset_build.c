@@ -59,7 +59,7 @@ TEST(test_split_by_family)
 {
     for (uint64_t seed = 0; seed < 3; seed++) {
         dls_error err = {0};
-        dls_variant *v;
+        DLS_FREED dls_variant *v = NULL;
         uint8_t split[320];
         unsigned domains[DLS_SPLITS] = {0};
         size_t in[DLS_SPLITS] = {0};
@@ -84,7 +84,6 @@ TEST(test_split_by_family)
         assert_in_range(in[DLS_SPLIT_TRAIN], 160, 224);
         assert_in_range(in[DLS_SPLIT_VAL], 40, 90);
         assert_in_range(in[DLS_SPLIT_TEST], 40, 90);
-        dls_free(v);
     }
 }
 
@@ -257,7 +256,7 @@ static dls_build_options options_of(size_t n_graphs, size_t n_settings)
 TEST(test_build)
 {
     dls_error err = {0};
-    dls_dataset *set, *one;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL, *one = NULL;
     dls_dataset_summary m;
     dls_build_options o = options_of(68, 2);
     assert_int_equal(dls_dataset_build(&o, &set, &err), DLS_OK);
@@ -281,8 +280,6 @@ TEST(test_build)
     assert_true(m.floor < m.neighbour_any && m.neighbour_any < m.mean_test);
     assert_true(m.model_error > 0.01 && m.model_error < 0.5);
     assert_true(m.least_s > 0 && m.least_s < m.median_s && m.median_s < m.most_s);
-    dls_dataset_destroy(one);
-    dls_dataset_destroy(set);
 }
 
 /* A made-up set whose answers are known. */

@@ -275,12 +275,11 @@ TEST(test_missing)
 TEST(test_bad_name)
 {
     dls_error err = {0};
-    dls_dataset *set = sample(false);
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *set = sample(false);
     unlink(PATH);
     snprintf(set->setting[1].name, DLS_DATASET_NAME, "a/b");
     assert_int_equal(dls_dataset_save(set, PATH, &err), DLS_EOUTPUT);
     assert_int_not_equal(access(PATH, F_OK), 0);
-    dls_dataset_destroy(set);
 }
 
 /* Whichever allocation fails: ENOMEM, no set, no leak. */
@@ -290,21 +289,19 @@ TEST(test_no_memory)
     int n = 0;
     for (; status == DLS_ENOMEM; n++) {
         dls_error err = {0};
-        dls_dataset *set;
+        DLS_HOLD(dls_dataset_destroy) dls_dataset *set = NULL;
         assert_int_equal(save_sample(true), DLS_OK);
         REFUSED(status, n, dls_dataset_load(PATH, NULL, 0, &set, &err));
-        dls_dataset_destroy(set);
     }
     assert_int_equal(status, DLS_OK);
     assert_true(n > 20);
     status = DLS_ENOMEM;
     for (n = 0; status == DLS_ENOMEM; n++) {
         dls_error err = {0};
-        dls_dataset *set = sample(true);
+        DLS_HOLD(dls_dataset_destroy) dls_dataset *set = sample(true);
         unlink(PATH);
         REFUSED(status, n, dls_dataset_save(set, PATH, &err));
         assert_int_equal(access(PATH, F_OK) == 0, status == DLS_OK);
-        dls_dataset_destroy(set);
     }
     assert_int_equal(status, DLS_OK);
     assert_true(n > 10);

@@ -52,14 +52,13 @@ TEST(test_one)
 {
     double tensor[2] = {25e6 / 4, 50e6 / 4};
     const dls_workload w = work_of(tensor);
-    dls_daydream d;
+    DLS_OWN(dls_daydream_fini) dls_daydream d = {0};
     assert_int_equal(dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 12, &d, NULL), DLS_OK);
     near(replay(&d), 12); /* the measured step, twice the 6 s of the data sheet */
     near(d.kernel_s[0], 2);
     near(d.kernel_s[3], 4);
     dls_daydream_mixed_precision(&d);
     near(replay(&d), 6.0 / 3 + 6.0 / 2);
-    dls_daydream_fini(&d);
 }
 
 /* Forward 2 s, layer 1 back 2 s (4 s), layer 0 back 2 s (6 s).
@@ -68,7 +67,7 @@ TEST(test_distributed)
 {
     double tensor[2] = {25e6 / 4, 50e6 / 4};
     const dls_workload w = work_of(tensor);
-    dls_daydream d;
+    DLS_OWN(dls_daydream_fini) dls_daydream d = {0};
     assert_int_equal(dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL), DLS_OK);
     dls_hw_link link = {.goodput_bps = 50e6, .latency_s = 0};
     dls_daydream_distribute(&d, 2, &link);
@@ -82,7 +81,6 @@ TEST(test_distributed)
     link = (dls_hw_link){.goodput_bps = 1e15};
     dls_daydream_distribute(&d, 2, &link);
     assert_true(replay(&d) < 6.001);
-    dls_daydream_fini(&d);
 }
 
 /* Gradients below the size of a bucket leave together, at the end. */
@@ -90,19 +88,18 @@ TEST(test_bucket)
 {
     double tensor[2] = {10e6 / 4, 10e6 / 4};
     const dls_workload w = work_of(tensor);
-    dls_daydream d;
+    DLS_OWN(dls_daydream_fini) dls_daydream d = {0};
     assert_int_equal(dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL), DLS_OK);
     const dls_hw_link link = {.goodput_bps = 10e6, .latency_s = 0.5};
     dls_daydream_distribute(&d, 2, &link);
     near(replay(&d), 6 + 2 + 2 * 0.5);
-    dls_daydream_fini(&d);
 }
 
 TEST(test_no_memory)
 {
     double tensor[2] = {1, 1}, step_s = 0;
     const dls_workload w = work_of(tensor);
-    dls_daydream d;
+    DLS_OWN(dls_daydream_fini) dls_daydream d = {0};
     dls_status status;
     for (int n = 0; n < 2; n++) {
         REFUSED(status, n, dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL));
@@ -111,5 +108,4 @@ TEST(test_no_memory)
     assert_int_equal(dls_daydream_profile(&w, &gpu, DLS_NUMERIC_FP32, 1, 6, &d, NULL), DLS_OK);
     REFUSED(status, 0, dls_daydream_replay(&d, &step_s, NULL));
     assert_int_equal(status, DLS_ENOMEM);
-    dls_daydream_fini(&d);
 }

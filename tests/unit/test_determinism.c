@@ -77,14 +77,13 @@ TEST(test_digests)
 {
     int wrong = 0;
     for (size_t i = 0; i < N_SCENARIOS; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         make(&s, &scenarios[i]);
         const uint64_t digest = digest_of(&s);
         const bool good = digest == scenarios[i].digest;
         print_message("%-16s%-14s%016llx%s\n", scenarios[i].sched, scenarios[i].placement,
                       (unsigned long long)digest, good ? "" : "  <- not as before");
         wrong += !good;
-        setup_fini(&s);
     }
     assert_int_equal(wrong, 0);
 }
@@ -93,7 +92,7 @@ TEST(test_digests)
 TEST(test_digest_depends_on)
 {
     for (size_t i = 0; i < N_SCENARIOS; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         make(&s, &scenarios[i]);
         const uint64_t digest = digest_of(&s);
         assert_true(digest_of(&s) == digest);
@@ -108,6 +107,5 @@ TEST(test_digest_depends_on)
         if (!s.p.sched->round && (digest_of(&s) != digest) != preempts) {
             fail_msg("%s: restoring counts or not", scenarios[i].sched);
         }
-        setup_fini(&s);
     }
 }

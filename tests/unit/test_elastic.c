@@ -66,25 +66,22 @@ static void near(double value, double want)
 
 TEST(test_rigid)
 {
-    dls_trace *trace = make_trace(false);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(false);
     dls_elastic_jobs *e;
     assert_int_equal(dls_elastic_create(NULL, trace, &cluster, &e, NULL), DLS_OK);
     assert_null(e);
-    dls_trace_destroy(trace);
 }
 
 TEST(test_without_table)
 {
-    dls_trace *trace = make_trace(true);
-    dls_elastic_jobs *e;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(true);
+    DLS_HOLD(dls_elastic_destroy) dls_elastic_jobs *e = NULL;
     assert_int_equal(dls_elastic_create(NULL, trace, &cluster, &e, NULL), DLS_OK);
     static const int32_t least[] = {4, 1, 2, 2}, most[] = {4, 3, 2, 2};
     assert_memory_equal(dls_elastic_min_gpus(e), least, sizeof least);
     assert_memory_equal(dls_elastic_max_gpus(e), most, sizeof most);
     near(speed(e, 1, 0, 3, DLS_ABSENT), 1.5);
     near(speed(e, 1, 0, 2, 999), 1);
-    dls_elastic_destroy(e);
-    dls_trace_destroy(trace);
 }
 
 TEST(test_table)
@@ -95,8 +92,8 @@ TEST(test_table)
                 "a,2,1,,128,\na,4,4,,128,\n"
                 "a,2,1,K80,64,\n"
                 "B,1,1,,,\nB,16,8,,,\n");
-    dls_trace *trace = make_trace(true);
-    dls_elastic_jobs *e;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(true);
+    DLS_HOLD(dls_elastic_destroy) dls_elastic_jobs *e = NULL;
     dls_error err;
     if (dls_elastic_create(path, trace, &cluster, &e, &err) != DLS_OK) {
         fail_msg("%s: %s", err.where, err.msg);
@@ -123,8 +120,6 @@ TEST(test_table)
     assert_int_equal(dls_elastic_restore_us(e, 3, &large), -1);
     dls_elastic_destroy(e);
     EACH_REFUSED_THEN(6, dls_elastic_create(path, trace, &cluster, &e, &err), assert_null(e));
-    dls_elastic_destroy(e);
-    dls_trace_destroy(trace);
 }
 
 static void write_throughputs(const char *folder, const char *text)
@@ -152,7 +147,7 @@ static void remove_throughputs(void)
 /* A folder as ElasticFlow publishes it; types are told by name, whatever the case. */
 TEST(test_folder)
 {
-    dls_trace *trace = make_trace(true);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(true);
     dls_elastic_jobs *e;
     dls_error err;
     int32_t gpus[4];
@@ -180,7 +175,6 @@ TEST(test_folder)
     assert_int_equal(dls_elastic_create("test_elastic.d", trace, &cluster, &e, &err), DLS_EINPUT);
     assert_non_null(strstr(err.msg, "throughputs_<GPU>"));
     remove_throughputs();
-    dls_trace_destroy(trace);
 }
 
 TEST(test_bad_tables)

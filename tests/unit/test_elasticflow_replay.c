@@ -64,7 +64,7 @@ static void write_table(void)
 TEST(test_two)
 {
     const one_job of[] = {{0, 600, 64, S(3600), "a"}, {S(1), 600, 64, S(0), "a"}};
-    dls_record *rec;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     dls_error err;
     size_t late;
     assert_int_equal(replay(of, 2, &rec, &late, &err), DLS_OK);
@@ -73,7 +73,6 @@ TEST(test_two)
     assert_int_equal(rec->start_us[0], 0);
     assert_int_equal(rec->end_us[0], S(182));
     assert_int_equal(late, 0);
-    dls_record_destroy(rec);
 }
 
 TEST(test_bad)
@@ -90,14 +89,13 @@ TEST(test_bad)
         {{0, 1, 64, S(9.5), "a"}, "whole seconds"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        dls_record *rec;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         dls_error err = {0};
         size_t late;
         assert_int_equal(replay(&bad[i].job, 1, &rec, &late, &err), DLS_EINPUT);
         if (!strstr(err.msg, bad[i].what) || !strstr(err.msg, "first")) {
             fail_msg("'%s' and not '%s'", err.msg, bad[i].what);
         }
-        dls_record_destroy(rec);
     }
 }
 

@@ -55,7 +55,7 @@ TEST(test_events)
 
 TEST(test_instances)
 {
-    dls_failure_trace t;
+    DLS_OWN(dls_failure_trace_fini) dls_failure_trace t = {0};
     dls_error err;
     assert_int_equal(load("0,add,a\n0,add,b\n5000,remove,a\n6000,add,c\n7000,add,d\n8000,remove,x\n", 2,
                           &t, &err),
@@ -68,12 +68,11 @@ TEST(test_instances)
     expect(&t, 4, 5, 0, DLS_NODE_FAILS);
     expect(&t, 5, 6, 0, DLS_NODE_REPAIRED);
     assert_int_equal(t.left_out, 2); /* d finds no node, x was none */
-    dls_failure_trace_fini(&t);
 }
 
 TEST(test_counts)
 {
-    dls_failure_trace t;
+    DLS_OWN(dls_failure_trace_fini) dls_failure_trace t = {0};
     dls_error err;
     assert_int_equal(load("2021-12-31, 23:59:50, 3\n2022-01-01, 00:00:10, 1\n2022-01-01, 00:00:20, 9\n",
                           4, &t, &err),
@@ -85,7 +84,6 @@ TEST(test_counts)
     expect(&t, 3, 30, 1, DLS_NODE_REPAIRED);
     expect(&t, 5, 30, 3, DLS_NODE_REPAIRED);
     assert_int_equal(t.left_out, 5);
-    dls_failure_trace_fini(&t);
 }
 
 TEST(test_bad)
@@ -132,10 +130,9 @@ TEST(test_alloc)
     static const char *const texts[] = {"time_s,node,event\n1,0,fail\n2,0,repair\n", "0,add,a\n",
                                         "2021-12-31, 23:59:50, 1\n"};
     for (int k = 0; k < 3; k++) {
-        dls_failure_trace t;
+        DLS_OWN(dls_failure_trace_fini) dls_failure_trace t = {0};
         dls_error err;
         EACH_REFUSED_THEN(1, load(texts[k], 2, &t, &err), dls_failure_trace_fini(&t));
-        dls_failure_trace_fini(&t);
     }
 }
 
@@ -145,7 +142,7 @@ TEST(test_published)
                                         "gcloud/a100x1-east1b.txt", "gcloud/v100x1-east1c.txt"};
     for (int i = 0; i < 4; i++) {
         char file[256], name[512];
-        dls_failure_trace t;
+        DLS_OWN(dls_failure_trace_fini) dls_failure_trace t = {0};
         dls_error err;
         snprintf(file, sizeof file, "data/spot_availability/%s", files[i]);
         SHARED_OR_SKIP(file, name);
@@ -154,7 +151,6 @@ TEST(test_published)
         for (size_t k = 1; k < t.n; k++) {
             assert_true(t.event[k - 1].t_us <= t.event[k].t_us);
         }
-        dls_failure_trace_fini(&t);
     }
 }
 

@@ -20,12 +20,11 @@
 
 static void gives(const char *path, size_t limit, const char *want)
 {
-    char *text;
+    DLS_FREED char *text = NULL;
     size_t len;
     MUST(dls_file_read_text(path, limit, &text, &len, &e));
     assert_int_equal(len, strlen(want));
     assert_string_equal(text, want);
-    dls_free(text);
 }
 
 static void refuses(const char *path, size_t limit, const char *where, const char *part)

@@ -40,8 +40,8 @@ TEST(held_at_once)
     const dls_opgraph_info info = {
         .batch = 1, .numeric = DLS_NUMERIC_FP32, .optimiser = DLS_OPTIMISER_SGD, .model = "mlp"};
     dls_net *net;
-    dls_opgraph *g;
-    dls_workload w;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
     dls_net_set_runner(net, DLS_RUN_EAGER);
     const dls_tensor hidden = dls_net_dense(net, dls_net_dense_input(net, 4), 8, false);
@@ -50,15 +50,13 @@ TEST(held_at_once)
     dls_net_destroy(net);
     assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
     assert_int_equal((int)lrint(4 * w.kept), 120);
-    dls_workload_fini(&w);
-    dls_opgraph_destroy(g);
 }
 
 TEST(by_hand)
 {
     dls_opgraph_info info = {
         .batch = 4, .numeric = DLS_NUMERIC_FP32, .optimiser = DLS_OPTIMISER_ADAM};
-    dls_opgraph *g = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     dls_workload w;
     snprintf(info.model, sizeof info.model, "two layers");
     assert_int_equal(dls_opgraph_create(&info, &g, NULL), DLS_OK);
@@ -118,7 +116,6 @@ TEST(by_hand)
     assert_int_equal(dls_workload_from_graph(g, &w, &err), DLS_EINPUT);
     g->info.batch = 0;
     assert_int_equal(dls_workload_from_graph(g, &w, &err), DLS_EINPUT);
-    dls_opgraph_destroy(g);
 }
 
 TEST(the_zoo_against_layers)
@@ -137,7 +134,7 @@ TEST(the_zoo_against_layers)
     static dls_opmodel m;
     char folder[4096], path[4200];
     const char *source = getenv("DLSIM_SOURCE");
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     const dls_hw_gpu *gpu = NULL;
     snprintf(folder, sizeof folder, "%s/configs/hardware", source ? source : ".");
     snprintf(path, sizeof path, "%s/operator.cfg", folder);
@@ -149,8 +146,8 @@ TEST(the_zoo_against_layers)
         const dls_zoo_model *z = dls_zoo_find(same[i].graph);
         assert_non_null(z);
         dls_zoo_options options = dls_zoo_defaults(z);
-        dls_opgraph *g = NULL;
-        dls_workload from_graph, layers;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+        DLS_OWN(dls_workload_fini) dls_workload from_graph = {0}, layers = {0};
         options.batch = 32;
         options.optimiser = DLS_OPTIMISER_MOMENTUM;
         options.numeric = DLS_NUMERIC_FP32;
@@ -161,11 +158,7 @@ TEST(the_zoo_against_layers)
         const double b = dls_step_time(&layers, &rates, 32).gpu_s;
         assert_true(near(a, b, same[i].part));
         assert_true(near(from_graph.params, layers.params, 0.003));
-        dls_workload_fini(&from_graph);
-        dls_workload_fini(&layers);
-        dls_opgraph_destroy(g);
     }
-    dls_hardware_fini(&hw);
 }
 
 /* Bytes that kernels other than products move, forward and backward, of a layer with a bias,
@@ -271,7 +264,7 @@ TEST(eager_transformer)
     dls_zoo_options options = dls_zoo_defaults(z);
     double flops[3], gelu[3];
     for (int i = 0; i < 3; i++) {
-        dls_opgraph *g = NULL;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
         options.runner = runner[i];
         assert_int_equal(dls_zoo_build(z, &options, &g, NULL), DLS_OK);
         flops[i] = gelu[i] = 0;
@@ -280,7 +273,6 @@ TEST(eager_transformer)
             flops[i] += dls_op_family_of(n->kind) == DLS_FAMILY_MATMUL ? n->flops : 0;
             gelu[i] += n->phase == DLS_PHASE_FORWARD && n->kind == DLS_OP_POW;
         }
-        dls_opgraph_destroy(g);
     }
     assert_true(flops[1] == flops[0] && flops[2] == flops[0]);
     assert_true(gelu[0] == 0 && gelu[1] == 12 && gelu[2] == 12);
@@ -296,14 +288,13 @@ TEST(layers_in_parts)
     dls_workload w[2];
     options.runner = DLS_RUN_EAGER;
     for (int i = 0; i < 2; i++) {
-        dls_opgraph *g = NULL;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
         options.shards = i == 0 ? 0 : 4;
         assert_int_equal(dls_zoo_build(z, &options, &g, NULL), DLS_OK);
         assert_int_equal(dls_workload_from_graph(g, &w[i], NULL), DLS_OK);
         for (size_t k = 0; k < w[i].n_kernels; k++) {
             flops[i] += w[i].kernel[k].family == DLS_KERNEL_MATMUL ? w[i].kernel[k].flops : 0;
         }
-        dls_opgraph_destroy(g);
     }
     assert_true(near(flops[1], flops[0] / 4, 1e-4)); /* of 50257 words the last GPU has one more */
     assert_true(w[0].shared == 0 && w[1].shared == 12 * 4 * 1024. * 768);
@@ -320,7 +311,7 @@ TEST(layers_in_parts)
 /* Matrix units read channels side by side: each convolution transposes twice, groups do not. */
 TEST(channels_first)
 {
-    dls_workload w;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     assert_int_equal(dls_workload_build("vgg11", &w, NULL), DLS_OK);
     const size_t n = w.n_kernels;
     size_t convs = 0;
@@ -331,5 +322,4 @@ TEST(channels_first)
     assert_int_equal(w.n_kernels, n + convs);
     assert_true(w.kernel[n].family == DLS_KERNEL_MEMORY);
     assert_true(w.kernel[n].moved == 2. * 224 * 224 * (3 + 64));
-    dls_workload_fini(&w);
 }

@@ -65,7 +65,7 @@ TEST(mig)
                  {{G1, G4, G2, 0}, G1},     {{G4, 0}, G4},
                  {{G1, G1, G1, G4, 0}, G1}, {{G1, G1, G1, G1, G1, G1, G1}, G1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dls_place_index *index = index_of(true, 1, 1);
+        DLS_HOLD(dls_place_index_destroy) dls_place_index *index = index_of(true, 1, 1);
         int32_t n = 0;
         for (; n < 8 && cases[i].slice[n] > 0; n++) {
             if (!take(index, 0, n, cases[i].slice[n])) {
@@ -78,11 +78,10 @@ TEST(mig)
         }
         assert_int_equal(dls_place_gpu_left(index, 0, 0), 1000);
         assert_int_equal(dls_place_free(index, 0), 1);
-        dls_place_index_destroy(index);
     }
     /* Where slices lie decides: 2g that is left alone in the midst lets no 4g in, though 5/7 are
      * free. */
-    dls_place_index *index = index_of(true, 1, 1);
+    DLS_HOLD(dls_place_index_destroy) dls_place_index *index = index_of(true, 1, 1);
     assert_true(take(index, 0, 0, G2));
     assert_true(take(index, 0, 1, G2));
     assert_true(take(index, 0, 2, G2));
@@ -91,12 +90,11 @@ TEST(mig)
     assert_int_equal(dls_place_gpu_left(index, 0, 0), G3);
     assert_false(take(index, 0, 3, G4));
     assert_true(take(index, 0, 3, G3));
-    dls_place_index_destroy(index);
 }
 
 TEST(tightest)
 {
-    dls_place_index *index = index_of(false, 1, 4);
+    DLS_HOLD(dls_place_index_destroy) dls_place_index *index = index_of(false, 1, 4);
     assert_int_equal(dls_parts_tightest(index, 0, 1, -1), -1);
     assert_true(take(index, 0, 0, 300));
     assert_true(take(index, 1, 1, 600));
@@ -117,7 +115,6 @@ TEST(tightest)
     dls_part part = {.gpu = 1, .milli = 100, .bytes = INT64_C(30) << 30};
     assert_true(dls_parts_take(index, &part));
     assert_false(dls_parts_take(index, &part)); /* 60 GiB of 40 */
-    dls_place_index_destroy(index);
 }
 
 /* ---- simulations ----------------------------------------------------------------------------- */

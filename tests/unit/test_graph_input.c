@@ -26,14 +26,13 @@ static void fit(dls_input_spec *spec, const dls_opgraph *g)
 {
     dls_error err = {0};
     int32_t n_groups;
-    dls_grouping grouping;
+    DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
     assert_int_equal(dls_feature_spec_create(DLS_FEATURES_WORK, &spec->features, &err), DLS_OK);
     assert_int_equal(dls_input_groups(spec, g, &n_groups, &err), DLS_OK);
     assert_int_equal(dls_grouping_create(g, spec->grouping, n_groups, spec->seed, &grouping, &err),
                      DLS_OK);
     const dls_grouped corpus = {g, &grouping};
     assert_int_equal(dls_feature_spec_fit(spec->features, &corpus, 1, &err), DLS_OK);
-    dls_grouping_fini(&grouping);
 }
 
 static void same(const dls_graph *a, const dls_graph *b)
@@ -53,7 +52,8 @@ TEST(test_text)
     dls_opgraph *lenet = zoo("lenet"), *alexnet = zoo("alexnet");
     for (size_t i = 0; i < 3; i++) {
         dls_error err = {0};
-        dls_input_spec spec = {.grouping = kinds[i], .n_groups = 20, .seed = UINT64_MAX}, again;
+        DLS_OWN(dls_input_spec_fini)
+        dls_input_spec spec = {.grouping = kinds[i], .n_groups = 20, .seed = UINT64_MAX}, again = {0};
         char *text, *text_again;
         dls_graph a, b;
         int64_t unknown = -1;
@@ -74,8 +74,6 @@ TEST(test_text)
         dls_input_graph_fini(&b);
         dls_free(text);
         dls_free(text_again);
-        dls_input_spec_fini(&again);
-        dls_input_spec_fini(&spec);
     }
     dls_opgraph_destroy(lenet);
     dls_opgraph_destroy(alexnet);
@@ -85,15 +83,12 @@ TEST(test_text)
 TEST(test_small_graph)
 {
     dls_error err = {0};
-    dls_opgraph *lenet = zoo("lenet");
-    dls_input_spec spec = {.grouping = DLS_GROUPING_UNIFORM, .n_groups = 100000, .seed = 42};
-    dls_graph g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *lenet = zoo("lenet");
+    DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {.grouping = DLS_GROUPING_UNIFORM, .n_groups = 100000, .seed = 42};
+    DLS_OWN(dls_input_graph_fini) dls_graph g = {0};
     fit(&spec, lenet);
     assert_int_equal(input_graph(&spec, lenet, &g, NULL, &err), DLS_OK);
     assert_true(g.n_nodes > 50 && g.n_nodes < lenet->n_nodes);
-    dls_input_graph_fini(&g);
-    dls_input_spec_fini(&spec);
-    dls_opgraph_destroy(lenet);
 }
 
 TEST(test_wrong_text)

@@ -141,7 +141,7 @@ TEST(test_published)
 {
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         const published *p = &table[i];
-        dls_opgraph *g = build(p->model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = build(p->model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
         dls_opgraph_totals t;
         dls_opgraph_sum(g, &t);
         if (fabs((double)t.n_params - p->params) > p->params_frac * p->params) {
@@ -152,7 +152,6 @@ TEST(test_published)
         if (p->gmac > 0 && fabs(gmac / p->gmac - 1) > 0.02) {
             fail_msg("%s: %.4f G multiply-adds, published %.4f", p->model, gmac, p->gmac);
         }
-        dls_opgraph_destroy(g);
     }
 }
 
@@ -168,7 +167,7 @@ TEST(test_formulas)
         const int64_t cell = 2 * w * 4 * w + 4 * w;
         const int64_t want =
             2 * 32000 * w + 2 * seq[i].layers * cell + w * w + 2 * w * w + w * 32000 + 32000;
-        dls_opgraph *g = build(seq[i].model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_ADAM);
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = build(seq[i].model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_ADAM);
         dls_opgraph_totals t;
         dls_opgraph_sum(g, &t);
         assert_int_equal(t.n_params, want);
@@ -176,13 +175,11 @@ TEST(test_formulas)
         const int64_t macs =
             50 * (2 * seq[i].layers * 8 * w * w + w * w + 50 * w + 50 * w + 2 * w * w + w * 32000);
         assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) - 2.0 * (double)macs) < 1);
-        dls_opgraph_destroy(g);
     }
-    dls_opgraph *g = build("llama_7b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = build("llama_7b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
     const double n = 6738415616.0 - 32000.0 * 4096; /* the table is looked up, not multiplied */
     const double want = 2048 * (2 * n + 4.0 * 32 * 4096 * 2048);
     assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) / want - 1) < 0.001);
-    dls_opgraph_destroy(g);
 }
 
 /* Every model: valid, all variables updated, the backward pass twice the forward one, and doubling
@@ -193,7 +190,7 @@ TEST(test_every_model)
         const dls_zoo_model *m = dls_zoo_at(i);
         assert_ptr_equal(dls_zoo_find(m->name), m);
         dls_opgraph *one = build(m->name, 1, DLS_NUMERIC_FP32, m->optimiser);
-        dls_opgraph *two = build(m->name, 2, DLS_NUMERIC_FP16, m->optimiser);
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *two = build(m->name, 2, DLS_NUMERIC_FP16, m->optimiser);
         assert_int_equal(dls_opgraph_validate(one, NULL), DLS_OK);
         dls_opgraph_totals a;
         dls_opgraph_totals b;
@@ -222,7 +219,6 @@ TEST(test_every_model)
             assert_int_equal(updated_bytes, 4 * a.n_params);
         }
         dls_opgraph_destroy(one);
-        dls_opgraph_destroy(two);
     }
 }
 

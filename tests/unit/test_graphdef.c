@@ -86,7 +86,7 @@ TEST(by_hand)
 {
     const dls_import_options options = {.batch = 4};
     dls_import_report report;
-    dls_opgraph *g = read_text(small_net, &options, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = read_text(small_net, &options, &report);
     assert_string_equal(g->info.model, "test");
     assert_int_equal(g->info.batch, 4);
     assert_int_equal(g->info.optimiser, DLS_OPTIMISER_SGD);
@@ -138,7 +138,6 @@ TEST(by_hand)
     assert_int_equal(g->info.batch, 0);
     assert_int_equal(at(g, "conv/Conv2D")->tensor_size, 4 * 4 * 16);
     assert_true(at(g, "conv/Conv2D")->flops == 2.0 * 256 * 27);
-    dls_opgraph_destroy(g);
 }
 
 TEST(devices)
@@ -146,7 +145,7 @@ TEST(devices)
     static const char unplaced[] =
         "node { name: 'a' op: 'Placeholder' } node { name: 'b' op: 'Relu' input: 'a' }";
     dls_import_report report;
-    dls_opgraph *g = read_text(unplaced, NULL, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = read_text(unplaced, NULL, &report);
     assert_false(report.placed);
     assert_true(at(g, "b")->on_gpu && !at(g, "a")->on_gpu);
     assert_int_equal(report.n_shapeless, 1);
@@ -156,7 +155,6 @@ TEST(devices)
     dls_opgraph_destroy(g);
     g = read_text(small_net, &(dls_import_options){.device = DLS_IMPORT_DEVICE_GPU}, NULL);
     assert_true(at(g, "shape")->on_gpu && !at(g, "x")->on_gpu);
-    dls_opgraph_destroy(g);
 }
 
 /* The counter's limit says how often the body runs; what TensorFlow says of a shape is taken. */
@@ -185,14 +183,13 @@ TEST(loop)
         "node { name: 'end' op: 'Unheard' input: 'out'\n"
         "  attr { key: '_output_shapes' value { list { shape { dim { size: 7 } } } } } }\n";
     dls_import_report report;
-    dls_opgraph *g = read_text(text, NULL, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = read_text(text, NULL, &report);
     assert_int_equal(at(g, "tanh")->repeat, 20);
     assert_int_equal(at(g, "tanh")->tensor_size, 12);
     assert_int_equal(at(g, "tanh")->out_bytes, 24);
     assert_int_equal(at(g, "mv")->repeat, 20);
     assert_int_equal(at(g, "end")->repeat, 1);
     assert_int_equal(at(g, "end")->tensor_size, 7);
-    dls_opgraph_destroy(g);
 }
 
 /* Without an optimiser the constants that kernels take are the parameters. */
@@ -204,12 +201,11 @@ TEST(frozen)
         "node { name: 'w' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_FLOAT\n"
         "  tensor_shape { dim { size: 6 } dim { size: 5 } } } } } }\n"
         "node { name: 'y' op: 'MatMul' input: 'x' input: 'w' }\n";
-    dls_opgraph *g = read_text(text, NULL, NULL);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = read_text(text, NULL, NULL);
     dls_opgraph_totals totals;
     dls_opgraph_sum(g, &totals);
     assert_int_equal(totals.n_params, 30);
     assert_true(at(g, "y")->flops == 120);
-    dls_opgraph_destroy(g);
 }
 
 /* ---- what is wrong with a file --------------------------------------------------------------- */
@@ -269,12 +265,11 @@ TEST(too_deep)
 
 TEST(no_memory)
 {
-    dls_opgraph *g = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     dls_import_report report;
     EACH_REFUSED_THEN(
         21, dls_graphdef_parse("t", small_net, strlen(small_net), NULL, &g, &report, NULL),
         assert_null(g));
-    dls_opgraph_destroy(g);
 }
 
 TEST(tables)
@@ -394,7 +389,7 @@ static void same_groups(const dls_opgraph *a, const dls_opgraph *b)
     dls_grouping of[2];
     double *x[2];
     const dls_opgraph *graph[2] = {a, b};
-    dls_feature_spec *spec = NULL;
+    DLS_HOLD(dls_feature_spec_destroy) dls_feature_spec *spec = NULL;
     assert_int_equal(dls_feature_spec_create(DLS_FEATURES_DRIPLE, &spec, NULL), DLS_OK);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(dls_grouping_create(graph[i], DLS_GROUPING_UNIFORM, DLS_GROUPS_DEFAULT,
@@ -418,12 +413,11 @@ static void same_groups(const dls_opgraph *a, const dls_opgraph *b)
         dls_grouping_fini(&of[i]);
         free(x[i]);
     }
-    dls_feature_spec_destroy(spec);
 }
 
 static void check_back(const dls_opgraph *g, const void *data, size_t size)
 {
-    dls_opgraph *back = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *back = NULL;
     MUST(dls_graphdef_parse("zoo", data, size, NULL, &back, NULL, &e));
     assert_int_equal(back->n_nodes, g->n_nodes);
     assert_int_equal(back->info.optimiser, g->info.optimiser);
@@ -432,7 +426,6 @@ static void check_back(const dls_opgraph *g, const void *data, size_t size)
         assert_int_equal(back->nodes[i].on_gpu, g->nodes[i].on_gpu);
     }
     same_groups(g, back);
-    dls_opgraph_destroy(back);
 }
 
 TEST(zoo_and_back)

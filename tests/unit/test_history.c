@@ -78,8 +78,8 @@ TEST(test_groups)
         {4, 1, 2, "ann", "vgg16", "vc1", 150}, /* shares all and the user; no more than its limit */
         {5, 1, 4, NULL, NULL, NULL, 0},        /* shares all */
     };
-    dls_trace *trace = trace_of(jobs, 6);
-    dls_history *h = history_of(trace, NULL, false);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(jobs, 6);
+    DLS_HOLD(dls_history_destroy) dls_history *h = history_of(trace, NULL, false);
     dls_learned l = begin(h, 6);
     for (size_t g = 0; g < dls_history_groups(h); g++) {
         assert_int_equal(l.runs[g].n, 0);
@@ -100,8 +100,6 @@ TEST(test_groups)
     dls_history_see(h, &l, 3, 0);
     CHECK_ESTIMATE(5, pow(360000, 1 / 4.0));
     end(&l);
-    dls_history_destroy(h);
-    dls_trace_destroy(trace);
 }
 
 /* The same as seen before the run, by names; a job without a run time tells nothing. */
@@ -139,8 +137,8 @@ TEST(test_trees)
     for (int i = 0; i < N; i++) {
         jobs[i] = (past_job){i * 2592.0, i / BLOCK % 2 ? 10000 : 10, 1, NULL, NULL, NULL, 0};
     }
-    dls_trace *trace = trace_of(jobs, N);
-    dls_history *h = history_of(trace, NULL, true);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(jobs, N);
+    DLS_HOLD(dls_history_destroy) dls_history *h = history_of(trace, NULL, true);
     dls_learned l = begin(h, N);
     int good = 0;
     for (int32_t i = 0; i < N; i++) {
@@ -165,8 +163,6 @@ TEST(test_trees)
     const double s = (double)dls_history_ask_us(h, &l, 0, 0) / 1e6;
     assert_true(fabs(log(s / 10000)) < log(4)); /* as the last ones ran */
     end(&l);
-    dls_history_destroy(h);
-    dls_trace_destroy(trace);
 }
 
 /* One GPU, least estimated time first. When job 2 ends, ann's jobs are known to be long and bob's
@@ -181,7 +177,7 @@ TEST(test_run)
                                     {1030, 50, 1, "bob", NULL, NULL, 0}};
     sim_setup s;
     setup_init(&s, case_cluster(1, 1, 0), trace_of(jobs, 5), "sjf-duration", "consolidated");
-    dls_history *h = history_of(s.trace, NULL, false);
+    DLS_HOLD(dls_history_destroy) dls_history *h = history_of(s.trace, NULL, false);
     s.p.history = h;
     s.p.estimates_predicted = true;
     dls_record *rec = case_run(&s.p);
@@ -193,5 +189,4 @@ TEST(test_run)
     assert_true(fabs((double)rec->starts.remaining_s[1] - 1000 * pow(3.6, 1 / 4.0)) < 0.01);
     dls_record_destroy(rec);
     setup_fini(&s);
-    dls_history_destroy(h);
 }

@@ -142,11 +142,11 @@ static bool in_list(const dls_config *config, const char *path)
 static void check(const char *keys, const char *want)
 {
     char path[PATH_MAX], text[4096];
-    dls_registry *registry;
-    dls_config *config;
-    dls_trace *trace;
-    dls_prepared prepared;
-    dls_record *record;
+    DLS_HOLD(dls_registry_destroy) dls_registry *registry = NULL;
+    DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_OWN(dls_prepared_fini) dls_prepared prepared = {0};
+    DLS_HOLD(dls_record_destroy) dls_record *record = NULL;
     dls_run_facts facts;
     dls_problems problems = {0};
     dls_error err = {0};
@@ -191,11 +191,6 @@ static void check(const char *keys, const char *want)
     if (!found) {
         fail_msg("no run of %s was seen to read %s", keys, want);
     }
-    dls_record_destroy(record);
-    dls_prepared_fini(&prepared);
-    dls_trace_destroy(trace);
-    dls_config_destroy(config);
-    dls_registry_destroy(registry);
 }
 
 /* A graph of one product that trains. */

@@ -29,10 +29,9 @@ static dls_inspector *inspector(const char *arch, int32_t n_settings)
 static void ask(const dls_inspector *insp, const dls_predictor_options *o, const dls_graph *g,
                 size_t n_graphs, const dls_query *q, size_t n, dls_profile *out)
 {
-    dls_predictor *p = NULL;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
     MUST(dls_predictor_create(insp, o, &p, &e));
     MUST(dls_predict(p, g, n_graphs, q, n, out, &e));
-    dls_predictor_destroy(p);
 }
 
 static const dls_predictor_options f64 = {
@@ -112,7 +111,7 @@ static void permuted(const dls_graph *g, const int32_t *order, dls_graph *out)
 TEST(test_permutation)
 {
     for (int a = 0; a < N_ARCHS; a++) {
-        dls_inspector *insp = inspector(archs[a], 0);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(archs[a], 0);
         dls_graph g[2];
         random_graph(&g[0], 23, 3, 5, (graph_kind){.density = 0.2});
         int32_t order[23];
@@ -124,7 +123,6 @@ TEST(test_permutation)
         equal(&out[1], &out[0], 1e-9, archs[a]);
         random_graph_free(&g[0]);
         random_graph_free(&g[1]);
-        dls_inspector_destroy(insp);
     }
 }
 
@@ -134,7 +132,7 @@ TEST(test_company)
     enum { GRAPHS = 30 };
     static const dls_predictor_options *const precision[] = {&f64, &f32, &fast};
     for (int a = 0; a < N_ARCHS; a++) {
-        dls_inspector *insp = inspector(archs[a], 0);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(archs[a], 0);
         dls_graph g[GRAPHS];
         dls_query q[2 * GRAPHS];
         dls_profile together[2 * GRAPHS];
@@ -167,7 +165,6 @@ TEST(test_company)
         for (int i = 0; i < GRAPHS; i++) {
             random_graph_free(&g[i]);
         }
-        dls_inspector_destroy(insp);
     }
 }
 
@@ -176,7 +173,7 @@ TEST(test_company)
 TEST(test_settings)
 {
     for (int a = 0; a < N_ARCHS; a++) {
-        dls_inspector *insp = inspector(archs[a], 4);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(archs[a], 4);
         dls_setting *s = &insp->settings[2];
         for (size_t i = 0; i < s->tensors.n; i++) {
             char name[DLS_TENSOR_NAME_MAX];
@@ -212,7 +209,6 @@ TEST(test_settings)
         assert_true(out[0].iteration_s ==
                     out[0].metric[DLS_GPU_IDLE] + out[0].metric[DLS_GPU_ACTIVE]);
         random_graph_free(&g);
-        dls_inspector_destroy(insp);
     }
 }
 
@@ -221,7 +217,7 @@ TEST(test_told_settings)
 {
     enum { SETTINGS = 9, GRAPHS = 4, QUERIES = SETTINGS * GRAPHS };
     static const dls_predictor_options *const precision[] = {&f64, &f32, &fast};
-    dls_inspector *insp = inspector("hidden=24 mlp_layers=2", 0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector("hidden=24 mlp_layers=2", 0);
     dls_graph g[GRAPHS];
     dls_query q[QUERIES];
     dls_profile together[QUERIES], alone;
@@ -260,7 +256,6 @@ TEST(test_told_settings)
     for (int i = 0; i < GRAPHS; i++) {
         random_graph_free(&g[i]);
     }
-    dls_inspector_destroy(insp);
 }
 
 /* float32 of every instruction set against float64, sparse, dense, weighted, asymmetric, tiny. */
@@ -271,7 +266,7 @@ TEST(test_engines)
     static const int32_t sizes[] = {1, 2, 3, 13, 40};
     static const char *const isas[] = {"scalar", "avx2", "avx512"};
     for (int a = 0; a < N_ARCHS; a++) {
-        dls_inspector *insp = inspector(archs[a], 0);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(archs[a], 0);
         for (int k = 0; k < 20; k++) {
             dls_graph g;
             random_graph(&g, sizes[k % 5], 3, (uint64_t)k, kinds[k / 5]);
@@ -289,7 +284,6 @@ TEST(test_engines)
             }
             random_graph_free(&g);
         }
-        dls_inspector_destroy(insp);
     }
 }
 
@@ -306,7 +300,7 @@ TEST(test_bf16)
         printf("no AMX for bf16 here: the emulation alone\n");
     }
     for (size_t a = 0; a < sizeof arch / sizeof *arch; a++) {
-        dls_inspector *insp = inspector(arch[a], 0);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(arch[a], 0);
         for (int k = 0; k < 5; k++) {
             dls_graph g;
             random_graph(&g, sizes[k], insp->arch.n_features, (uint64_t)k,
@@ -326,14 +320,13 @@ TEST(test_bf16)
             }
             random_graph_free(&g);
         }
-        dls_inspector_destroy(insp);
     }
 }
 
 /* fast is bf16 where the processor has a matrix unit, and float32 that says so elsewhere. */
 TEST(test_fast_says_what_it_is)
 {
-    dls_inspector *insp = inspector("hidden=16", 0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector("hidden=16", 0);
     dls_predictor *p = NULL;
     const dls_cpu_engine *best = dls_cpu_engine_find(DLS_PRECISION_FAST, NULL);
     dls_predictor_options o = fast;
@@ -350,7 +343,6 @@ TEST(test_fast_says_what_it_is)
     o = f32;
     o.cpu_isa = "emulated";
     assert_int_equal(dls_predictor_create(insp, &o, &p, NULL), DLS_EPREDICTOR);
-    dls_inspector_destroy(insp);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -358,7 +350,7 @@ TEST(test_fast_says_what_it_is)
 static void refused(const dls_inspector *insp, const dls_graph *g, const dls_query *q,
                     const char *says)
 {
-    dls_predictor *p = NULL;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
     dls_profile out;
     MUST(dls_predictor_create(insp, &f32, &p, &e));
     dls_error e = {0};
@@ -366,12 +358,11 @@ static void refused(const dls_inspector *insp, const dls_graph *g, const dls_que
     if (!strstr(e.msg, says)) {
         fail_msg("\"%s\" does not say \"%s\"", e.msg, says);
     }
-    dls_predictor_destroy(p);
 }
 
 TEST(test_bad_graphs)
 {
-    dls_inspector *insp = inspector("hidden=16", 0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector("hidden=16", 0);
     double x[6] = {1, 2, 3, 4, 5, 6};
     int64_t start[3] = {0, 1, 2};
     int32_t col[2] = {1, 0};
@@ -415,7 +406,6 @@ TEST(test_bad_graphs)
     }
     refused(insp, &good, &q, "not finite");
     ask(insp, &f64, &good, 1, &q, 1, &out);
-    dls_inspector_destroy(insp);
 }
 
 /* Graphs of a large batch are checked by all threads; the first bad one is named. */
@@ -423,7 +413,7 @@ TEST(test_bad_graph_of_many)
 {
     enum { MANY = 1500 };
     static dls_graph g[MANY];
-    dls_inspector *insp = inspector("hidden=4", 0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector("hidden=4", 0);
     const double x[3] = {1, 2, 3};
     const double bad[3] = {1, (double)NAN, 3};
     const int64_t start[2] = {0, 0};
@@ -433,7 +423,7 @@ TEST(test_bad_graph_of_many)
     }
     const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = 4};
     const dls_query q = {0, -1};
-    dls_predictor *p = NULL;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
     dls_profile out;
     dls_error e = {0};
     assert_int_equal(dls_predictor_create(insp, &o, &p, &e), DLS_OK);
@@ -441,13 +431,11 @@ TEST(test_bad_graph_of_many)
         assert_int_equal(dls_predict(p, g, MANY, &q, 1, &out, &e), DLS_EINPUT);
         assert_string_equal(e.where, "graph 700");
     }
-    dls_predictor_destroy(p);
-    dls_inspector_destroy(insp);
 }
 
 TEST(test_no_cuda)
 {
-    dls_inspector *insp = inspector("hidden=16", 0);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector("hidden=16", 0);
     dls_predictor *p = NULL;
     dls_predictor_options o = {.backend = DLS_BACKEND_CUDA, .module_path = "/nowhere/module.so"};
     dls_error why = {0};
@@ -463,7 +451,6 @@ TEST(test_no_cuda)
     assert_int_equal(dls_predictor_create(insp, &o, &p, NULL), DLS_EPREDICTOR);
     o = (dls_predictor_options){.backend = DLS_BACKEND_CUDA, .precision = DLS_PRECISION_F64};
     assert_int_equal(dls_predictor_create(insp, &o, &p, NULL), DLS_EPREDICTOR);
-    dls_inspector_destroy(insp);
 }
 
 /* ---- failed allocations --------------------------------------------------------------------- */

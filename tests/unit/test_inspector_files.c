@@ -54,7 +54,7 @@ TEST(test_round_trip)
                                         "hidden=16 gru=0 skip=1 depth=fixed n_layers=3"};
     for (int i = 0; i < 5; i++) {
         dls_inspector *a = make(archs[i], 12);
-        dls_inspector *b = NULL;
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *b = NULL;
         for (int k = 0; k < DLS_METRICS; k++) {
             a->labels.scale[k] = 1.0 / (k + 3);
             a->settings[4].labels.scale[k] = k + 0.1;
@@ -101,7 +101,6 @@ TEST(test_round_trip)
         assert_string_equal(b->op_names, a->op_names);
         assert_true(b->op_freq[2] == 0.2);
         dls_inspector_destroy(a);
-        dls_inspector_destroy(b);
     }
 }
 
@@ -120,9 +119,8 @@ static void refused(const char *says)
 
 static void fresh(void)
 {
-    dls_inspector *a = make("hidden=16", 2);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *a = make("hidden=16", 2);
     MUST(dls_inspector_save(a, path, &e));
-    dls_inspector_destroy(a);
 }
 
 /* Overwrite one element, optionally with the checksum that goes with it. */
@@ -270,7 +268,7 @@ TEST(test_damage)
 
 TEST(test_saving)
 {
-    dls_inspector *a = make("hidden=16", 1);
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *a = make("hidden=16", 1);
     dls_error e = {0};
     assert_int_equal(dls_inspector_save(a, "/nowhere/at/all.h5", &e), DLS_EOUTPUT);
     a->base.t[0].data[0] = (double)NAN;
@@ -281,7 +279,6 @@ TEST(test_saving)
     assert_int_equal(dls_inspector_add_setting(a, "setting0", &s, &e), DLS_EINPUT);
     assert_int_equal(dls_inspector_add_setting(a, "a/b", &s, &e), DLS_EINPUT);
     assert_int_equal(dls_inspector_add_setting(a, "", &s, &e), DLS_EINPUT);
-    dls_inspector_destroy(a);
 }
 
 /* ---- graphs --------------------------------------------------------------------------------- */

@@ -186,12 +186,11 @@ static void by_inference(const dls_graph *g, bool f64, const char *isa, const do
                                      .threads = 1,
                                      .cpu_isa = isa};
     const dls_query query = {0, DLS_SETTING_BASE};
-    dls_predictor *p;
+    DLS_HOLD(dls_predictor_destroy) dls_predictor *p = NULL;
     dls_profile out;
     MUST(dls_predictor_create(network, &o, &p, &e));
     MUST(dls_predict(p, g, 1, &query, 1, &out, &e));
     compare(out.metric, want, f64 ? 1e-11 : 1e-4, f64 ? "inference" : isa, g->n_nodes);
-    dls_predictor_destroy(p);
 }
 
 static void by_training(const dls_graph *g, bool f64, const char *isa, const double *want)
@@ -200,14 +199,12 @@ static void by_training(const dls_graph *g, bool f64, const char *isa, const dou
     const dls_step_sample sample = {.graph = g};
     double out[DLS_METRICS], loss;
     const dls_batch batch = {.sample = &sample, .n = 1, .out = out};
-    dls_trainee *net;
-    dls_stepper *stepper;
+    DLS_HOLD(dls_trainee_destroy) dls_trainee *net = NULL;
+    DLS_HOLD(dls_stepper_destroy) dls_stepper *stepper = NULL;
     MUST(dls_trainee_create(network, DLS_SETTING_BASE, DLS_TUNE_BASE, &net, &e));
     MUST(dls_stepper_create(net, &o, &stepper, &e));
     MUST(dls_stepper_run(stepper, &batch, &loss, &e));
     compare(out, want, f64 ? 1e-11 : 1e-4, f64 ? "training" : isa, g->n_nodes);
-    dls_stepper_destroy(stepper);
-    dls_trainee_destroy(net);
 }
 
 TEST(test_engines)
@@ -218,7 +215,7 @@ TEST(test_engines)
     for (int s = 0; s < 3; s++) {
         char text[64];
         dls_arch arch = dls_arch_default();
-        dls_inspector *insp;
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
         snprintf(text, sizeof text, "hidden=12 set2set_steps=%d", steps[s]);
         MUST(dls_arch_parse(&arch, text, &e));
         MUST(dls_inspector_create(&arch, &insp, &e));
@@ -247,6 +244,5 @@ TEST(test_engines)
             }
             random_graph_free(&g);
         }
-        dls_inspector_destroy(insp);
     }
 }

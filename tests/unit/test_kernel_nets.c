@@ -125,7 +125,7 @@ TEST(test_features)
 TEST(test_rows)
 {
     sample s;
-    dls_kernel_data data;
+    DLS_OWN(dls_kernel_data_fini) dls_kernel_data data = {0};
     collect(&s, &data);
     assert_string_equal(data.gpus, "Slow,Fast");
     double got = 0, want = 0;
@@ -161,13 +161,12 @@ TEST(test_rows)
     assert_true(memory[DLS_SPLIT_TRAIN].seen > 40);
     assert_int_equal(data.rows[DLS_NET_UPDATE][DLS_SPLIT_TRAIN].n, 5);
     assert_int_equal(data.rows[DLS_NET_UPDATE][DLS_SPLIT_TEST].n, 2);
-    dls_kernel_data_fini(&data);
 }
 
 TEST(test_bad_sets)
 {
     sample s;
-    dls_kernel_data data;
+    DLS_OWN(dls_kernel_data_fini) dls_kernel_data data = {0};
     dls_error err = {0};
     sample_init(&s);
     s.split[1][0] = DLS_SPLIT_TEST;
@@ -181,7 +180,6 @@ TEST(test_bad_sets)
     dls_dataset_origin odd = {"perceptron", "", "", "fp32", "sgd", 1};
     s.set.origin = &odd;
     MUST_FAIL(DLS_EINPUT, "perceptron", dls_kernel_data_collect(&s.set, &s.options, &data, &e));
-    dls_kernel_data_fini(&data);
 }
 
 /* ---- networks -------------------------------------------------------------------------------- */
@@ -189,7 +187,7 @@ TEST(test_bad_sets)
 static void train(dls_learned how, dls_kernel_nets *nets)
 {
     sample s;
-    dls_kernel_data data;
+    DLS_OWN(dls_kernel_data_fini) dls_kernel_data data = {0};
     dls_error err = {0};
     collect(&s, &data);
     dls_kernel_nets_options o = dls_kernel_nets_default(how);
@@ -202,7 +200,6 @@ static void train(dls_learned how, dls_kernel_nets *nets)
     if (status != DLS_OK) {
         fail_msg("%s", err.msg);
     }
-    dls_kernel_data_fini(&data);
 }
 
 TEST(test_justus)
@@ -254,8 +251,8 @@ TEST(test_justus)
 
 TEST(test_habitat)
 {
-    dls_kernel_nets nets;
-    dls_workload w;
+    DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     dls_numeric numeric;
     double same = 0, there = 0, back = 0;
     train(DLS_LEARNED_HABITAT, &nets);
@@ -280,18 +277,15 @@ TEST(test_habitat)
         DLS_OK);
     assert_true(back == dls_habitat_step_s(&w, &gpus[0], &gpus[1], numeric, 64, 0.5));
     assert_true(back != there);
-    dls_workload_fini(&w);
-    dls_kernel_nets_fini(&nets);
 }
 
 TEST(test_nothing_to_learn)
 {
     dls_kernel_data none = {.gpus = ""};
-    dls_kernel_nets nets;
+    DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
     dls_error err = {0};
     const dls_kernel_nets_options o = dls_kernel_nets_default(DLS_LEARNED_JUSTUS);
     assert_int_equal(dls_kernel_nets_train(&none, &o, &nets, &err), DLS_EINPUT);
-    dls_kernel_nets_fini(&nets);
 }
 
 /* ---- the file -------------------------------------------------------------------------------- */

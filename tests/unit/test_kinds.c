@@ -224,8 +224,8 @@ static dls_trace *sample(void)
 TEST(test_grouping)
 {
     static const int32_t want[] = {0, 1, 0, 2, 1, 3, 4, 5};
-    dls_trace *trace = sample();
-    dls_kinds kinds;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = sample();
+    DLS_OWN(dls_kinds_fini) dls_kinds kinds = {0};
     assert_int_equal(dls_kinds_of_trace(trace, NULL, NULL, &kinds, NULL), DLS_OK);
     assert_int_equal(kinds.n, 6);
     assert_memory_equal(kinds.of, want, sizeof want);
@@ -241,8 +241,6 @@ TEST(test_grouping)
     assert_true(kinds.kind[0].tensor_skew == kinds.kind[2].tensor_skew);
     assert_true(kinds.kind[1].tensor_skew < 0.14);
     assert_true(isnan(kinds.kind[3].tensor_skew));
-    dls_kinds_fini(&kinds);
-    dls_trace_destroy(trace);
 }
 
 /* A workload out of graphs holds for every batch: as a graph of that very batch. */
@@ -258,7 +256,7 @@ TEST(test_any_batch)
         assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP32, &any, NULL), DLS_OK);
         for (size_t b = 0; b < 4; b++) {
             dls_zoo_options options = dls_zoo_defaults(names.zoo);
-            dls_opgraph *graph;
+            DLS_HOLD(dls_opgraph_destroy) dls_opgraph *graph = NULL;
             options.batch = batches[b];
             assert_int_equal(dls_zoo_build(names.zoo, &options, &graph, NULL), DLS_OK);
             assert_int_equal(dls_workload_from_graph(graph, &one, NULL), DLS_OK);
@@ -278,7 +276,6 @@ TEST(test_any_batch)
                          any.activations / one.activations);
             }
             dls_workload_fini(&one);
-            dls_opgraph_destroy(graph);
         }
         dls_workload_fini(&any);
     }
@@ -296,13 +293,13 @@ static dls_status work_of(const dls_model_names *names, int32_t batch, dls_numer
 TEST(test_memo)
 {
     static const char *const models[] = {"vit_base", "vit_base_patch16_384", "densenet121", "gpt2"};
-    dls_memo *memo = dls_memo_create();
+    DLS_HOLD(dls_memo_destroy) dls_memo *memo = dls_memo_create();
     assert_non_null(memo);
     for (size_t i = 0; i < 2 * 4 * 8; i++) {
         dls_model_names names = dls_model_lookup(models[i % 4]);
         const dls_numeric numeric = i / 4 % 2 ? DLS_NUMERIC_FP16 : DLS_NUMERIC_FP32;
         const int32_t batch = i / 8 % 2 ? 15 : 0;
-        dls_workload built, kept;
+        DLS_OWN(dls_workload_fini) dls_workload built = {0}, kept = {0};
         dls_status status;
         names.runner = i / 16 % 2 ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
         assert_int_equal(work_of(&names, batch, numeric, &built), DLS_OK);
@@ -323,15 +320,12 @@ TEST(test_memo)
             assert_true(a->flops == b->flops && a->moved == b->moved && a->family == b->family &&
                         a->moved_once == b->moved_once && a->layout == b->layout);
         }
-        dls_workload_fini(&kept);
-        dls_workload_fini(&built);
     }
-    dls_memo_destroy(memo);
 }
 
 TEST(test_no_memory)
 {
-    dls_trace *trace = sample();
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = sample();
     dls_status status = DLS_ENOMEM;
     for (int n = 0; status != DLS_OK; n += n < 8 ? 1 : 97) {
         dls_kinds kinds;
@@ -342,5 +336,4 @@ TEST(test_no_memory)
             dls_kinds_fini(&kinds);
         }
     }
-    dls_trace_destroy(trace);
 }

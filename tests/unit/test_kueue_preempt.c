@@ -151,10 +151,10 @@ static const char *read_load(const char *at, const dls_quota_tree *t, dls_kueue_
 static void check(const a_case *cases, size_t n_cases)
 {
     static const char path[] = "kueue_case.csv";
-    dls_kueue_search s = {0};
+    DLS_OWN(dls_kueue_search_fini) dls_kueue_search s = {0};
     for (size_t i = 0; i < n_cases; i++) {
         const a_case *c = &cases[i];
-        dls_quota_tree t = {0};
+        DLS_OWN(dls_quota_tree_fini) dls_quota_tree t = {0};
         dls_kueue_load load[32], in;
         dls_error err;
         size_t n = 0;
@@ -193,9 +193,7 @@ static void check(const a_case *cases, size_t n_cases)
         for (size_t k = 0; k < t.n; k++) {
             assert_true(t.at[k].used == 0);
         }
-        dls_quota_tree_fini(&t);
     }
-    dls_kueue_search_fini(&s);
 }
 
 TEST(test_policies)

@@ -53,7 +53,7 @@ static void *use(void *arg)
 
 TEST(threads_and_children)
 {
-    dls_memo *m = dls_memo_create();
+    DLS_HOLD(dls_memo_destroy) dls_memo *m = dls_memo_create();
     pthread_t thread[4];
     assert_non_null(m);
     assert_false(is_kept(m, 0));
@@ -81,14 +81,13 @@ TEST(threads_and_children)
     assert_int_equal(how, 0);
     assert_true(is_kept(m, KEYS));
     assert_false(is_kept(m, KEYS + 1));
-    dls_memo_destroy(m);
 }
 
 TEST(full)
 {
     static const unsigned char block[1 << 20];
     const struct iovec part = {(void *)(uintptr_t)block, sizeof block};
-    dls_memo *m = dls_memo_create();
+    DLS_HOLD(dls_memo_destroy) dls_memo *m = dls_memo_create();
     int32_t n = 0;
     for (int32_t key = 0; key < 100; key++) {
         dls_memo_keep(m, &key, sizeof key, &part, 1);
@@ -97,13 +96,12 @@ TEST(full)
     assert_int_equal(n, 63); /* of 64 MiB, with their keys */
     keep(m, 1000);           /* what is small still fits */
     assert_true(is_kept(m, 1000));
-    dls_memo_destroy(m);
 }
 
 /* A wild store ends who does it, and reaches nobody. */
 TEST(cannot_be_written)
 {
-    dls_memo *m = dls_memo_create();
+    DLS_HOLD(dls_memo_destroy) dls_memo *m = dls_memo_create();
     keep(m, 5);
     const int32_t key = 5;
     const pid_t child = fork();
@@ -117,7 +115,6 @@ TEST(cannot_be_written)
     assert_int_equal(waitpid(child, &how, 0), child);
     assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGSEGV);
     assert_true(is_kept(m, 5));
-    dls_memo_destroy(m);
 }
 
 TEST(none)

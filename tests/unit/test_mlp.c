@@ -51,7 +51,7 @@ TEST(test_forward)
                              7};
     const double x[] = {1, 1, 1, /* 3.5 and 1 */ 0, 0, 0, /* 0.5 and -1 */ -5, 2, 9 /* 0 and 31 */};
     double out[3];
-    dls_mlp m = network(2, 1, 1);
+    DLS_OWN(dls_mlp_fini) dls_mlp m = network(2, 1, 1);
     assert_int_equal(m.n_values, sizeof values / sizeof values[0]);
     memcpy(m.value, values, sizeof values);
     assert_int_equal(dls_mlp_run(&m, x, 3, out, NULL), DLS_OK);
@@ -62,7 +62,6 @@ TEST(test_forward)
     m.scale[0] = 2;
     assert_int_equal(dls_mlp_run(&m, x, 1, out, NULL), DLS_OK);
     assert_true(out[0] == 7 + 25 + 200); /* (0, 1, 1): 2.5 and 2 */
-    dls_mlp_fini(&m);
 }
 
 TEST(test_gradient)
@@ -70,10 +69,10 @@ TEST(test_gradient)
     static const int32_t shapes[][2] = {{5, 1}, {4, 3}, {1, 2}};
     rows r;
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-        dls_mlp m = network(shapes[s][0], shapes[s][1], 3 + s);
+        DLS_OWN(dls_mlp_fini) dls_mlp m = network(shapes[s][0], shapes[s][1], 3 + s);
         const dls_mlp_rows some = draw_rows(&r, 130, s); /* more than two blocks */
         double *gradient = dls_alloc_zero(m.n_values, sizeof *gradient);
-        double *unwanted = dls_alloc_zero(m.n_values, sizeof *unwanted);
+        DLS_FREED double *unwanted = dls_alloc_zero(m.n_values, sizeof *unwanted);
         double loss, above, below, greatest = 0;
         dls_rng rng = dls_rng_stream(2, DLS_RNG_TEST, s);
         for (size_t i = 0; i < m.n_values; i++) { /* biases of 0 stand on the edge of ReLU */
@@ -95,8 +94,6 @@ TEST(test_gradient)
         }
         assert_true(greatest > 0.01);
         dls_free(gradient);
-        dls_free(unwanted);
-        dls_mlp_fini(&m);
     }
 }
 
@@ -111,7 +108,7 @@ static dls_mlp_fit quick(void)
 TEST(test_by_heart)
 {
     rows r;
-    dls_mlp m = network(32, 2, 1);
+    DLS_OWN(dls_mlp_fini) dls_mlp m = network(32, 2, 1);
     const dls_mlp_rows eight = draw_rows(&r, 8, 9);
     dls_mlp_fit fit = quick();
     double best = 0, out[8];
@@ -123,7 +120,6 @@ TEST(test_by_heart)
     for (int i = 0; i < 8; i++) {
         assert_true(fabs(out[i] - eight.y[i]) < 1e-2);
     }
-    dls_mlp_fini(&m);
 }
 
 static bool least_val(void *user, int32_t epoch, double train_loss, double val_loss)
@@ -170,7 +166,7 @@ static bool stop(void *user, int32_t epoch, double train_loss, double val_loss)
 TEST(test_bad)
 {
     rows r;
-    dls_mlp m;
+    DLS_OWN(dls_mlp_fini) dls_mlp m = {0};
     dls_error err = {0};
     double best;
     const dls_mlp_shape bad[] = {{0, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1 << 16, 2}, {-1, 1, 1}};
@@ -192,7 +188,6 @@ TEST(test_bad)
     dls_mlp_draw(&m, 1, 1); /* a training that failed leaves nothing of use */
     fit.progress = stop;
     assert_int_equal(dls_mlp_train(&m, &some, &some, &fit, &best, &err), DLS_EINTERRUPTED);
-    dls_mlp_fini(&m);
 }
 
 static dls_status make_and_train(const dls_mlp_rows *some, const dls_mlp_fit *fit)

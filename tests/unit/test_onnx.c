@@ -211,7 +211,7 @@ static Dls__Onnx__ModelProto *image_net(void)
 TEST(images)
 {
     dls_import_report report;
-    dls_opgraph *g = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
     assert_string_equal(g->info.model, "model");
     assert_int_equal(g->info.batch, 8);
     assert_int_equal(report.n_unknown, 0);
@@ -240,7 +240,6 @@ TEST(images)
     dls_opgraph_sum(g, &t);
     /* Moments are kept, not trained. */
     assert_int_equal(t.n_params, 432 + 16 + 32 + 144 + 160 + 10);
-    dls_opgraph_destroy(g);
 }
 
 /* Shapes that a model computes, and everything that moves. */
@@ -288,7 +287,7 @@ TEST(moves)
     op(m, "LSTM", "emb lw lr", "ly lh lc");
     op(m, "Mystery", "pr", "q");
     dls_import_report report;
-    dls_opgraph *g = graph(m, &(dls_import_options){.batch = 5}, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(m, &(dls_import_options){.batch = 5}, &report);
     assert_int_equal(at(g, "r", "Reshape")->tensor_size, 5 * 2 * 3 * 20);
     assert_int_equal(at(g, "sp", "Split")->tensor_size, 5 * 3 * 2 * 4);
     assert_int_equal(at(g, "sp", "Split")->out_bytes, 4 * 600);
@@ -310,7 +309,6 @@ TEST(moves)
     assert_true(lstm->flops == 2.0 * 30 * 64 * (64 + 16));
     assert_int_equal(at(g, "q", "Mystery")->kind, DLS_OP_OTHER);
     assert_string_equal(report.unknown, "Mystery (1)");
-    dls_opgraph_destroy(g);
 }
 
 /* ---- a training step from a forward pass ----------------------------------------------------- */
@@ -320,9 +318,9 @@ TEST(training)
     const dls_import_options options = {
         .batch = 8, .training = true, .optimiser = DLS_OPTIMISER_MOMENTUM};
     dls_import_report report;
-    dls_opgraph *forward = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *forward = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
     assert_false(report.added_training);
-    dls_opgraph *g = graph(image_net(), &options, &report);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(image_net(), &options, &report);
     assert_true(report.added_training && !report.trains);
     assert_int_equal(g->info.optimiser, DLS_OPTIMISER_MOMENTUM);
     for (int32_t i = 0; i < forward->n_nodes; i++) { /* what was there stays as it was */
@@ -369,12 +367,9 @@ TEST(training)
                      want[i].n);
         }
     }
-    dls_workload w;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
     assert_true(w.params == (double)updated);
-    dls_workload_fini(&w);
-    dls_opgraph_destroy(g);
-    dls_opgraph_destroy(forward);
 }
 
 /* ---- what is wrong with a file --------------------------------------------------------------- */
@@ -434,9 +429,8 @@ TEST(malformed)
 TEST(no_memory)
 {
     const dls_import_options options = {.training = true};
-    dls_opgraph *g = NULL;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     EACH_REFUSED_THEN(21, parse(image_net(), &options, &g, NULL, NULL), assert_null(g));
-    dls_opgraph_destroy(g);
 }
 
 TEST(tables)

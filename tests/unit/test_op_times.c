@@ -69,7 +69,7 @@ static void check_sample(const dls_op_times *t)
 /* Moves between two sizes: on the line in logarithms; products and sizes outside: not known. */
 TEST(test_between)
 {
-    dls_op_times t = {0};
+    DLS_OWN(dls_op_times_fini) dls_op_times t = {0};
     for (int64_t i = 200; i > 0; i--) { /* backwards, and many */
         put(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){1, i, 8, 8, 0}, (double)i);
     }
@@ -84,12 +84,11 @@ TEST(test_between)
     for (int64_t i = 1; i <= 200; i++) {
         assert_true(find(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){1, i, 8, 8, 0}) == (double)i);
     }
-    dls_op_times_fini(&t);
 }
 
 TEST(test_table)
 {
-    dls_op_times t;
+    DLS_OWN(dls_op_times_fini) dls_op_times t = {0};
     sample(&t);
     check_sample(&t);
     const dls_op_time wrong[] = {row_of("V100", DLS_NUMERIC_FP32, (dls_op_work){1, 2, 3, 4, 5}, 1),
@@ -102,7 +101,6 @@ TEST(test_table)
         assert_int_equal(dls_op_times_put(&t, &wrong[i], NULL), DLS_EINPUT);
     }
     check_sample(&t);
-    dls_op_times_fini(&t);
 }
 
 TEST(test_file)
@@ -165,13 +163,11 @@ TEST(test_bad_file)
 
 TEST(test_no_memory)
 {
-    dls_op_times t, back;
+    DLS_OWN(dls_op_times_fini) dls_op_times t = {0}, back = {0};
     dls_error err = {0};
     sample(&t);
     assert_int_equal(dls_op_times_save(&t, PATH, &err), DLS_OK);
     EACH_REFUSED(8, dls_op_times_load(PATH, &back, &err));
-    dls_op_times_fini(&back);
-    dls_op_times_fini(&t);
 }
 
 /* ---- in the model ---------------------------------------------------------------------------- */
@@ -219,7 +215,7 @@ TEST(test_override)
     const dls_hw_gpu gpu = {.name = "V100", .fp32_flops = 1e12, .mem_bps = 1e11};
     const dls_workload w = work_of(tensor);
     dls_opmodel m = formula();
-    dls_op_times t = {0};
+    DLS_OWN(dls_op_times_fini) dls_op_times t = {0};
     const dls_rates plain = dls_opmodel_rates(&m, &gpu, DLS_NUMERIC_FP32);
     const dls_step before = dls_step_time(&w, &plain, 4);
     m.measured = &t;
@@ -236,7 +232,6 @@ TEST(test_override)
     /* At another batch the products are others: the formula. */
     assert_true(dls_kernel_s(&kernels[0], &rates, 8) == dls_kernel_s(&kernels[0], &plain, 8));
     assert_true(dls_kernel_s(&kernels[1], &rates, 8) == dls_kernel_s(&kernels[1], &plain, 8));
-    dls_op_times_fini(&t);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -274,7 +269,7 @@ TEST(test_measure)
     const dls_meter meter = {.ops = &ops, .device = &asked};
     dls_measure_options o = {.gpu = "V100", .batch = 4, .budget_s = 1};
     dls_measure_report report;
-    dls_op_times t = {0};
+    DLS_OWN(dls_op_times_fini) dls_op_times t = {0};
     dls_error err = {0};
     assert_int_equal(dls_measure_workload(&meter, &w, &o, &t, &report, &err), DLS_OK);
     assert_int_equal(report.n_measured, 2);
@@ -296,12 +291,11 @@ TEST(test_measure)
     assert_non_null(strstr(err.msg, "no tf32 here"));
     o.numeric = DLS_NUMERIC_BF16;
     assert_int_equal(dls_measure_workload(&meter, &w, &o, &t, &report, &err), DLS_EINPUT);
-    dls_op_times_fini(&t);
 }
 
 TEST(test_cpu)
 {
-    dls_meter meter;
+    DLS_OWN(dls_meter_close) dls_meter meter = {0};
     dls_error err = {0};
     double small = 0, large = 0;
     char why[128];
@@ -322,7 +316,6 @@ TEST(test_cpu)
     assert_int_not_equal(
         meter.ops->product(meter.device, DLS_METER_FP16, 1, 8, 8, 8, 1e-4, &small, why, sizeof why),
         0);
-    dls_meter_close(&meter);
 }
 
 static int leave(void **unused)

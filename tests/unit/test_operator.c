@@ -54,7 +54,7 @@ TEST(published_counts)
                      {"resnet18_cifar", 11.17, 0.556}, {"alexnet", 61.84, 0.839},
                      {"bert_base", 108.9, 35.33},      {"bert_large", 334.1, 123.2}};
     for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
-        dls_workload w;
+        DLS_OWN(dls_workload_fini) dls_workload w = {0};
         assert_int_equal(dls_workload_build(published[i].name, &w, NULL), DLS_OK);
         assert_true(near(w.params / 1e6, published[i].params_m, 0.003));
         assert_true(near(w.forward_macs / 1e9, published[i].macs_g, 0.003));
@@ -68,7 +68,6 @@ TEST(published_counts)
         }
         assert_true(near(sum, w.params, 1e-12));
         assert_true(gradients > 0 && gradients <= w.n_tensors);
-        dls_workload_fini(&w);
     }
     dls_workload w;
     MUST_FAIL(DLS_EINPUT, "resnet50", dls_workload_build("resnet5", &w, &e));
@@ -76,9 +75,8 @@ TEST(published_counts)
 
 TEST(no_memory_for_a_network)
 {
-    dls_workload w;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
     EACH_REFUSED(2, dls_workload_build("alexnet", &w, NULL));
-    dls_workload_fini(&w);
 }
 
 TEST(kernels_by_hand)
@@ -310,7 +308,7 @@ TEST(sized_steps_grow_with_the_batch)
     load(&t);
     assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &model, NULL), DLS_OK);
     for (const char *const *name = dls_workload_names(); *name; name++) {
-        dls_workload w;
+        DLS_OWN(dls_workload_fini) dls_workload w = {0};
         assert_int_equal(dls_workload_build(*name, &w, NULL), DLS_OK);
         for (size_t g = 0; g < t.hw.n_gpus; g++) {
             double last = 0;
@@ -324,7 +322,6 @@ TEST(sized_steps_grow_with_the_batch)
                 last = s;
             }
         }
-        dls_workload_fini(&w);
     }
     dls_workload w;
     dls_step_in_setting step;
@@ -479,14 +476,13 @@ TEST(gpus_have_many_names)
         {"80GB", NULL},
         {"", NULL},
     };
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     char buf[4096];
     MUST(dls_hardware_load(dls_hardware_folder(NULL, buf, sizeof buf), &hw, &e));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const dls_hw_gpu *row = dls_hardware_gpu_variant(&hw, names[i][0]);
         assert_string_equal(row ? row->name : "none", names[i][1] ? names[i][1] : "none");
     }
-    dls_hardware_fini(&hw);
 }
 
 TEST(mistakes_have_a_place)

@@ -116,7 +116,7 @@ TEST(bad_values)
 
 TEST(defaults)
 {
-    dls_option_value *v = NULL;
+    DLS_FREED dls_option_value *v = NULL;
     assert_int_equal(dls_options_count(table), 13);
     assert_int_equal(dls_options_count(NULL), 0);
     assert_int_equal(dls_options_defaults(table, &v, NULL), DLS_OK);
@@ -126,7 +126,6 @@ TEST(defaults)
     dls_free(v);
     assert_int_equal(dls_options_defaults(NULL, &v, NULL), DLS_OK);
     assert_non_null(v);
-    dls_free(v);
 }
 
 TEST(broken_tables)
@@ -187,7 +186,7 @@ static dls_status do_nothing(void *state, const dls_view *view, dls_actions *out
 /* Every key of the groups of policies is refused as an option of a policy, of either kind. */
 TEST(reserved_names)
 {
-    dls_registry *reg = NULL;
+    DLS_HOLD(dls_registry_destroy) dls_registry *reg = NULL;
     size_t n = 0;
     assert_int_equal(dls_registry_create(&reg, NULL), DLS_OK);
     for (int key = 0; key < DLS_CFG_COUNT; key++) {
@@ -205,7 +204,6 @@ TEST(reserved_names)
         n++;
     }
     assert_int_equal(n, 5);
-    dls_registry_destroy(reg);
 }
 
 /* What is built in passes the checks that plug-ins must pass. */

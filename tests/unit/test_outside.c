@@ -84,7 +84,7 @@ static void step_to_end(dls_simulation *sim, decide_fn decide, int64_t *keys)
 static void check_outside(const char *scheduler, decide_fn decide, const char *restore)
 {
     for (uint32_t seed = 1; seed <= 5; seed++) {
-        dls_trace *trace = trace_of(seed, 300);
+        DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(seed, 300);
         dls_setup *inside = setup_of(TIGHT, scheduler), *outside = setup_of(TIGHT, NULL);
         must(dls_setup_outside(outside, &err));
         must(dls_setup_set(inside, "scheduler.restore_cost", restore, &err));
@@ -101,7 +101,6 @@ static void check_outside(const char *scheduler, decide_fn decide, const char *r
         dls_simulation_destroy(sim);
         dls_setup_destroy(inside);
         dls_setup_destroy(outside);
-        dls_trace_destroy(trace);
     }
 }
 
@@ -118,10 +117,10 @@ TEST(outside_is_srtf)
 
 TEST(illegal_actions)
 {
-    dls_trace *trace = trace_of(1, 20);
-    dls_setup *setup = setup_of(TIGHT, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(1, 20);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, NULL);
     must(dls_setup_outside(setup, &err));
-    dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
     dls_actions *act;
     must(dls_simulation_step(sim, DLS_NEVER, &act, &err));
     assert_non_null(act);
@@ -138,7 +137,4 @@ TEST(illegal_actions)
     setup = setup_of(TIGHT, "srtf");
     sim = simulation_of(setup, trace);
     assert_int_equal(dls_simulation_step(sim, DLS_NEVER, &act, &err), DLS_EUSAGE);
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }

@@ -95,12 +95,11 @@ TEST(test_2d_las)
 TEST(test_dlas_gpu)
 {
     const dls_sched_ops *dlas_gpu = case_sched("dlas-gpu");
-    dls_option_value *values = case_defaults(dlas_gpu->options);
+    DLS_FREED dls_option_value *values = case_defaults(dlas_gpu->options);
     values[0].n_list = 8;
     for (int i = 0; i < 8; i++) {
         values[0].list[i] = 2.0 * UNIT_S * (i + 1);
     }
     expect(dlas_gpu, values, j3_before_j2, 5, 16, 14, 11.6667);
     expect(dlas_gpu, values, in_order, 5, 13, 16, 11.3333);
-    dls_free(values);
 }

@@ -182,7 +182,7 @@ TEST(test_tiresias)
 TEST(test_skew_limit)
 {
     static const double skew[] = {0.717, 0.744, 0.774, 0.611, 0.060, 0.075, 0.112, 0.044, 0.138};
-    dls_skew_limit l = {.limit = 0.9, .loss = 0.1};
+    DLS_OWN(dls_skew_limit_fini) dls_skew_limit l = {.limit = 0.9, .loss = 0.1};
     for (int k = 0; k < 9; k++) {
         dls_skew_limit_observe(&l, skew[k], 0, 8, false, 1.0);
         assert_true(l.limit == 0.9); /* nothing to compare with */
@@ -208,7 +208,6 @@ TEST(test_skew_limit)
         dls_skew_limit_observe(&l, skew[k], 0, 8, true, 0.95);
     }
     assert_true(l.limit > 0.774 && l.limit < 1);
-    dls_skew_limit_fini(&l);
 }
 
 /* The policy watches first runs through its hooks. */

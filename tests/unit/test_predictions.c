@@ -68,11 +68,11 @@ TEST(test_candidates)
 
 TEST(test_oracle)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "oracle");
     p.sized = false; /* memory as the truth counts it */
-    dls_predictions *f = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, N_JOBS);
     for (int32_t j = 0; j < N_JOBS; j++) {
         size_t n;
@@ -145,8 +145,6 @@ TEST(test_oracle)
     predictions_prepare(f, 0, 3);
     assert_int_equal(dls_predictions_about(f).batches, 2);
     assert_true(dls_predictions_about(f).cache_hits > st.cache_hits);
-    dls_predictions_destroy(f);
-    world_fini(&s);
 }
 
 /* 4 GB over a link of 2 GB/s take 2 s after half a second of setting up: 1.6 GB/s while they go,
@@ -186,17 +184,17 @@ TEST(test_send_rate_by_hand)
  * all other workers if its server holds the greatest tensor. */
 TEST(test_bytes_by_hand)
 {
-    dls_workload vgg;
+    DLS_OWN(dls_workload_fini) dls_workload vgg = {0};
     assert_int_equal(dls_workload_build("vgg16", &vgg, NULL), DLS_OK);
     const double bytes = 4 * vgg.params, hot = dls_ps_hot_bytes(vgg.tensor, vgg.n_tensors, 2);
     for (int k = 0; k < 2; k++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
         s.p.exchange = k ? "ps-sync" : "allreduce";
         world_open(&s);
         dls_prediction_params p = predictions_params(&s, "operator");
         p.exchange = s.p.exchange;
-        dls_predictions *f = predictions_open(&p);
+        DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p);
         predictions_prepare(f, 0, 1);
         const dls_prediction two = predictions_get(f, 0, 0, 8, 2, 1),
                              eight = predictions_get(f, 0, 0, 8, 8, 2),
@@ -207,16 +205,13 @@ TEST(test_bytes_by_hand)
             NEAR(eight.link_bps * eight.metric[DLS_NET_TX_ACTIVE], 1.75 * bytes, 1e-6);
         }
         assert_true(one.link_bps == 0);
-        dls_predictions_destroy(f);
-        world_fini(&s);
     }
-    dls_workload_fini(&vgg);
 }
 
 /* One batch for all jobs of a pass or one for each: the same answers. */
 TEST(test_one_by_one)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     open_world(&s);
     const dls_prediction_params p = predictions_params(&s, "operator");
     dls_predictions *all = predictions_open(&p), *each = predictions_open(&p);
@@ -227,7 +222,6 @@ TEST(test_one_by_one)
     same_answers(all, each, N_JOBS);
     dls_predictions_destroy(all);
     dls_predictions_destroy(each);
-    world_fini(&s);
 }
 
 /* What the operator model gets wrong is the residual: in the mean nothing, in spread its sigma. The
@@ -280,7 +274,7 @@ TEST(test_errors)
  * no exchange, so it finds spreading dearer than the operator model does. */
 TEST(test_baselines)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     open_world(&s);
     const dls_prediction_params p = predictions_params(&s, "habitat"),
                                 q = predictions_params(&s, "paleo"),
@@ -314,14 +308,13 @@ TEST(test_baselines)
     dls_predictions_destroy(habitat);
     dls_predictions_destroy(paleo);
     dls_predictions_destroy(operator);
-    world_fini(&s);
 }
 
 /* ---- what is wrong --------------------------------------------------------------------------- */
 
 TEST(test_bad)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_predictions *f;
     dls_error err;
     open_world(&s);
@@ -333,26 +326,22 @@ TEST(test_bad)
     p.numeric = "fp32";
     p.fabric = "string and cans";
     assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_ECONFIG);
-    world_fini(&s);
 }
 
 /* Without a world jobs run as the trace says. */
 TEST(test_no_world)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "operator");
     p.world = NULL;
-    dls_predictions *f = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, N_JOBS);
     assert_int_equal(dls_predictions_estimate_us(f, 0), 1000000000);
     p.source = "oracle";
-    dls_predictions *o = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *o = predictions_open(&p);
     predictions_prepare(o, 0, N_JOBS);
     assert_true(predictions_get(o, 0, 0, 8, 8, 2).remaining_s == 1000);
-    dls_predictions_destroy(o);
-    dls_predictions_destroy(f);
-    world_fini(&s);
 }
 
 /* What somebody measured, a step of all GPUs; a model that is not in it is at the reference. */
@@ -363,7 +352,7 @@ TEST(test_table)
         " \"('vgg16 (batch size 64)', 8)\": {\"null\": 10}}, \"A100\": {\"('vgg16 (batch size "
         "32)', 8)\": {\"null\": 80}},"
         " \"V100_unconsolidated\": {\"('vgg16 (batch size 32)', 8)\": {\"null\": 2}}}";
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_predictions *f;
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "table");
@@ -384,7 +373,6 @@ TEST(test_table)
     assert_true(dls_predictions_about(f).fallbacks > 0);
     dls_predictions_destroy(f);
     unlink(file);
-    world_fini(&s);
 }
 
 /* Memory as PyTorch holds it, whoever says the time; all results of the graph for the truth's
@@ -394,36 +382,33 @@ TEST(test_memory)
     dls_kind kind = {.names = dls_model_lookup("densenet121"), .batch = 32};
     double bytes[2];
     for (int eager = 0; eager < 2; eager++) {
-        dls_gpu_memory m = {.runner = eager ? DLS_RUN_EAGER : DLS_RUN_GRAPH};
-        dls_workload w;
+        DLS_OWN(dls_gpu_memory_fini) dls_gpu_memory m = {.runner = eager ? DLS_RUN_EAGER : DLS_RUN_GRAPH};
+        DLS_OWN(dls_workload_fini) dls_workload w = {0};
         dls_model_names names = kind.names;
         names.runner = m.runner;
         assert_int_equal(dls_gpu_memory_of(&m, &kind, &bytes[eager], NULL), DLS_OK);
         assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP32, &w, NULL), DLS_OK);
         NEAR(bytes[eager], dls_step_memory_bytes(&w, DLS_NUMERIC_FP32, 32), 1e-9);
-        dls_workload_fini(&w);
-        dls_gpu_memory_fini(&m);
     }
     assert_true(bytes[1] < bytes[0]);
     const dls_kind usual = {.names = dls_model_lookup("vit_base"), .batch = 32};
     const dls_kind large = {.names = dls_model_lookup("vit_base_patch16_384"), .batch = 32};
-    dls_gpu_memory m = {.runner = DLS_RUN_EAGER};
+    DLS_OWN(dls_gpu_memory_fini) dls_gpu_memory m = {.runner = DLS_RUN_EAGER};
     assert_int_equal(dls_gpu_memory_of(&m, &usual, &bytes[0], NULL), DLS_OK);
     assert_int_equal(dls_gpu_memory_of(&m, &large, &bytes[1], NULL), DLS_OK);
     assert_true(bytes[1] > 1.5 * bytes[0]);
-    dls_gpu_memory_fini(&m);
 }
 
 TEST(test_failing_memory)
 {
     static const char *const sources[] = {"noisy", "habitat"};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     open_world(&s);
     for (int k = 0; k < 2; k++) {
         bool whole = false;
         for (int i = 0; !whole; i += 1 + i / 40) {
             dls_prediction_params p = predictions_params(&s, sources[k]);
-            dls_predictions *f = NULL;
+            DLS_HOLD(dls_predictions_destroy) dls_predictions *f = NULL;
             const int32_t ask[] = {0, 1, 6};
             int left = i;
             p.record_path = file;
@@ -438,11 +423,9 @@ TEST(test_failing_memory)
             dls_alloc_set_hook(NULL, NULL);
             whole = status == DLS_OK && left >= 0;
             assert_true(whole || left < 0);
-            dls_predictions_destroy(f);
         }
     }
     unlink(file);
-    world_fini(&s);
 }
 
 GROUP(make_folder, drop_folder)

@@ -45,9 +45,9 @@ TEST(test_inputs)
 {
     const dls_zoo_options own = {.numeric = DLS_NUMERIC_FP32};
     static const int32_t batches[] = {1, 2, 5, 32, 300};
-    dls_input_spec spec;
+    DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {0};
     tiny_input_spec(&spec, 12);
-    dls_zoo_inputs z = {.spec = &spec};
+    DLS_OWN(dls_zoo_inputs_fini) dls_zoo_inputs z = {.spec = &spec};
     /* All that datasets draw, and some of each table behind them. */
     for (size_t m = 0; m < dls_zoo_size(); m += m < dls_zoo_drawn() ? 1 : 11) {
         const dls_zoo_model *model = dls_zoo_at(m);
@@ -59,8 +59,8 @@ TEST(test_inputs)
         double *x = malloc(cells * sizeof *x);
         for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b++) {
             dls_zoo_options options = dls_zoo_defaults(model);
-            dls_opgraph *g;
-            dls_graph direct;
+            DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+            DLS_OWN(dls_input_graph_fini) dls_graph direct = {0};
             options.batch = batches[b];
             TINY(dls_zoo_build(model, &options, &g, err));
             TINY(input_graph(&spec, g, &direct, NULL, err));
@@ -76,14 +76,10 @@ TEST(test_inputs)
                              (int)batches[b], i, at.x[i], direct.x[i]);
                 }
             }
-            dls_input_graph_fini(&direct);
-            dls_opgraph_destroy(g);
         }
         free(x);
         assert_true(m == 0 || input->checksum != z.input[0]->checksum);
     }
-    dls_zoo_inputs_fini(&z);
-    dls_input_spec_fini(&spec);
 }
 
 /* ---- settings -------------------------------------------------------------------------------- */
@@ -117,8 +113,8 @@ TEST(test_settings)
         {{"V100-PCIE", 14e12, 4, 1, 15.75e9, "allreduce", 0}, 3, 2},
         {{"MYGPU", 0, 8, 1, 300e9, "allreduce", 0}, 4, 3},
     };
-    dls_hardware hw;
-    dls_inspector *insp;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     dls_setting_map map;
     double d;
     load_hardware(&hw);
@@ -156,8 +152,6 @@ TEST(test_settings)
     }
     assert_int_equal(dls_setting_map_init(&map, insp, &hw, "*:1/1=H100-w1", &err), DLS_EPREDICTOR);
     assert_non_null(strstr(err.msg, "H100-w1"));
-    dls_inspector_destroy(insp);
-    dls_hardware_fini(&hw);
 }
 
 /* ---- answers --------------------------------------------------------------------------------- */
@@ -211,11 +205,11 @@ static dls_prediction_params driple_params(world_setup *s)
 
 TEST(test_answers)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
     world_open(&s);
     const dls_prediction_params p = driple_params(&s);
-    dls_predictions *f = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, N_JOBS);
     const dls_profile vgg = direct("vgg16", 32, "V100-w8-eth10");
     const dls_profile more = direct("vgg16", 64, "A100-w8");
@@ -237,8 +231,6 @@ TEST(test_answers)
     assert_true(st.nearest > 0 && st.nearest < st.answers && st.disk_hits == 0);
     assert_int_equal(st.unknown_kinds, 1);
     assert_non_null(strstr(st.backend, "cpu"));
-    dls_predictions_destroy(f);
-    world_fini(&s);
 }
 
 /* In a ring what is received is what was sent; with servers a link must carry the larger of pushing
@@ -256,22 +248,20 @@ TEST(test_links)
     TINY(dls_inspector_save(insp, other, err));
     dls_inspector_destroy(insp);
     for (int32_t k = 0; k < 4; k++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
         s.p.exchange = k % 2 ? "ps-sync" : "allreduce";
         world_open(&s);
         dls_prediction_params p = driple_params(&s);
         p.weights = k < 2 ? weights : other;
         p.exchange = s.p.exchange;
-        dls_predictions *f = predictions_open(&p);
+        DLS_HOLD(dls_predictions_destroy) dls_predictions *f = predictions_open(&p);
         predictions_prepare(f, 0, 1);
         const dls_prediction at = predictions_get(f, 0, 0, 8, 2, 1);
         const double sent = at.metric[DLS_NET_TX_PEAK], received = at.metric[DLS_NET_RX_PEAK];
         const double link = k % 2 ? 4 * fmax(sent, received) : sent;
         assert_true(link > 0 && fabs(at.link_bps - link) <= 1e-9 * link);
         differ = differ || (k % 2 && received > sent);
-        dls_predictions_destroy(f);
-        world_fini(&s);
     }
     unlink(other);
     assert_true(differ);
@@ -282,7 +272,7 @@ TEST(test_links)
 /* One that was tuned, too: nvlink2 among four V100. */
 static void all_settings_file(const char *path, const dls_hardware *hw)
 {
-    dls_inspector *insp;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     tiny_inspector(path, settings, 0, ARCH, NULL, 12);
     TINY(dls_inspector_load(path, &insp, err));
     TINY(dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
@@ -296,7 +286,6 @@ static void all_settings_file(const char *path, const dls_hardware *hw)
     const dls_setting_info four = {"V100-w4", "V100", "allreduce", "nvlink2", 0, 4, 1};
     TINY(dls_settle(insp, hw, &four, err));
     TINY(dls_inspector_save(insp, path, err));
-    dls_inspector_destroy(insp);
 }
 
 static int32_t ask_place(dls_inspector_session *a, dls_whereabouts where)
@@ -356,14 +345,13 @@ TEST(test_all_settings)
             ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 1e9 * (2 + k), "allreduce", 0});
         const dls_query later = {0, at}, first = {0, slow};
         dls_profile mine, its, again;
-        dls_predictor *fresh;
+        DLS_HOLD(dls_predictor_destroy) dls_predictor *fresh = NULL;
         TINY(dls_inspector_session_predict(&a, &graph, 1, &later, NULL, 1, &mine, err));
         TINY(dls_inspector_session_predict(&a, &graph, 1, &first, NULL, 1, &again, err));
         TINY(dls_predictor_create(a.insp, &a.options, &fresh, err));
         TINY(dls_predict(fresh, &graph, 1, &later, 1, &its, err));
         assert_memory_equal(&mine, &its, sizeof mine);
         assert_true(again.iteration_s == profile[0].iteration_s);
-        dls_predictor_destroy(fresh);
     }
     assert_ptr_equal(a.predictor, same);
     free(x);
@@ -381,7 +369,7 @@ TEST(test_all_settings)
 
 TEST(test_cache)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
     world_open(&s);
     dls_prediction_params p = driple_params(&s);
@@ -439,14 +427,13 @@ TEST(test_cache)
     dls_predictions_destroy(warm);
     dls_predictions_destroy(cold);
     unlink(cache);
-    world_fini(&s);
 }
 
 /* What was recorded under one table of settings is not replayed under another. */
 TEST(test_recorded_map)
 {
     static const char *const maps[] = {NULL, "*:*/*=V100-w1", "*:*/*=V100-w1; *:1/1=V100-w1"};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_error err;
     const int32_t job = 0;
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
@@ -471,7 +458,6 @@ TEST(test_recorded_map)
         }
     }
     unlink(cache);
-    world_fini(&s);
 }
 
 static void refused(dls_prediction_params *p, dls_status want, const char *says)
@@ -486,7 +472,7 @@ static void refused(dls_prediction_params *p, dls_status want, const char *says)
 
 TEST(test_bad_weights)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
     world_open(&s);
     dls_prediction_params p = driple_params(&s);
@@ -505,7 +491,6 @@ TEST(test_bad_weights)
     p.settings_map = "V100";
     refused(&p, DLS_ECONFIG, "GPU:GPUS/NODES=SETTING");
     unlink(cache);
-    world_fini(&s);
 }
 
 static int make_folder(void **state)

@@ -12,7 +12,7 @@
 
 TEST(test_record_replay)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_error err;
     dls_predictions *again;
     open_world(&s);
@@ -50,14 +50,13 @@ TEST(test_record_replay)
     assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
     dls_predictions_destroy(again);
     unlink(file);
-    world_fini(&s);
 }
 
 /* A recording answers the questions that were asked, and no others: whatever an answer depends on
  * is part of the question. */
 TEST(test_other_questions)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_error err;
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "operator");
@@ -104,7 +103,6 @@ TEST(test_other_questions)
     assert_int_equal(dls_predictions_prepare(f, &first, 1, &err), DLS_EINPUT);
     dls_predictions_destroy(f);
     unlink(file);
-    world_fini(&s);
 }
 
 /* A model's name of any length, alone and beside another that begins like it. */
@@ -112,7 +110,7 @@ TEST(test_long_names)
 {
     static char names[2][3000];
     world_job two[2] = {{names[0], 8, 32, 1000, 0}, {names[1], 8, 64, 1000, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_error err;
     for (int i = 0; i < 2; i++) {
         memset(names[i], 'x', sizeof names[i] - 1);
@@ -137,7 +135,6 @@ TEST(test_long_names)
     dls_predictions_destroy(again);
     dls_predictions_destroy(f);
     unlink(file);
-    world_fini(&s);
 }
 
 static dls_answers *some_answers(int n)

@@ -53,15 +53,15 @@ static dls_workload resnet50(void)
 
 TEST(test_justus)
 {
-    world_setup s;
-    dls_kernel_nets nets;
+    DLS_OWN(world_fini) world_setup s = {0};
+    DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
     open_world(&s);
     make_networks(DLS_LEARNED_JUSTUS, &nets);
     dls_prediction_params p = predictions_params(&s, "justus");
     p.weights = PATH;
     dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, N_JOBS);
-    dls_workload w = resnet50();
+    DLS_OWN(dls_workload_fini) dls_workload w = resnet50();
     double want = 5e-5; /* the update */
     for (size_t i = 0; i < w.n_kernels; i++) {
         want += w.kernel[i].repeats * 1e-5 * (1 + (int)dls_kernel_net_of(&w.kernel[i]));
@@ -72,15 +72,12 @@ TEST(test_justus)
     assert_true(predictions_get(f, 1, 0, 4, 4, 1).iteration_s >
                 predictions_get(f, 1, 0, 4, 1, 1).iteration_s);
     dls_predictions_destroy(f);
-    dls_workload_fini(&w);
-    dls_kernel_nets_fini(&nets);
-    world_fini(&s);
 }
 
 TEST(test_habitat)
 {
-    world_setup s;
-    dls_kernel_nets nets;
+    DLS_OWN(world_fini) world_setup s = {0};
+    DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
     open_world(&s);
     make_networks(DLS_LEARNED_HABITAT, &nets);
     dls_prediction_params p = predictions_params(&s, "habitat");
@@ -95,7 +92,7 @@ TEST(test_habitat)
     dls_hardware hw;
     const dls_hw_gpu *from, *to;
     double want;
-    dls_workload w = resnet50();
+    DLS_OWN(dls_workload_fini) dls_workload w = resnet50();
     assert_int_equal(dls_hardware_load(s.hardware, &hw, NULL), DLS_OK);
     assert_int_equal(dls_hardware_gpu(&hw, "V100", &from, NULL), DLS_OK);
     assert_int_equal(dls_hardware_gpu(&hw, "A100", &to, NULL), DLS_OK);
@@ -107,9 +104,6 @@ TEST(test_habitat)
     dls_predictions_destroy(f);
     dls_predictions_destroy(r);
     dls_hardware_fini(&hw);
-    dls_workload_fini(&w);
-    dls_kernel_nets_fini(&nets);
-    world_fini(&s);
 }
 
 static void refused(world_setup *s, const char *source, const char *weights, dls_status status,
@@ -147,8 +141,8 @@ TEST(test_no_memory)
 {
     static const dls_learned how[] = {DLS_LEARNED_JUSTUS, DLS_LEARNED_HABITAT};
     for (int k = 0; k < 2; k++) {
-        world_setup s;
-        dls_kernel_nets nets;
+        DLS_OWN(world_fini) world_setup s = {0};
+        DLS_OWN(dls_kernel_nets_fini) dls_kernel_nets nets = {0};
         bool whole = false;
         open_world(&s);
         make_networks(how[k], &nets);
@@ -156,7 +150,7 @@ TEST(test_no_memory)
         p.weights = PATH;
         for (int i = 0; !whole; i += 1 + i / 20) {
             const int32_t ask[] = {0};
-            dls_predictions *f = NULL;
+            DLS_HOLD(dls_predictions_destroy) dls_predictions *f = NULL;
             int left = i;
             dls_alloc_set_hook(refuse, &left);
             dls_status status = dls_predictions_create(&p, &f, NULL);
@@ -166,10 +160,7 @@ TEST(test_no_memory)
             dls_alloc_set_hook(NULL, NULL);
             whole = status == DLS_OK && left >= 0;
             assert_true(whole || left < 0);
-            dls_predictions_destroy(f);
         }
-        dls_kernel_nets_fini(&nets);
-        world_fini(&s);
     }
     unlink(PATH);
 }

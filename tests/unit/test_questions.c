@@ -29,7 +29,7 @@ TEST(values)
         {"results.path", ""},
     };
     const char *value;
-    dls_setup *setup = setup_of(TIGHT, "dlas-gpu");
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "dlas-gpu");
     must(dls_setup_set(setup, "scheduler.queue_limits", "100,200.5", &err));
     must(dls_setup_set_from(setup, NULL, "run.seed=3000000000", "--set", &err));
     must(dls_setup_set(setup, "run.audit", "true", &err));
@@ -50,15 +50,14 @@ TEST(values)
     must(dls_setup_set_from(setup, "scheduler.name", "strf", "--scheduler", &err));
     assert_int_equal(dls_setup_get(setup, "run.seed", &value, &err), DLS_ECONFIG);
     assert_non_null(strstr(dls_setup_problem(setup, 0), "--scheduler: unknown"));
-    dls_setup_destroy(setup);
 }
 
 TEST(texts)
 {
     const char *text, *value;
-    dls_setup *setup = setup_of(TIGHT, "srtf");
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "srtf");
     must(dls_setup_text_of(setup, DLS_TEXT_RESOLVED, NULL, &text, &err));
-    dls_setup *again = setup_of(text, NULL);
+    DLS_HOLD(dls_setup_destroy) dls_setup *again = setup_of(text, NULL);
     must(dls_setup_get(again, "scheduler.name", &value, &err));
     assert_string_equal(value, "srtf");
     must(dls_setup_text_of(setup, DLS_TEXT_DEFAULTS, NULL, &text, &err));
@@ -71,20 +70,17 @@ TEST(texts)
     must(dls_setup_text_of(setup, DLS_TEXT_KEY, "run.seed", &text, &err));
     assert_non_null(strstr(text, "default:"));
     assert_int_equal(dls_setup_text_of(setup, DLS_TEXT_KEY, "run.sed", &text, &err), DLS_EUSAGE);
-    dls_setup_destroy(again);
-    dls_setup_destroy(setup);
 }
 
 TEST(too_many_problems)
 {
-    dls_setup *setup = setup_of(TIGHT, NULL);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, NULL);
     for (int i = 0; i < 103; i++) {
         must(dls_setup_set(setup, "no.such", "1", &err));
     }
     assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG);
     assert_string_equal(dls_setup_problem(setup, 100), "... and 3 more");
     assert_null(dls_setup_problem(setup, 101));
-    dls_setup_destroy(setup);
 }
 
 TEST(names)
@@ -102,11 +98,10 @@ TEST(names)
         assert_null(strstr(name, "[]"));
     }
     assert_true(driple && philly && seed);
-    dls_setup *setup = setup_of(TIGHT, NULL);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, NULL);
     assert_ptr_equal(dls_setup_scheds(setup)[0], dls_scheds()[0]);
     assert_ptr_equal(dls_setup_placements(setup)[0], dls_placements()[0]);
     assert_string_equal(dls_setup_origin(setup, dls_scheds()[0]), "");
-    dls_setup_destroy(setup);
 }
 
 /* ---- the summary of a live simulation -------------------------------------------------------- */
@@ -115,10 +110,11 @@ TEST(so_far)
 {
     const char *text;
     double n, jct_s, end_s;
-    dls_trace *trace = trace_of(7, 200);
-    dls_setup *setup = setup_of(TIGHT, "srtf");
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(7, 200);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "srtf");
     const uint64_t whole = digest_of_run(setup, trace);
-    dls_simulation *sim = simulation_of(setup, trace), *stopped = simulation_of(setup, trace);
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *stopped = simulation_of(setup, trace);
     assert_string_equal(dls_simulation_scheduler(sim), "srtf");
     assert_string_equal(dls_simulation_placement(sim), "first-fit");
     assert_int_equal(dls_simulation_report(sim, false, &text, &err), DLS_EUSAGE);
@@ -153,10 +149,6 @@ TEST(so_far)
     assert_int_equal(dls_simulation_digest(sim), whole);
     must(dls_simulation_sum_up(sim, &err)); /* nothing more to do */
     assert_null(dls_simulation_warning(sim));
-    dls_simulation_destroy(stopped);
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* ---- studies --------------------------------------------------------------------------------- */
@@ -212,9 +204,9 @@ TEST(studies)
     dls_study_progress done;
     dls_comparison *c;
     put_file("base.cfg", TIGHT);
-    dls_trace *trace = trace_of(5, 40);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(5, 40);
     must(dls_trace_save_csv(trace, "jobs.csv", &err));
-    dls_setup *setup;
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
     must(dls_setup_create(&setup, &err));
     must(dls_setup_set(setup, "trace.path", "jobs.csv", &err));
     must(dls_study_create(setup, "base.cfg", &study, &err));
@@ -273,8 +265,6 @@ TEST(studies)
     assert_int_equal(dls_study_plan(study, NULL, 0, 0, &err), DLS_ECONFIG);
     assert_non_null(strstr(dls_setup_problem(setup, 0), "is an axis"));
     dls_study_destroy(study);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 static int in_a_folder(void **state)

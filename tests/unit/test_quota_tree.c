@@ -47,7 +47,7 @@ TEST(test_kueue_available)
          {{"left-cq1", 0, 20, 20}, {"left-cq2", 0, 15, 15}, {"right-cq", 0, 5, 5}, {"root-cq", 0, 5, 5}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dls_quota_tree t = {0};
+        DLS_OWN(dls_quota_tree_fini) dls_quota_tree t = {0};
         dls_error err;
         assert_int_equal(
             dls_quota_cohorts_read(&t, write_table("name,parent,gpus,borrow,lend", cases[i].rows), &err),
@@ -65,14 +65,13 @@ TEST(test_kueue_available)
                 }
             }
         }
-        dls_quota_tree_fini(&t);
     }
 }
 
 /* A member comes before its parent wherever it stands in the table, and depths are those of the tree. */
 TEST(test_order)
 {
-    dls_quota_tree t = {0};
+    DLS_OWN(dls_quota_tree_fini) dls_quota_tree t = {0};
     dls_error err;
     assert_int_equal(dls_quota_cohorts_read(&t,
                                          write_table("name,parent,gpus,borrow,lend",
@@ -87,7 +86,6 @@ TEST(test_order)
     assert_true(seen[0] && seen[1] && seen[2] && seen[3] && seen[4]);
     assert_int_equal(t.steps, 3);
     assert_true(t.at[dls_quota_find(&t, "mid")].all == 9 && t.at[dls_quota_find(&t, "top")].all == 2);
-    dls_quota_tree_fini(&t);
 }
 
 /* Queues of one level; `asked` each; what each gets of so many GPUs, with its quota in it. */
@@ -125,7 +123,7 @@ TEST(test_kai_shares)
         {"1,,5000,,5000,\n2,,0,,5000,\n3,,5000,,5000,\n", 10000, {5000, 5000, 5000}, {5000, 0, 5000}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dls_quota_tree t = {0};
+        DLS_OWN(dls_quota_tree_fini) dls_quota_tree t = {0};
         dls_error err;
         assert_int_equal(dls_quota_shares_read(
                              &t, write_table("name,parent,gpus,limit,weight,priority", cases[i].rows), &err),
@@ -139,14 +137,13 @@ TEST(test_kai_shares)
                 fail_msg("case %zu: queue %zu has %g", i, k + 1, t.at[k].share);
             }
         }
-        dls_quota_tree_fini(&t);
     }
 }
 
 /* Worked by hand: a level divides what the one above it has; who comes first; what is left at each step. */
 TEST(test_levels)
 {
-    dls_quota_tree t = {0};
+    DLS_OWN(dls_quota_tree_fini) dls_quota_tree t = {0};
     dls_error err;
     const char *rows = "a,x,2,,1,\nb,x,1,,3,\nc,y,0,3,1,\nx,,4,,1,\ny,,-1,6,0,\n";
     assert_int_equal(dls_quota_shares_read(&t, write_table("name,parent,gpus,limit,weight,priority", rows), &err),
@@ -166,7 +163,6 @@ TEST(test_levels)
     assert_true(dls_quota_free(&t, a, 0) == 0 && dls_quota_free(&t, b, 1) == 1);
     assert_true(dls_quota_before(&t, a, b) && !dls_quota_before(&t, b, a));
     assert_true(dls_quota_before(&t, c, a) && !dls_quota_before(&t, a, c));
-    dls_quota_tree_fini(&t);
 }
 
 GROUP(NULL, NULL)

@@ -31,7 +31,7 @@ TEST(test_same_for_a_seed)
     for (uint64_t number = 0; number < 8; number++) {
         const dls_random_model m = dls_random_model_draw(5, number);
         dls_random_model twice = m;
-        dls_opgraph *a, *b, *c;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *a = NULL, *b = NULL, *c = NULL;
         dls_opgraph_totals ta, tb, tc;
         twice.batch = 2 * m.batch;
         MUST(dls_random_model_build(&m, &a, &e));
@@ -47,9 +47,6 @@ TEST(test_same_for_a_seed)
         assert_int_equal(a->n_nodes, c->n_nodes);
         const dls_random_model seed6 = dls_random_model_draw(6, number);
         other += seed6.kind != m.kind || seed6.batch != m.batch;
-        dls_opgraph_destroy(a);
-        dls_opgraph_destroy(b);
-        dls_opgraph_destroy(c);
     }
     assert_true(other > 4);
     assert_null(dls_random_kind_name(-1));
@@ -64,10 +61,9 @@ TEST(test_drawing)
     size_t n_zoo = 0;
     for (; n_zoo < dls_zoo_size() && n_zoo < KNOWN; n_zoo++) {
         const dls_zoo_options options = dls_zoo_defaults(dls_zoo_at(n_zoo));
-        dls_opgraph *g;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
         MUST(dls_zoo_build(dls_zoo_at(n_zoo), &options, &g, &e));
         MUST(dls_workload_from_graph(g, &zoo[n_zoo], &e));
-        dls_opgraph_destroy(g);
     }
     dls_random_drawing d = {.seed = 1, .known = zoo, .n_known = n_zoo};
     for (size_t i = 0; i < n_zoo; i++) {
@@ -80,8 +76,8 @@ TEST(test_drawing)
     size_t large = 0;
     for (int i = 0; i < DRAWN; i++) {
         dls_random_model m;
-        dls_opgraph *g = NULL;
-        dls_workload w = {.n_kernels = 0};
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+        DLS_OWN(dls_workload_fini) dls_workload w = {.n_kernels = 0};
         MUST(dls_random_graph_next(&d, &m, &g, &w, &e));
         const double memory = dls_step_memory_bytes(&w, m.numeric, m.batch);
         assert_true(m.batch >= 1 && m.batch == g->info.batch);
@@ -89,8 +85,6 @@ TEST(test_drawing)
         large += memory > DLS_VARIANT_MEMORY_BYTES;
         assert_true(w.params > 0 && w.n_kernels > 0);
         assert_false(dls_random_is_known(&d, &w));
-        dls_workload_fini(&w);
-        dls_opgraph_destroy(g);
     }
     size_t all = 0;
     for (int k = 0; k < DLS_RANDOM_KINDS; k++) {
@@ -124,7 +118,7 @@ static dls_build_options options_of(size_t n_random)
 TEST(test_beside_the_zoo)
 {
     enum { N = 60 };
-    dls_dataset *plain, *set;
+    DLS_HOLD(dls_dataset_destroy) dls_dataset *plain = NULL, *set = NULL;
     dls_build_options o = options_of(0);
     MUST(dls_dataset_build(&o, &plain, &e));
     o = options_of(N);
@@ -156,16 +150,14 @@ TEST(test_beside_the_zoo)
         assert_int_equal(dls_dataset_workload(&other, set->seed, &w, &numeric, &why), DLS_EINPUT);
     }
     assert_true(random > N / 2 && val > 0 && val < random / 4);
-    dls_dataset_destroy(plain);
-    dls_dataset_destroy(set);
 }
 
 /* Columns of the whole graph, as sums over its operations. */
 TEST(test_columns)
 {
-    dls_opgraph *g;
-    dls_grouping grouping;
-    dls_feature_spec *spec;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
+    DLS_HOLD(dls_feature_spec_destroy) dls_feature_spec *spec = NULL;
     double x[4 * DLS_FEATURES_MAX];
     const dls_zoo_options options = dls_zoo_defaults(dls_zoo_find("vgg11"));
     MUST(dls_zoo_build(dls_zoo_find("vgg11"), &options, &g, &e));
@@ -208,9 +200,6 @@ TEST(test_columns)
         const bool alike = f == 14; /* bytes of a value */
         assert_true(fabs((alike || f == 22 ? most : sum) - column[f]) <= 1e-12 * column[f]);
     }
-    dls_feature_spec_destroy(spec);
-    dls_grouping_fini(&grouping);
-    dls_opgraph_destroy(g);
 }
 
 TEST(test_no_memory)

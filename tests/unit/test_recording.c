@@ -101,7 +101,7 @@ TEST(samples)
     assert_int_equal(r.n, 4);
     assert_int_equal(r.time_ns[3], 6 * MS);
     for (int k = 0; k < DLS_RESOURCES; k++) {
-        double *back;
+        DLS_FREED double *back = NULL;
         size_t n;
         const int32_t column = find_column(&r, names[k]);
         const bool level = k == DLS_RES_GPU || k == DLS_RES_GPU_MEM;
@@ -112,7 +112,6 @@ TEST(samples)
         for (size_t i = 0; i < n; i++) {
             assert_true(fabs(back[i] - (level ? 100 : 1) * x[k][i]) <= 1e-9 * 3e9);
         }
-        dls_free(back);
     }
     dls_recording_fini(&r);
     assert_int_equal(dls_recording_of_samples(x, 0, 0.002, 0, &r, NULL), DLS_EINPUT);
@@ -181,7 +180,7 @@ static int32_t run(const char *script, dls_recording *r)
 
 TEST(commands)
 {
-    dls_recording r;
+    DLS_OWN(dls_recording_fini) dls_recording r = {0};
     assert_int_equal(run("exit 7", &r), 7);
     assert_true(r.n >= 1);
     assert_true(r.n_columns >= 1);
@@ -202,12 +201,11 @@ TEST(commands)
                     r.value[(i - 1) * r.n_columns + (size_t)cpu]);
         assert_true(r.time_ns[i] > r.time_ns[i - 1]);
     }
-    dls_recording_fini(&r);
 }
 
 TEST(refused)
 {
-    dls_recording r;
+    DLS_OWN(dls_recording_fini) dls_recording r = {0};
     dls_error err;
     char *const none[] = {(char[]){"/no/such/program"}, NULL};
     char *const text[] = {(char[]){"/etc/passwd"}, NULL};
@@ -224,7 +222,6 @@ TEST(refused)
     dls_recording_fini(&r);
     o = (dls_record_options){.interval_s = 0, .no_gpu = true};
     assert_int_equal(dls_record(true_, &o, &r, &err), DLS_EINPUT);
-    dls_recording_fini(&r);
 }
 
 TEST(no_memory)

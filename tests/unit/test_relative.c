@@ -72,11 +72,11 @@ TEST(test_outputs)
 
 TEST(test_files)
 {
-    dls_inspector *insp;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     dls_predictor *predictor;
-    dls_input_spec spec;
-    dls_opgraph *g;
-    dls_graph graph;
+    DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {0};
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    DLS_OWN(dls_input_graph_fini) dls_graph graph = {0};
     dls_profile profile[2];
     const dls_zoo_model *model = dls_zoo_find("vgg11");
     const dls_zoo_options options = dls_zoo_defaults(model);
@@ -99,10 +99,6 @@ TEST(test_files)
                      DLS_EINPUT);
     assert_string_equal(why.where, "query 1");
     dls_predictor_destroy(predictor);
-    dls_input_graph_fini(&graph);
-    dls_opgraph_destroy(g);
-    dls_input_spec_fini(&spec);
-    dls_inspector_destroy(insp);
 }
 
 /* The step of a batch over that of half of it, by whoever is asked. */
@@ -125,7 +121,7 @@ static double doubling(dls_whatif *w, const char *model, int32_t batch, dls_nume
 
 TEST(test_doublings)
 {
-    dls_whatif *ours, *model;
+    DLS_HOLD(dls_whatif_destroy) dls_whatif *ours = NULL, *model = NULL;
     const dls_whatif_params p = {.source = "driple", .weights = weights, .backend = "cpu"};
     const dls_whatif_params of = {.source = "operator"};
     TINY(dls_whatif_create(&p, &ours, err));
@@ -136,8 +132,6 @@ TEST(test_doublings)
         assert_true(fabs(ratio / doubling(model, "vgg16", batch, DLS_NUMERIC_FP32) - 1) < 1e-9);
     }
     assert_true(doubling(ours, "resnet50", 16, DLS_NUMERIC_TF32) > 1); /* known by the model */
-    dls_whatif_destroy(ours);
-    dls_whatif_destroy(model);
 }
 
 TEST(test_steps)
@@ -191,7 +185,7 @@ static const world_job jobs[] = {{"vgg16", 8, 32, 1000, 0},
 
 TEST(test_source)
 {
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "operator", groups, 1, jobs, 4);
     world_open(&s);
     dls_prediction_params p = predictions_params(&s, "driple");
@@ -199,7 +193,7 @@ TEST(test_source)
     p.backend = "cpu";
     dls_predictions *ours = predictions_open(&p);
     p.source = "operator";
-    dls_predictions *model = predictions_open(&p);
+    DLS_HOLD(dls_predictions_destroy) dls_predictions *model = predictions_open(&p);
     predictions_prepare(ours, 0, 4);
     predictions_prepare(model, 0, 4);
     const dls_prediction a = predictions_get(ours, 0, 0, 8, 2, 1);
@@ -214,8 +208,6 @@ TEST(test_source)
     assert_true(predictions_get(ours, 2, 0, 1, 1, 1).iteration_s > 0);
     assert_int_equal(dls_predictions_about(ours).unknown_kinds, 1);
     dls_predictions_destroy(ours);
-    dls_predictions_destroy(model);
-    world_fini(&s);
 }
 
 static int set_up(void **unused)

@@ -2,11 +2,10 @@
  *
  * Comparison of designs: means, intervals and paired ratios against numbers worked out by hand.
  */
-
+#include "base/json.h"
 #include "results/compare.h"
 #include "support/test.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +71,7 @@ static void assert_number(json_object *obj, const char *path, double want)
 /* 100, 110, 130: s = sqrt(466.667 / 2), t(0.975; 2) = 4.302653, half = t s / sqrt(3). */
 TEST(mean_and_interval)
 {
-    json_object *top = compared(NULL);
+    DLS_HOLD(json_object_put) json_object *top = compared(NULL);
     assert_string_equal(json_object_get_string(at(top, "/designs/0/label")), "fifo/a");
     assert_number(top, "/designs/0/figures/jct_mean/mean", 113.333333);
     assert_number(top, "/designs/0/figures/jct_mean/half_width", 37.9458);
@@ -80,7 +79,6 @@ TEST(mean_and_interval)
     /* s = 170, half = 4.302653 x 170 / sqrt(3) */
     assert_number(top, "/designs/1/figures/jct_mean/half_width", 422.303);
     assert_number(top, "/designs/1/figures/makespan/half_width", 0);
-    json_object_put(top);
 }
 
 /* Replicas 2 and 3 are in both: 220 / 110 = 2 and 390 / 130 = 3, t(0.975; 1) = 12.706205, and half
@@ -89,11 +87,10 @@ TEST(ratios_by_replica)
 {
     static const char *const baselines[] = {NULL, "fifo/a", "fifo"};
     for (int i = 0; i < 3; i++) {
-        json_object *top = compared(baselines[i]);
+        DLS_HOLD(json_object_put) json_object *top = compared(baselines[i]);
         assert_number(top, "/designs/1/ratios/0/figures/jct_mean/mean", 2.5);
         assert_number(top, "/designs/1/ratios/0/figures/jct_mean/half_width", 12.706205 * 0.5);
         assert_number(top, "/designs/0/ratios/0/figures/jct_mean/mean", 1);
-        json_object_put(top);
     }
 }
 

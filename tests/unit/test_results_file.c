@@ -108,7 +108,7 @@ TEST(many_chunks)
 {
     enum { ROWS = 200001 };
     dls_record *big = NULL;
-    dls_trace *t = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
     static dls_summary s;
     assert_int_equal(sample_trace(70000, &t, NULL), DLS_OK);
     assert_int_equal(sample_record(t, 3, 1, &big, NULL), DLS_OK);
@@ -138,7 +138,6 @@ TEST(many_chunks)
     unlink(path);
     unlink(again);
     dls_record_destroy(big);
-    dls_trace_destroy(t);
 }
 
 TEST(same_bytes)

@@ -92,8 +92,8 @@ static void near(double got, double want)
 
 TEST(by_hand)
 {
-    dls_trace *trace = four_jobs();
-    dls_record *rec = four_records();
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
     assert_int_equal(dls_summary_make(trace, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
     const dls_summary_part *all = &s.part[0];
@@ -129,14 +129,12 @@ TEST(by_hand)
     assert_int_equal(part(&s, "small-short")->jobs, 2);
     assert_int_equal(part(&s, "large-short")->jobs, 1);
     near(part(&s, "killed")->jct.mean_s, 980);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 TEST(trimming)
 {
-    dls_trace *trace = four_jobs();
-    dls_record *rec = four_records();
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
     /* Submissions at 10, 10, 20, 30: from 11 s on only job 2 is left. */
     assert_int_equal(dls_summary_make(trace, rec, 1 * S, 0, 0, &s, NULL), DLS_OK);
@@ -151,14 +149,12 @@ TEST(trimming)
     assert_int_equal(dls_summary_make(trace, rec, 100 * S, 0, 0, &s, NULL), DLS_OK);
     assert_int_equal(s.part[0].jct.n, 0);
     assert_true(isnan(s.part[0].slowdown_mean));
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 TEST(wrong_input)
 {
-    dls_trace *trace = four_jobs();
-    dls_record *rec = four_records(), *other = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records(), *other = NULL;
     dls_summary s;
     dls_error err;
     assert_int_equal(dls_record_create(3, &other, NULL), DLS_OK);
@@ -166,9 +162,6 @@ TEST(wrong_input)
     assert_int_equal(dls_summary_make(trace, rec, -1, 0, 0, &s, &err), DLS_EINPUT);
     rec->pending_us[1] = -5;
     MUST_FAIL(DLS_EINPUT, "waiting time", dls_summary_make(trace, rec, 0, 0, 0, &s, &e));
-    dls_record_destroy(other);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 static int ascending(const void *a, const void *b)
@@ -188,8 +181,8 @@ static double quantile(const double *sorted, size_t n, double q)
 TEST(against_sorting)
 {
     enum { N = 3000 };
-    dls_trace *trace = NULL;
-    dls_record *rec = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     dls_summary s;
     assert_int_equal(sample_trace(N, &trace, NULL), DLS_OK);
     assert_int_equal(sample_record(trace, 1, 1, &rec, NULL), DLS_OK);
@@ -236,14 +229,12 @@ TEST(against_sorting)
         assert_int_equal(jobs[k], N);
         near(held[k], held[0]);
     }
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 TEST(unfinished_run)
 {
-    dls_trace *trace = four_jobs();
-    dls_record *rec = four_records();
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
     rec->state[2] = DLS_JOB_RUNNING;
     rec->end_us[2] = -1;
@@ -256,8 +247,6 @@ TEST(unfinished_run)
     near(s.makespan_s, 140);
     near(s.span_s, 200);
     near(s.utilisation, (100 + 80 + 110) / 400.0);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 TEST(seconds_text)
@@ -313,7 +302,7 @@ TEST(deadlines)
     static const int64_t deadline_us[] = {110 * S, 150 * S - 1, DLS_ABSENT, 500 * S};
     dls_trace_builder *b = NULL;
     dls_trace *trace = NULL, *four = four_jobs();
-    dls_record *rec = four_records();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
     assert_int_equal(dls_summary_make(four, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
     assert_int_equal(s.part[0].deadlines + s.part[0].declined, 0);
@@ -344,13 +333,12 @@ TEST(deadlines)
     free(text);
     dls_trace_destroy(four);
     dls_trace_destroy(trace);
-    dls_record_destroy(rec);
 }
 
 TEST(formats)
 {
-    dls_trace *trace = four_jobs();
-    dls_record *rec = four_records();
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
     assert_int_equal(dls_summary_make(trace, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
     char *text = printed(&s, 0);
@@ -374,16 +362,12 @@ TEST(formats)
     assert_has(text, "\"trace_sha256\": \"bb\"");
     assert_has(text, "\"jct_p99\": 1");
     free(text);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 TEST(failed_allocations)
 {
-    dls_trace *trace = four_jobs();
-    dls_record *rec = four_records();
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
     EACH_REFUSED(4, dls_summary_make(trace, rec, 0, 0, 0, &s, NULL));
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }

@@ -22,12 +22,12 @@ TEST(in_pieces)
 {
     static const char *const schedulers[] = {"fifo",    "srtf", "dlas-gpu",
                                              "gittins", "easy", "gandiva"};
-    dls_trace *trace = trace_of(7, 300);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(7, 300);
     for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0]; i++) {
-        dls_setup *setup = setup_of(TIGHT, schedulers[i]);
+        DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, schedulers[i]);
         must(dls_setup_set(setup, "run.audit", "true", &err));
         const uint64_t whole = digest_of_run(setup, trace);
-        dls_simulation *sim = simulation_of(setup, trace);
+        DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
         size_t submitted = 0;
         for (int64_t t = 777777; !dls_simulation_is_finished(sim); t += 997000001) {
             must(dls_simulation_run_until(sim, t, &err));
@@ -39,10 +39,7 @@ TEST(in_pieces)
         }
         assert_int_equal(submitted, 300);
         assert_int_equal(dls_simulation_digest(sim), whole);
-        dls_simulation_destroy(sim);
-        dls_setup_destroy(setup);
     }
-    dls_trace_destroy(trace);
 }
 
 static bool stop_at_once(void *user, int64_t now_us, size_t done, size_t n)
@@ -52,10 +49,10 @@ static bool stop_at_once(void *user, int64_t now_us, size_t done, size_t n)
 
 TEST(interrupted)
 {
-    dls_trace *trace = trace_of(3, 100);
-    dls_setup *setup = setup_of(TIGHT, "srtf");
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(3, 100);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "srtf");
     const uint64_t whole = digest_of_run(setup, trace);
-    dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
     int calls = 0;
     dls_simulation_watch(sim, stop_at_once, &calls);
     assert_int_equal(dls_simulation_run(sim, &err), DLS_EINTERRUPTED);
@@ -69,18 +66,15 @@ TEST(interrupted)
     must(dls_simulation_finish(sim, &err)); /* or not */
     assert_false(dls_simulation_counts(sim).complete);
     assert_true(dls_simulation_digest(sim) != whole);
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* ---- what is read ---------------------------------------------------------------------------- */
 
 TEST(columns)
 {
-    dls_trace *trace = trace_of(5, 50);
-    dls_setup *setup = setup_of(TIGHT, "fifo");
-    dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(5, 50);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "fifo");
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
     dls_result_column end, again, c;
     double jct_s;
     assert_false(dls_simulation_number(sim, "jct_mean_s", &jct_s));
@@ -118,16 +112,13 @@ TEST(columns)
     const dls_place_index *index = dls_simulation_index(sim);
     assert_int_equal(dls_place_nodes(index), 4);
     assert_int_equal(dls_place_free_gpus(index, 0), 32);
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 TEST(problems)
 {
-    dls_trace *trace = trace_of(1, 3);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(1, 3);
     dls_simulation *sim;
-    dls_setup *setup = setup_of(TIGHT "scheduler: { nam = \"srtf\"; };", "strf");
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT "scheduler: { nam = \"srtf\"; };", "strf");
     assert_int_equal(dls_simulation_create(setup, trace, &sim, &err), DLS_ECONFIG);
     assert_non_null(dls_setup_problem(setup, 0));
     assert_non_null(strstr(dls_setup_problem(setup, 0), "nam"));
@@ -145,21 +136,17 @@ TEST(problems)
     dls_setup_destroy(setup);
     assert_int_equal(dls_setup_create(&setup, &err), DLS_OK);
     assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG); /* no cluster */
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* Parts that were made before the one that cannot be are released once. */
 TEST(part_missing)
 {
     dls_simulation *sim;
-    dls_trace *trace = trace_with(1, 3, 40, 500, true);
-    dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "srtf");
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_with(1, 3, 40, 500, true);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "srtf");
     must(dls_setup_set(setup, "predictor.source", "driple", &err));
     must(dls_setup_set(setup, "predictor.weights", "no-such-file.h5", &err));
     assert_int_equal(dls_simulation_create(setup, trace, &sim, &err), DLS_EINPUT);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* A policy of the program's own. */
@@ -176,14 +163,13 @@ TEST(own_policy)
                                        .summary = "last come, first served",
                                        .discipline = DLS_STRICT,
                                        .priority = last_first};
-    dls_trace *trace = trace_of(9, 100);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(9, 100);
     dls_setup *mine = setup_of(TIGHT, NULL), *theirs = setup_of(TIGHT, "fifo");
     must(dls_setup_sched(mine, &lifo, &err));
     assert_true(digest_of_run(mine, trace) != digest_of_run(theirs, trace));
     assert_int_equal(dls_setup_sched(mine, &lifo, &err), DLS_EINPUT); /* the name is taken */
     dls_setup_destroy(mine);
     dls_setup_destroy(theirs);
-    dls_trace_destroy(trace);
 }
 
 static bool only_small(void *state, const dls_view *view, int32_t job)
@@ -207,16 +193,13 @@ TEST(own_words)
                                        .summary = "gives up",
                                        .discipline = DLS_STRICT,
                                        .priority = gives_up};
-    dls_trace *trace = trace_of(9, 100);
-    dls_setup *setup = setup_of(TIGHT, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(9, 100);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, NULL);
     must(dls_setup_sched(setup, &lost, &err));
-    dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
     assert_int_equal(dls_simulation_run(sim, &err), DLS_EPOLICY);
     assert_string_equal(err.where, "lost");
     assert_string_equal(err.msg, "has no opinion, when asked about job 7 (at 112.000000 s)");
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* What is read from a file is what the simulation had, in every column, name and number. */
@@ -224,9 +207,9 @@ TEST(saved)
 {
     char path[] = "/tmp/dlsim_saved_XXXXXX";
     close(mkstemp(path));
-    dls_trace *trace = trace_of(3, 200);
-    dls_setup *setup = setup_of(TIGHT, "srtf");
-    dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(3, 200);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "srtf");
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
     must(dls_simulation_run(sim, &err));
     must(dls_simulation_write(sim, path, NULL, &err));
     dls_saved *file;
@@ -269,9 +252,6 @@ TEST(saved)
     assert_string_equal(dls_saved_id(file, 5), dls_trace_id(trace, 5));
     dls_saved_close(file);
     unlink(path);
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 TEST(turned_away)
@@ -282,10 +262,10 @@ TEST(turned_away)
                                         .discipline = DLS_STRICT,
                                         .admit = only_small,
                                         .priority = last_first};
-    dls_trace *trace = trace_of(9, 100);
-    dls_setup *setup = setup_of(TIGHT, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(9, 100);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, NULL);
     must(dls_setup_sched(setup, &picky, &err));
-    dls_simulation *sim = simulation_of(setup, trace);
+    DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = simulation_of(setup, trace);
     must(dls_simulation_run(sim, &err));
     size_t large = 0;
     for (size_t j = 0; j < 100; j++) {
@@ -296,17 +276,14 @@ TEST(turned_away)
     assert_int_equal(c.declined, large);
     assert_int_equal(c.finished, 100 - large);
     assert_int_equal(c.submitted, 100);
-    dls_simulation_destroy(sim);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
 TEST(nothing_is_left)
 {
-    dls_trace *trace = trace_of(2, 30);
-    dls_setup *setup = setup_of(TIGHT, "srtf");
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(2, 30);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, "srtf");
     size_t used = 0;
     for (int i = 0; i < 1000; i++) {
         dls_simulation *sim = simulation_of(setup, trace);
@@ -318,8 +295,6 @@ TEST(nothing_is_left)
     }
     /* The C library's own caches may move a little; a block lost per run would be seen. */
     assert_true(mallinfo2().uordblks < used + 900 * 32);
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }
 
 /* Make numbers have a decimal comma in this process. */
@@ -348,7 +323,7 @@ TEST(other_locale)
         if (k == 1 && !use_comma())
             skip();
         dls_trace *trace;
-        dls_setup *setup = setup_of(TIGHT "scheduler: { restore_cost = \"1.5 s\"; };", "srtf");
+        DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT "scheduler: { restore_cost = \"1.5 s\"; };", "srtf");
         must(dls_setup_set(setup, "trace.path", path[0], &err));
         must(dls_setup_set(setup, "cluster.nodes[0].nic", "12.5 Gb/s", &err));
         must(dls_setup_trace(setup, &trace, &err));
@@ -364,7 +339,6 @@ TEST(other_locale)
         assert_string_equal(localeconv()->decimal_point,
                             k ? "," : "."); /* the caller's is as it was */
         dls_trace_destroy(trace);
-        dls_setup_destroy(setup);
     }
     setlocale(LC_ALL, "C");
     assert_int_equal(digest[0], digest[1]);
@@ -395,7 +369,7 @@ TEST(graph_files)
     uint64_t alone[2];
     dls_simulation *sim[2];
     dls_trace_builder *b;
-    dls_trace *trace;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     dls_job_rec rec;
     dls_job_rec_init(&rec);
     rec.gpus_milli = 8000;
@@ -406,7 +380,7 @@ TEST(graph_files)
     must(dls_trace_builder_finish(b, &trace, &err));
     snprintf(path, sizeof path, "%s", in_folder("mine.pbtxt"));
     snprintf(stand_ins, sizeof stand_ins, "mine=%s", path);
-    dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "fifo");
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "fifo");
     must(dls_setup_set(setup, "trace.stand_ins", stand_ins, &err));
     must(dls_setup_set(setup, "cluster.nodes[0].nic", "10 Gb/s", &err));
     must(dls_setup_set(setup, "placement.name", "spread", &err));
@@ -424,6 +398,4 @@ TEST(graph_files)
         assert_int_equal(dls_simulation_digest(sim[k]), alone[k]);
         dls_simulation_destroy(sim[k]);
     }
-    dls_setup_destroy(setup);
-    dls_trace_destroy(trace);
 }

@@ -164,14 +164,13 @@ TEST(test_types)
         s.cluster = two_types(1, 1, 4, 0);
         expect(&s, outcomes[i], 3);
     }
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_record *rec;
     set_up(&s, of, 3, 4, "elasticflow");
     free(s.cluster.groups);
     s.cluster = two_types(1, 1, 4, 0);
     setup_option(&s, "quirks")->s = "upstream";
     MUST_FAIL(DLS_ECONFIG, "one GPU type", dls_sim_run(&s.p, &rec, &e));
-    setup_fini(&s);
 }
 
 /* Without restoring, every job that is let in meets its deadline; nobody is turned away whose
@@ -182,7 +181,7 @@ TEST(test_all_promises)
     for (uint64_t seed = 1; seed <= 60; seed++) {
         dls_rng rng = dls_rng_stream(seed, 0, 0);
         one_job of[JOBS_MAX];
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         double at_s = 0;
         for (size_t j = 0; j < JOBS_MAX; j++) {
             at_s += floor(dls_rng_unit(&rng) * 40);
@@ -192,7 +191,7 @@ TEST(test_all_promises)
                               dls_rng_unit(&rng) < 0.3 ? 1.5 : 0};
         }
         set_up(&s, of, JOBS_MAX, 8, "elasticflow");
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (size_t j = 0; j < JOBS_MAX; j++) {
             declined += rec->state[j] == DLS_JOB_DECLINED;
             if (rec->state[j] == DLS_JOB_FINISHED) {
@@ -203,8 +202,6 @@ TEST(test_all_promises)
                 }
             }
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     printf("%zu deadlines met, %zu jobs declined\n", met, declined);
     assert_int_equal(met + declined, 60 * JOBS_MAX);

@@ -56,14 +56,13 @@ TEST(test_room_for_all)
     static const one_job jobs[] = {
         {0, 950, 4, 1, NULL}, {0, 250, 2, 5, NULL}, {150, 777, 1, 1, NULL}, {160, 10, 1, 2, NULL}};
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
-        dls_record *rec = run(jobs, 4, case_cluster(2, 4, 0), policies[p], 100);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = run(jobs, 4, case_cluster(2, 4, 0), policies[p], 100);
         for (int j = 0; j < 4; j++) {
             const double start_s = j < 2 ? 0 : 200;
             assert_int_equal(rec->start_us[j], S(start_s));
             assert_int_equal(rec->end_us[j], S(start_s + jobs[j].work_s));
             assert_int_equal(rec->preempts[j], 0);
         }
-        dls_record_destroy(rec);
     }
 }
 
@@ -72,12 +71,11 @@ TEST(test_room_for_all)
 TEST(test_weights)
 {
     static const one_job jobs[] = {{0, 3000, 1, 3, NULL}, {0, 1000, 1, 1, NULL}};
-    dls_record *rec = run(jobs, 2, case_cluster(1, 1, 0), "gavel-las", 10);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run(jobs, 2, case_cluster(1, 1, 0), "gavel-las", 10);
     assert_true(rec->end_us[0] >= S(3940) && rec->end_us[1] >= S(3940));
     dls_record_destroy(rec);
     rec = run(jobs, 2, case_cluster(1, 1, 0), "gavel-isolated", 10);
     assert_true(rec->end_us[1] >= S(1960) && rec->end_us[1] <= S(2040));
-    dls_record_destroy(rec);
 }
 
 /* Jobs of one GPU and one weight, more of them than GPUs: least attained service is an equal share.
@@ -89,13 +87,12 @@ TEST(test_equal_jobs)
         jobs[j] = (one_job){37.0 * (j % 7), 200 + 31 * (j * j % 13), 1, 1, NULL};
     }
     dls_record *las = run(jobs, 30, case_cluster(1, 4, 0), "gavel-las", 50);
-    dls_record *isolated = run(jobs, 30, case_cluster(1, 4, 0), "gavel-isolated", 50);
+    DLS_HOLD(dls_record_destroy) dls_record *isolated = run(jobs, 30, case_cluster(1, 4, 0), "gavel-isolated", 50);
     for (int j = 0; j < 30; j++) {
         assert_int_equal(las->end_us[j], isolated->end_us[j]);
         assert_int_equal(las->start_us[j], isolated->start_us[j]);
     }
     dls_record_destroy(las);
-    dls_record_destroy(isolated);
 }
 
 /* A job that may only use the one type, a gang that only fits the other. */
@@ -105,10 +102,9 @@ TEST(test_types)
     for (size_t p = 0; p < sizeof policies / sizeof *policies; p++) {
         dls_cluster_spec cluster = two_types(1, 1, 4, 0);
         cluster.groups[1].gpus_per_node = 2;
-        dls_record *rec = run(jobs, 2, cluster, policies[p], 100);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = run(jobs, 2, cluster, policies[p], 100);
         assert_int_equal(rec->end_us[0], S(500));
         assert_int_equal(rec->end_us[1], S(500));
-        dls_record_destroy(rec);
     }
 }
 
@@ -138,7 +134,7 @@ static dls_timeshares two_jobs(double fast, double slow)
 TEST(test_objectives)
 {
     dls_interior_outcome outcome;
-    dls_timeshares s = two_jobs(3, 1);
+    DLS_OWN(dls_timeshares_fini) dls_timeshares s = two_jobs(3, 1);
     assert_int_equal(dls_timeshares_throughput(&s, &outcome, NULL), DLS_OK);
     NEAR(s.best, 4);
     NEAR(s.job[0].share[0], 1);
@@ -150,14 +146,13 @@ TEST(test_objectives)
     assert_int_equal(dls_timeshares_water_filling(&s, &outcome, NULL), DLS_OK);
     NEAR(s.job[0].share[0], 1); /* and the other as much as there is */
     NEAR(s.job[1].share[1], 1);
-    dls_timeshares_fini(&s);
 }
 
 TEST(test_cost)
 {
     dls_interior_outcome outcome;
     bool met;
-    dls_timeshares s = two_jobs(3, 1);
+    DLS_OWN(dls_timeshares_fini) dls_timeshares s = two_jobs(3, 1);
     /* Per price: 1.5 and 1, 0.5 and 1. Deadlines of 100 s are those of a whole GPU. */
     assert_int_equal(dls_timeshares_cost(&s, &met, &outcome, NULL), DLS_OK);
     assert_true(met);
@@ -175,7 +170,6 @@ TEST(test_cost)
     assert_int_equal(dls_timeshares_cost(&s, &met, &outcome, NULL), DLS_OK);
     assert_false(met);
     assert_int_equal(outcome, DLS_INTERIOR_OPTIMAL);
-    dls_timeshares_fini(&s);
 }
 
 TEST(test_bad_prices)
@@ -183,11 +177,10 @@ TEST(test_bad_prices)
     static const char *const bad[] = {"V100", "V100:", "V100:-1", ":3", "V100:1x", "V100:0"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         static const one_job jobs[] = {{0, 1, 1, 1, NULL}};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_record *rec = NULL;
         setup_init(&s, case_cluster(1, 1, 0), trace_of(jobs, 1), "gavel-cost", "consolidated");
         setup_option(&s, "prices")->s = bad[i];
         MUST_FAIL(DLS_ECONFIG, "NAME:PRICE", dls_sim_run(&s.p, &rec, &e));
-        setup_fini(&s);
     }
 }

@@ -115,25 +115,22 @@ TEST(optimus)
 TEST(restarts)
 {
     static const one_job of[] = {{0, 1000, LINEAR, 0}, {30, 100, FLAT, 160}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     set_up(&s, of, 2, 1, 4, "pollux");
     s.p.restore_us = S(20);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[1], S(160));
     assert_int_equal(rec->preempts[0], 2);
     /* 240 done at 60; 20 s restoring, 160 s at 3: 720 at 240; 20 s; the rest at 4. */
     assert_int_equal(rec->end_us[0], S(260 + 280. / 4));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 TEST(wrong_options)
 {
     static const one_job of[] = {{0, 100, LINEAR, 25}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_record *rec;
     set_up(&s, of, 1, 1, 4, "sia");
     setup_option(&s, "power")->f = 0;
     MUST_FAIL(DLS_ECONFIG, "power", dls_sim_run(&s.p, &rec, &e));
-    setup_fini(&s);
 }

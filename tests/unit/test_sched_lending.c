@@ -26,7 +26,7 @@ TEST(test_taken_back)
 {
     static const char *const quotas[] = {"a:2,b:2", ""};
     for (size_t q = 0; q < 2; q++) {
-        dls_record *rec = lending(quotas[q], true);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = lending(quotas[q], true);
         for (int j = 0; j < 6; j++) {
             assert_int_equal(rec->start_us[j], S(j < 4 ? 0 : 100));
             assert_int_equal(rec->preempts[j], j == 2 || j == 3);
@@ -34,39 +34,35 @@ TEST(test_taken_back)
         /* 100 s done, GPUs again when b's jobs end. */
         assert_int_equal(rec->end_us[2], S(1500));
         assert_int_equal(rec->end_us[5], S(600));
-        dls_record_destroy(rec);
     }
 }
 
 TEST(test_not_taken_back)
 {
-    dls_record *rec = lending("a:2,b:2", false);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = lending("a:2,b:2", false);
     assert_int_equal(rec->start_us[4], S(1000));
     assert_int_equal(rec->preempts[2], 0);
-    dls_record_destroy(rec);
 }
 
 /* Who has no quota gets what nobody needs. */
 TEST(test_only_borrows)
 {
-    dls_record *rec = lending("a:4", true);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = lending("a:4", true);
     assert_int_equal(rec->start_us[4], S(1000));
     assert_int_equal(rec->preempts[3], 0);
-    dls_record_destroy(rec);
 }
 
 TEST(test_quotas)
 {
     static const char *const wrong[] = {"a", "a:", "a:x", "a:1,,", ":2", "a:-1", "a:3,b:2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_engine *sim = NULL;
         dls_error err = {0};
         setup_init(&s, case_cluster(1, 4, 0), case_trace(lent, 6), "fair-share", "consolidated");
         setup_option(&s, "quotas")->s = wrong[i];
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), DLS_ECONFIG);
         assert_string_equal(err.where, "scheduler.quotas");
-        setup_fini(&s);
     }
 }
 
@@ -103,12 +99,12 @@ static void expect_table(const char *option, const char *rows, const case_job *j
 {
     static const double at_s[] = {50, 150, 250};
     for (int k = 0; k < 3; k++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, N_JOBS),
                    strcmp(option, "queues") == 0 ? "fair-share" : "kueue", "consolidated");
         setup_option(&s, option)->s = table(option, rows);
         s.p.until_us = S(at_s[k]);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         int runs = 0;
         for (int j = 0; j < 8; j++) {
             runs += rec->state[j] == DLS_JOB_RUNNING;
@@ -118,8 +114,6 @@ static void expect_table(const char *option, const char *rows, const case_job *j
             const double want_s = j < 12 ? d[j - 8] : b[j - 12];
             assert_int_equal(rec->start_us[j], want_s < 0 ? -1 : S(want_s));
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -250,11 +244,11 @@ TEST(test_kai_reclaim)
                 n++;
             }
         }
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(1, cases[i].gpus, 0), case_trace(jobs, n), "fair-share", "consolidated");
         setup_option(&s, "queues")->s = table("queues", cases[i].rows);
         s.p.until_us = S(150);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (int j = 0; j < n; j++) {
             const size_t length = strlen(got);
             if (rec->state[j] == DLS_JOB_RUNNING) {
@@ -264,8 +258,6 @@ TEST(test_kai_reclaim)
         if (strcmp(got, cases[i].want) != 0) {
             fail_msg("case %zu: \"%s\" run", i, got);
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -278,14 +270,13 @@ TEST(test_bad_queues)
                  {"a,,1,,,high\n", "", DLS_EINPUT},           {"a,,-2,,,\n", "", DLS_EINPUT},
                  {"a,,1,,,\na,,1,,,\n", "", DLS_EINPUT},     {"a,,1,,,\n", "a:1", DLS_ECONFIG}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_engine *sim = NULL;
         dls_error err = {0};
         setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "fair-share", "consolidated");
         setup_option(&s, "queues")->s = table("queues", cases[i].rows);
         setup_option(&s, "quotas")->s = cases[i].quotas;
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
-        setup_fini(&s);
     }
 }
 
@@ -300,16 +291,15 @@ TEST(test_bad_cohorts)
                  {"a,,1,\n", DLS_EINPUT}};
     static const char *const policies[] = {"-1,,,,", ",Any,,,", ",Lower,,,", ",,Newer,,", ",,,Any,", ",,,,LIFO"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_engine *sim = NULL;
         dls_error err = {0};
         setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "kueue", "consolidated");
         setup_option(&s, "cohorts")->s = table("cohorts", cases[i].rows);
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), cases[i].status);
-        setup_fini(&s);
     }
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_engine *sim = NULL;
         dls_error err = {0};
         FILE *f = fopen("cohorts_bad.csv", "w");
@@ -320,7 +310,6 @@ TEST(test_bad_cohorts)
         setup_option(&s, "cohorts")->s = "cohorts_bad.csv";
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), DLS_EINPUT);
         assert_string_equal(err.where, "cohorts_bad.csv:2");
-        setup_fini(&s);
     }
 }
 
@@ -328,7 +317,7 @@ TEST(test_bad_cohorts)
 static void expect_kueue(const char *rows, const char *fair, const case_job *jobs, int n, const double *start, const int *preempts)
 {
     static const char path[] = "kueue_run.csv";
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f, "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\n%s", rows);
@@ -336,14 +325,12 @@ static void expect_kueue(const char *rows, const char *fair, const case_job *job
     setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, n), "kueue", "consolidated");
     setup_option(&s, "cohorts")->s = path;
     setup_option(&s, "fair_sharing")->s = fair;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < n; j++) {
         if (rec->start_us[j] != S(start[j]) || (int)rec->preempts[j] != preempts[j]) {
             fail_msg("job %d starts at %g s, preempted %d times", j, 1e-6 * (double)rec->start_us[j], (int)rec->preempts[j]);
         }
     }
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Worked by hand: a queue of two cohorts' quotas, who passes whom, and weights. */
@@ -374,15 +361,13 @@ TEST(test_allox)
                                     {0, 200, 1, NULL, NULL},
                                     {0, 100, 1, NULL, NULL},
                                     {10, 50, 1, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 4), "allox", "consolidated");
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[2], S(100));
     assert_int_equal(rec->end_us[3], S(150));
     assert_int_equal(rec->end_us[1], S(350));
     assert_int_equal(rec->end_us[0], S(650));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Two jobs and one GPU: they share it; a third with a GPU for each does not. */
@@ -390,15 +375,13 @@ TEST(test_gandiva_pairs)
 {
     static const case_job jobs[] = {{0, 100, 1, NULL, NULL}, {0, 100, 1, NULL, NULL}};
     for (int gpus = 1; gpus <= 2; gpus++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(1, gpus, 0), case_trace(jobs, 2), "gandiva-pack",
                    "consolidated");
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (int j = 0; j < 2; j++) {
             assert_int_equal(rec->start_us[j], 0);
             assert_int_equal(rec->preempts[j], 0);
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }

@@ -111,12 +111,11 @@ TEST(test_bad)
     dls_service s = example("0=5", 5, 0);
     const dls_services all = {.service = &s, .n = 1};
     const case_job jobs[] = {{0, 1, 1, NULL, NULL}};
-    sim_setup setup;
+    DLS_OWN(setup_fini) sim_setup setup = {0};
     dls_record *rec;
     setup_init(&setup, case_cluster(1, 4, 0), case_trace(jobs, 1), "fifo", "first-fit");
     setup.p.services = &all;
     MUST_FAIL(DLS_ECONFIG, "1 are missing", dls_sim_run(&setup.p, &rec, &e));
-    setup_fini(&setup);
 }
 
 /* ---- in the engine --------------------------------------------------------------------------- */
@@ -141,7 +140,7 @@ TEST(test_by_hand)
 {
     const char *load = "0=5; 1=15; 2=5";
     /* Preempted at 1 h, its work kept; back at 2 h, 60 s to restore, half an hour left. */
-    dls_record *rec = run_day(example(load, 0, 0), true, 0, NULL);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_day(example(load, 0, 0), true, 0, NULL);
     assert_int_equal(rec->end_us[0], 2 * HOUR + S(1860));
     assert_int_equal(rec->preempts[0], 1);
     assert_int_equal(rec->failures[0] + rec->lost_us[0], 0);
@@ -182,7 +181,6 @@ TEST(test_by_hand)
     assert_int_equal(rec->lost_us[0], S(1000));
     assert_int_equal(rec->services.kept_us, rec->services.span_us - S(1000));
     assert_int_equal(rec->services.lent_us, rec->executed_us[0] + rec->overhead_us[0]);
-    dls_record_destroy(rec);
 }
 
 /* Whose preemption costs least: job 0 has six GPUs, two of them the service's, the others have one
@@ -193,16 +191,14 @@ TEST(test_victims)
     const dls_services all = {.service = &s, .n = 1, .lend = true};
     const case_job jobs[] = {
         {0, 9000, 6, NULL, NULL}, {1, 9000, 1, NULL, NULL}, {2, 9000, 1, NULL, NULL}};
-    sim_setup setup;
+    DLS_OWN(setup_fini) sim_setup setup = {0};
     setup_init(&setup, case_cluster(2, 4, 0), case_trace(jobs, 3), "fifo", "first-fit");
     setup.p.services = &all;
-    dls_record *rec = case_run(&setup.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&setup.p);
     assert_int_equal(rec->end_us[0], S(9000));
     assert_int_equal(rec->pending_us[2], S(9000) - HOUR);
     assert_int_equal(rec->pending_us[1], S(9000) - 2 * HOUR);
     assert_int_equal(rec->services.preemptions, 2);
-    dls_record_destroy(rec);
-    setup_fini(&setup);
 }
 
 /* ---- random ---------------------------------------------------------------------------------- */
@@ -248,7 +244,7 @@ TEST(test_random)
         assert_int_equal(two[1].gpus, 3);
         const uint64_t own[4] = {0, 14, (15u << (4 - on_two)) & 15, 15};
         const dls_failure_params fail = {.gpu_mtbf_s = 500, .shape = 1, .repair_s = 20};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types),
                    sched->name, "first-fit");
         s.p.services = &all;
@@ -258,7 +254,7 @@ TEST(test_random)
         s.cluster.vcs = seed / n / 2 ? vcs : NULL;
         s.cluster.n_vcs = seed / n / 2 ? 2 : 0;
         s.p.until_us = 20 * HOUR;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         const dls_service_sums *sums = &rec->services;
         assert_int_equal(sums->own_gpus, two[0].gpus + two[1].gpus);
         assert_int_equal(sums->lent_us, rows_on(rec, own));
@@ -266,8 +262,6 @@ TEST(test_random)
         assert_true(sums->least_kept_us <= sums->span_us && sums->kept_us <= 2 * sums->span_us);
         lent_us += sums->lent_us;
         preemptions += (int64_t)sums->preemptions;
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     assert_true(lent_us > 0 && preemptions > 50);
 }

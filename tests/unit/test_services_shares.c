@@ -95,7 +95,7 @@ TEST(test_quarters)
 {
     static const part_job jobs[] = {{0, 5400, 500}, {10, 100, 250}};
     const dls_service s = service_of("0=5; 1=15; 2=5", 0.25, DLS_PARTS_ANY, 0);
-    dls_record *rec = run_parts(s, DLS_PARTS_ANY, 1, jobs, 2, NULL);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_parts(s, DLS_PARTS_ANY, 1, jobs, 2, NULL);
     assert_int_equal(rec->end_us[1], HOUR + S(100));
     assert_int_equal(rec->end_us[0], 2 * HOUR + S(1860));
     assert_int_equal(rec->services.preemptions, 1);
@@ -116,7 +116,6 @@ TEST(test_quarters)
     rec = run_parts(service_of("0=5; 1=15; 2=5", 0.25, DLS_PARTS_WHOLE, 1), DLS_PARTS_WHOLE, 1,
                     jobs, 2, NULL);
     assert_int_equal(rec->state[0], DLS_JOB_INFEASIBLE);
-    dls_record_destroy(rec);
 }
 
 /* Two slices of 2/7 and one of 3/7 are a GPU by number; but the first lies on memory slices 4 and 5
@@ -177,7 +176,7 @@ static dls_record *run_elastic(int32_t min_gpus)
 TEST(test_shrinks)
 {
     /* 900 s on two GPUs are left at 1 h: 1800 s on one, and 60 s to restore. */
-    dls_record *rec = run_elastic(1);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_elastic(1);
     assert_int_equal(rec->end_us[0], HOUR + S(1860));
     assert_int_equal(rec->services.shrinks, 1);
     assert_int_equal(rec->services.preemptions, 0);
@@ -190,7 +189,6 @@ TEST(test_shrinks)
     assert_int_equal(rec->end_us[0], 2 * HOUR + S(960));
     assert_int_equal(rec->services.shrinks, 0);
     assert_int_equal(rec->services.preemptions, 1);
-    dls_record_destroy(rec);
 }
 
 /* Two elastic jobs of three and two GPUs, all of the service's, and one of a GPU that is not
@@ -262,7 +260,7 @@ TEST(test_random)
                               service_of("0=0; 0.02=15; 0.04=0", seed % 2 ? 1 : 0.15, parts, 0)};
         const dls_services all = {.service = two, .n = 2, .lend = true};
         const dls_failure_params fail = {.gpu_mtbf_s = 500, .shape = 1, .repair_s = 20};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(4, 3, 0), part_trace(jobs, 40), sched->name, "first-fit");
         s.cluster.gpu_parts = parts;
         s.p.services = &all;
@@ -275,15 +273,13 @@ TEST(test_random)
         s.p.seed = seed;
         s.p.restore_us = S(3);
         s.p.until_us = 20 * HOUR;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         const dls_service_sums *sums = &rec->services;
         assert_true(sums->used_us + sums->lent_us <= sums->own_gpus * sums->span_us);
         assert_true(sums->least_kept_us <= sums->span_us && sums->kept_us <= 2 * sums->span_us);
         shrinks += sums->shrinks;
         preemptions += sums->preemptions;
         lent_us += sums->lent_us;
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     assert_true(shrinks > 20 && preemptions > 50 && lent_us > 0);
 }

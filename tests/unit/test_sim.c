@@ -41,12 +41,12 @@ TEST(test_quotas)
     static const int quota[3] = {6, 3, 3}; /* the rest share what a and b leave */
     int reached[3] = {0};
     for (uint64_t seed = 0; seed < 35; seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(3, 4, 0), random_trace(seed, 60, 7, 6, vc_names, NULL),
                    scheds[seed % 7], "first-fit");
         s.cluster.vcs = vcs;
         s.cluster.n_vcs = 2;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         const dls_trace_columns *col = dls_trace_cols(s.trace);
         for (size_t j = 0; j < rec->n_jobs; j++) {
             const char *name = dls_trace_vc(s.trace, col->vc[j]);
@@ -59,8 +59,6 @@ TEST(test_quotas)
             assert_true(peak <= quota[k]);
             reached[k] += peak == quota[k];
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     assert_true(reached[0] > 20 && reached[1] > 20 && reached[2] > 20);
 }
@@ -71,7 +69,7 @@ TEST(test_types)
     static const char *const places[] = {"consolidated", "yarn", "spread", "crandom", "count"};
     int on_type[2] = {0};
     for (uint64_t seed = 0; seed < 300; seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, two_types(2, 2, 4, 2), random_trace(seed, 40, 8, 8, NULL, types), "fifo",
                    "count");
         const dls_sched_ops *const *all = dls_scheds();
@@ -81,7 +79,7 @@ TEST(test_types)
         }
         const dls_sched_ops *sched = all[seed % n];
         setup_policy(&s, sched->share ? "srsf" : sched->name, places[seed % 5]);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         const dls_trace_columns *col = dls_trace_cols(s.trace);
         for (size_t j = 0; j < rec->n_jobs; j++) {
             const bool none = strcmp(dls_trace_gpu_types(s.trace, col->gpu_types[j]), "K80") == 0;
@@ -100,8 +98,6 @@ TEST(test_types)
                 assert_int_equal(rec->allocs.node[k] >= 2, type);
             }
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     assert_true(on_type[0] > 100 && on_type[1] > 100);
 }
@@ -116,13 +112,11 @@ TEST(test_refused_type)
         {.submit_s = 10, .duration_s = 20, .gpus = 2, .types = "V100|P100"},
     };
     for (size_t k = 0; k < sizeof scheds / sizeof *scheds; k++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, two_types(2, 1, 4, 1), case_trace(jobs, 3), scheds[k], "yarn");
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         CHECK_S(rec->start_us[2], 10);
         CHECK_S(rec->end_us[2], 30);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -152,11 +146,11 @@ TEST(test_infeasible)
     static const char *const scheds[] = {"fifo", "fjf", "srtf", "easy", "multi-dlas-gpu"};
     for (size_t k = 0; k < sizeof scheds / sizeof *scheds; k++) {
         told t = {0};
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(2, 4, 1), case_trace(jobs, 5), scheds[k], "yarn");
         s.p.infeasible = on_infeasible;
         s.p.user = &t;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(rec->complete);
         assert_int_equal(t.calls, 1);
         assert_int_equal(t.n, 3);
@@ -172,8 +166,6 @@ TEST(test_infeasible)
             CHECK_S(rec->start_us[3], 2);
             CHECK_S(rec->end_us_of_run, 7);
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -181,14 +173,12 @@ TEST(test_nothing_to_do)
 {
     static const case_job huge[] = {{.duration_s = 5, .gpus = 100}};
     for (const dls_sched_ops *const *sched = dls_scheds(); *sched; sched++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(1, 4, 0), case_trace(huge, 1), (*sched)->name, "count");
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(rec->complete);
         assert_int_equal(rec->state[0], DLS_JOB_INFEASIBLE);
         assert_int_equal(rec->allocs.n, 0);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -202,17 +192,15 @@ TEST(test_zero_duration)
         {.submit_s = 50, .duration_s = 0, .gpus = 1},
     };
     static const double start[] = {0, 0, 10, 10, 50};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 5), "fifo", "consolidated");
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < 5; j++) {
         CHECK_S(rec->start_us[j], start[j]);
         CHECK_S(rec->end_us[j], start[j] + jobs[j].duration_s);
         CHECK_S(rec->pending_us[j], start[j] - jobs[j].submit_s);
         assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
     }
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- preemption and restoring ---------------------------------------------------------------- */
@@ -239,10 +227,10 @@ TEST(test_restore)
         {.submit_s = 20, .duration_s = 10, .gpus = 1},
         {.submit_s = 32, .duration_s = 3, .gpus = 1},
     };
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 3), "srtf", "consolidated");
     s.p.restore_us = S(5);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->end_us[0], 120);
     CHECK_S(rec->executed_us[0], 100);
     CHECK_S(rec->overhead_us[0], 7);
@@ -258,8 +246,6 @@ TEST(test_restore)
     check_row(rec, 0, 2, 35, 40, true);
     check_row(rec, 0, 3, 40, 120, false);
     assert_int_equal(rec->flips, 5 + 2);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- refusals under preemption --------------------------------------------------------------- */
@@ -274,18 +260,16 @@ TEST(test_refused_alone)
         {.submit_s = 12, .duration_s = 20, .gpus = 1},
     };
     static const double end[] = {100, 90, 100, 32};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(2, 4, 1), case_trace(jobs, 4), "srtf", "yarn");
     s.p.restore_us = S(5);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < 4; j++) {
         CHECK_S(rec->end_us[j], end[j]);
         assert_int_equal(rec->preempts[j], 0);
     }
     CHECK_S(rec->start_us[3], 12);
     assert_true(rec->refusals >= 1);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Making room by number takes the two longest jobs, which lie on different nodes; the gang is
@@ -303,10 +287,10 @@ TEST(test_refused_after_dropping)
         {.submit_s = 10, .duration_s = 10, .gpus = 4},
     };
     static const double end[] = {207, 101, 192, 103, 104, 105, 111};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(3, 4, 1), case_trace(jobs, 7), "srtf", "yarn");
     s.p.restore_us = S(5);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < 7; j++) {
         assert_int_equal(rec->preempts[j], j == 0);
         CHECK_S(rec->overhead_us[j], j == 0 ? 5 : 0);
@@ -316,8 +300,6 @@ TEST(test_refused_after_dropping)
     CHECK_S(rec->start_us[6], 101);
     assert_true(rec->refusals >= 1);
     assert_int_equal(rec->flips, 7 + 2);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- stopping early -------------------------------------------------------------------------- */
@@ -336,10 +318,10 @@ TEST(test_stopping)
         {.submit_s = 3, .duration_s = 30, .gpus = 2},
         {.submit_s = 60, .duration_s = 1, .gpus = 1},
     };
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 4), "fifo", "consolidated");
     s.p.until_us = S(50);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_false(rec->complete);
     CHECK_S(rec->end_us_of_run, 50);
     assert_int_equal(rec->state[0], DLS_JOB_FINISHED);
@@ -382,6 +364,4 @@ TEST(test_stopping)
     assert_int_equal(polls, 1);
     assert_int_equal(rec->state[0], DLS_JOB_RUNNING);
     CHECK_S(rec->end_us_of_run, 1);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }

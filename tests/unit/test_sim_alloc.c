@@ -45,7 +45,7 @@ static dls_status metered(sim_setup *s, meter *m, int64_t fails_at, dls_record *
 static void fail_each(sim_setup *s, int64_t step)
 {
     meter m;
-    dls_record *rec;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     assert_int_equal(metered(s, &m, -1, &rec), DLS_OK);
     const int64_t all = m.asked;
     const uint64_t digest = dls_record_digest(rec);
@@ -60,7 +60,6 @@ static void fail_each(sim_setup *s, int64_t step)
     }
     assert_int_equal(metered(s, &m, all, &rec), DLS_OK);
     assert_true(dls_record_digest(rec) == digest);
-    dls_record_destroy(rec);
 }
 
 TEST(test_every_allocation)
@@ -73,14 +72,13 @@ TEST(test_every_allocation)
     for (const dls_sched_ops *const *sched = dls_scheds(); *sched; sched++) {
         const size_t k = (size_t)(sched - dls_scheds());
         const bool shares = (*sched)->share != NULL;
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, shares ? case_cluster(4, 4, 2) : two_types(3, 2, 4, 2),
                    random_trace(k, 24, 8, 6, names, NULL), (*sched)->name, places[k % 7]);
         s.cluster.vcs = vcs;
         s.cluster.n_vcs = shares ? 0 : 2;
         s.p.restore_us = S(2);
         fail_each(&s, 1);
-        setup_fini(&s);
     }
 }
 
@@ -88,12 +86,11 @@ TEST(test_larger)
 {
     static const char *const scheds[] = {"srtf", "dlas-gpu", "gandiva", "easy"};
     for (size_t k = 0; k < 4; k++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(8, 8, 4), random_trace(k, 1500, 16, 6, NULL, NULL), scheds[k],
                    "random");
         s.p.audit = false;
         fail_each(&s, 7);
-        setup_fini(&s);
     }
 }
 
@@ -114,7 +111,7 @@ TEST(test_loop)
         for (int record = 0; record < 2; record++) {
             meter m;
             dls_record *rec;
-            sim_setup s;
+            DLS_OWN(setup_fini) sim_setup s = {0};
             setup_init(&s, case_cluster(7, 8, 4), random_trace(k, 20000, 16, 5, NULL, NULL),
                        scheds[k], "consolidated");
             if (strcmp(scheds[k], "dlas-gpu") == 0) {
@@ -137,7 +134,6 @@ TEST(test_loop)
             assert_true(rec->events >= 39000 && rec->peak_pending > 100);
             assert_true(rec->flips > rec->n_jobs + (preempts ? 4000 : 0) - 1);
             dls_record_destroy(rec);
-            setup_fini(&s);
         }
     }
 }
@@ -171,7 +167,7 @@ TEST(test_world)
 {
     static const dls_failure_params fail_often = {
         .node_mtbf_s = 60, .gpu_mtbf_s = 200, .shape = 1, .repair_s = 5};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(4, 4, 2), random_trace(3, 30, 4, 4, NULL, NULL), "srtf", "first-fit");
     plain = s.p.placement;
     const dls_placement_ops ops = {.abi = DLS_POLICY_ABI,
@@ -190,5 +186,4 @@ TEST(test_world)
     s.p.checkpoint_period_us = S(5);
     s.p.checkpoint_us = S(1);
     fail_each(&s, 1);
-    setup_fini(&s);
 }

@@ -20,9 +20,9 @@ static const step grow_and_shrink[] = {
  * s. */
 TEST(test_resize)
 {
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     RUN(&s, case_cluster(1, 4, 0), two, grow_and_shrink);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_true(rec->complete);
     assert_int_equal(rec->end_us[0], S(70));
     assert_int_equal(rec->end_us[1], S(60));
@@ -35,8 +35,6 @@ TEST(test_resize)
     assert_int_equal(rec->end_us[0], S(77.5));
     assert_int_equal(rec->end_us[1], S(60));
     assert_int_equal(rec->overhead_us[0], S(10));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 static int64_t restore_two(void *user, int32_t job, const dls_shape *shape)
@@ -46,14 +44,12 @@ static int64_t restore_two(void *user, int32_t job, const dls_shape *shape)
 
 TEST(test_restore_by_job)
 {
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     RUN(&s, case_cluster(1, 4, 0), two, grow_and_shrink);
     elastic.restore_us = restore_two;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->overhead_us[0], S(2 + 4));
     assert_int_equal(rec->end_us[0], S(60 + 4 + 11)); /* 22 s left at 60 s */
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Twice the batch at half the speed from 10 s on; the same again costs nothing. */
@@ -64,13 +60,11 @@ TEST(test_batch)
                                  {10, GIVE, 0, 0, {.type = -1, .batch = 64}},
                                  {20, GIVE, 0, 0, {.type = -1, .batch = 64}},
                                  {30, GIVE, 0, 0, {.type = -1}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     RUN(&s, case_cluster(1, 4, 0), jobs, steps);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[0], S(90));
     assert_int_equal(rec->resumes[0], 2);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -83,9 +77,9 @@ TEST(test_types_and_nodes)
         {0, GIVE, 0, 0, {.type = 1, .gpus = 2}},
         {0, GIVE, 1, 0, {.type = 1, .nodes = on_two, .n_nodes = 2, .gpus = 3}},
         {10, GIVE, 0, 0, {.type = 0, .gpus = 2}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     RUN(&s, two_types(2, 2, 4, 0), jobs, steps);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[0], S(30));
     assert_int_equal(rec->end_us[1], S(30));
     int32_t seen = 0;
@@ -99,8 +93,6 @@ TEST(test_types_and_nodes)
         }
     }
     assert_int_equal(seen, 1 << 2 | 1 << 3);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- sharing --------------------------------------------------------------------------------- */
@@ -114,9 +106,9 @@ TEST(test_join)
                                     {0, 5, 2, NULL, NULL}};
     static const step steps[] = {
         {0, START, 0, 0, {0}}, {0, JOIN, 2, 0, {0}}, {0, JOIN, 1, 0, {0}}, {35, START, 3, 0, {0}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     RUN(&s, case_cluster(1, 4, 0), jobs, steps);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[0], S(10));
     assert_int_equal(rec->end_us[1], S(40));
     assert_int_equal(rec->end_us[2], S(30));
@@ -124,8 +116,6 @@ TEST(test_join)
     assert_int_equal(rec->guest_starts, 2);
     assert_int_equal(rec->guest_us[2], S(10));
     assert_int_equal(rec->guest_us[1], S(30)); /* of job 2 from 10 s on */
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* A host that is preempted takes its guests with it; a guest that is preempted leaves the others.
@@ -138,15 +128,13 @@ TEST(test_join_preempted)
                                  {0, JOIN, 2, 0, {0}},  {10, TAKE, 1, 0, {0}},
                                  {20, TAKE, 0, 0, {0}}, {30, START, 0, 0, {0}},
                                  {30, JOIN, 1, 0, {0}}, {30, START, 2, 0, {0}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     RUN(&s, case_cluster(1, 4, 0), jobs, steps);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[0], S(50));
     assert_int_equal(rec->end_us[1], S(60));
     assert_int_equal(rec->end_us[2], S(50));
     assert_int_equal(rec->preempts[2], 1);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- turned away ----------------------------------------------------------------------------- */
@@ -161,18 +149,16 @@ TEST(test_admit_and_decline)
     static const case_job jobs[] = {
         {0, 60, 2, NULL, NULL}, {0, 40, 2, NULL, NULL}, {5, 40, 2, NULL, NULL}};
     static const step steps[] = {{0, START, 1, 0, {0}}, {5, DECLINE, 2, 0, {0}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_sched_ops ops = scripted;
     RUN(&s, case_cluster(1, 4, 0), jobs, steps);
     ops.admit = admit_short;
     s.p.sched = &ops;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_true(rec->complete);
     assert_int_equal(rec->state[0], DLS_JOB_DECLINED);
     assert_int_equal(rec->state[1], DLS_JOB_FINISHED);
     assert_int_equal(rec->state[2], DLS_JOB_DECLINED);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- what is seen ---------------------------------------------------------------------------- */
@@ -189,7 +175,7 @@ static void take_note(void *state, const dls_view *view, const dls_observation *
 
 TEST(test_seen)
 {
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_sched_ops ops = scripted;
     RUN(&s, case_cluster(1, 4, 0), two, grow_and_shrink);
     ops.seen = take_note;
@@ -209,7 +195,6 @@ TEST(test_seen)
         assert_true(isnan(seen[i].iteration_s));
     }
     assert_int_equal(service_at_end, S(20 * 4 + 40 * 2 + 10 * 4));
-    setup_fini(&s);
 }
 
 /* ---- illegal actions ------------------------------------------------------------------------- */

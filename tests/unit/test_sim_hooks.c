@@ -104,18 +104,16 @@ TEST(test_retry)
     const case_job jobs[] = {{1, 5, 4, NULL, NULL}, {2, 5, 4, NULL, NULL}};
     static const char *const scheds[] = {"fifo", "fjf", "dlas-gpu", "srtf"};
     for (int i = 0; i < 4; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_placement_ops ops;
         setup_probe(&s, case_cluster(2, 4, 0), jobs, 2, scheds[i], &ops);
         now.not_before_us[0] = S(7);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_int_equal(rec->start_us[0], S(7));
         assert_int_equal(rec->end_us[0], S(12));
         assert_int_equal(rec->start_us[1], S(7)); /* of the same class: left alone as long */
         assert_int_equal(now.started[0], 1);
         assert_int_equal(now.stopped[1], 1);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -127,13 +125,13 @@ TEST(test_by_job)
     }
     static const char *const scheds[] = {"fifo", "fjf", "dlas-gpu", "srtf"};
     for (int i = 0; i < 4; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_placement_ops ops;
         setup_probe(&s, case_cluster(1, 4, 0), jobs, 8, scheds[i], &ops);
         ops.by_job = true;
         now.not_before_us[0] = S(30);
         now.not_before_us[2] = S(8);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         if (i == 0) { /* strict: nobody passes the first */
             assert_int_equal(rec->start_us[0], S(30));
             assert_int_equal(rec->start_us[1], S(30));
@@ -147,8 +145,6 @@ TEST(test_by_job)
             assert_int_equal(rec->start_us[7], S(16));
             assert_int_equal(rec->start_us[0], S(30));
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -161,13 +157,13 @@ TEST(test_cost)
                              {3, 10, 2, NULL, NULL}};
     static const char *const scheds[] = {"fjf", "dlas-gpu", "fifo", "easy"};
     for (int i = 0; i < 4; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_placement_ops ops;
         setup_probe(&s, two_types(1, 1, 4, 0), jobs, 4, scheds[i], &ops);
         ops.cost = cost;
         const double table[4][2] = {{2, 1}, {3, 1}, {9, 9}, {1, never}};
         memcpy(now.cost, table, sizeof table);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(now.costs > 0);
         const int type[4] = {1, 1, 1, 0};
         for (size_t r = 0; r < rec->allocs.n; r++) {
@@ -176,8 +172,6 @@ TEST(test_cost)
         assert_int_equal(rec->start_us[1], S(1));
         assert_int_equal(rec->start_us[2], S(10)); /* its only type is taken */
         assert_int_equal(rec->start_us[3], i == 2 ? S(10) : S(3));
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -185,15 +179,13 @@ TEST(test_cost_wait)
 {
     /* The dear type is free, but the job would rather wait for the other. */
     const case_job jobs[] = {{0, 10, 4, NULL, "V100"}, {1, 10, 4, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_placement_ops ops;
     setup_probe(&s, two_types(1, 1, 4, 0), jobs, 2, "fjf", &ops);
     ops.cost = cost;
     now.cost[1][1] = (double)INFINITY;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->start_us[1], S(10));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Too dear until a time that is named: asked again then. */
@@ -204,7 +196,7 @@ TEST(test_cost_retry)
     static const char *const last_asked[] = {"job 0: ", "job 1: ", "job 1: ",
                                              "job 1: ", "job 1: ", "job 1: "};
     for (int i = 0; i < 6; i++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_placement_ops ops;
         dls_record *rec;
         setup_probe(&s, two_types(2, 2, 4, 0), jobs, 2, scheds[i], &ops);
@@ -220,7 +212,6 @@ TEST(test_cost_retry)
         memset(now.stopped, 0, sizeof now.stopped);
         MUST_FAIL(DLS_EPOLICY, "not in the future (at 1.000000 s)", dls_sim_run(&s.p, &rec, &e));
         MUST_FAIL(DLS_EPOLICY, last_asked[i], dls_sim_run(&s.p, &rec, &e));
-        setup_fini(&s);
     }
 }
 
@@ -228,26 +219,24 @@ TEST(test_cost_retry)
 TEST(test_refused_for_nothing)
 {
     const case_job jobs[] = {{0, 100, 4, NULL, NULL}, {2, 10, 4, NULL, "V100"}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_placement_ops ops;
     setup_probe(&s, two_types(1, 1, 4, 0), jobs, 2, "srtf", &ops);
     now.not_before_us[1] = S(30);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->allocs.job[0], 0);
     assert_int_equal(rec->allocs.node[0], 0);
     assert_int_equal(rec->allocs.end_us[0], S(30));
     assert_int_equal(rec->start_us[1], S(30));
     assert_int_equal(rec->preempts[0], 1);
     assert_int_equal(rec->end_us[0], S(100));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 TEST(test_told)
 {
     /* Preemption and restoring; every start is told of once, and so is all the work. */
     for (uint64_t seed = 0; seed < 40; seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_placement_ops ops = probe_ops;
         memset(&now, 0, sizeof now);
         setup_init(&s, case_cluster(2, 4, 0), random_trace(seed, 8, 5, 4, NULL, NULL), "srtf",
@@ -257,15 +246,13 @@ TEST(test_told)
         fake_world world;
         const dls_pace pace = fake_pace(&world, s.trace);
         s.p.pace = seed % 2 ? &pace : NULL;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (int j = 0; j < 8; j++) {
             assert_int_equal(now.started[j], rec->resumes[j]);
             assert_int_equal(now.stopped[j], rec->resumes[j]);
             const int64_t lost = now.worked_us[j] - dls_trace_cols(s.trace)->duration_us[j];
             assert_true(lost >= 0 && lost <= rec->resumes[j]); /* rounded up each time */
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -279,7 +266,7 @@ static void set_shift(void *user, int32_t job, double shift_s)
 TEST(test_shift)
 {
     const case_job jobs[] = {{0, 5, 2, NULL, NULL}, {1, 5, 2, NULL, NULL}, {2, 5, 4, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_placement_ops ops;
     fake_world world;
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 3, "fifo", &ops);
@@ -288,10 +275,8 @@ TEST(test_shift)
     dls_pace pace = fake_pace(&world, s.trace);
     pace.set_shift = set_shift;
     s.p.pace = &pace;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(now.shifts, 2); /* not of the one whose grant asked for none */
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- predictions ---------------------------------------------------------------------------- */
@@ -342,13 +327,13 @@ TEST(test_advice)
 {
     const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {0, 20, 3, NULL, NULL}, {1, 5, 8, NULL, NULL},
                              {2, 5, 4, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_placement_ops ops;
     fake_predictions predictions = {0};
     const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL, NULL};
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 4, "srtf", &ops);
     s.p.predictions = &table;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(predictions.batches, 2); /* two jobs at 0, none for the one that never fits, one at 2 */
     assert_int_equal(predictions.prepared, 1 + 2 + 8);
     assert_true(now.knows && now.candidates == 2);
@@ -370,8 +355,6 @@ TEST(test_advice)
     s.p.estimates_predicted = true;
     rec = case_run(&s.p);
     assert_int_equal(predictions.batches, 1);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Who is to be done first, by run times that are predicted, not by those that are true. */
@@ -397,7 +380,7 @@ TEST(test_predicted)
     for (size_t k = 0; k < 2 * sizeof cases / sizeof cases[0]; k++) {
         const bool predicted = k % 2;
         const int *end_s = predicted ? cases[k / 2].end_s : cases[k / 2].true_end_s;
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_placement_ops ops;
         fake_predictions predictions = {0};
         const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL, NULL};
@@ -408,19 +391,17 @@ TEST(test_predicted)
         s.p.predictions = &table;
         s.p.estimates_predicted = predicted;
         s.p.audit = true;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         for (int j = 0; j < 5; j++) {
             assert_int_equal(rec->end_us[j], S(end_s[j]));
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
 TEST(test_errors)
 {
     const case_job jobs[] = {{1, 5, 4, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_placement_ops ops;
     dls_record *rec = NULL;
     dls_error err;
@@ -436,5 +417,4 @@ TEST(test_errors)
     s.p.estimates_predicted = true;
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_null(rec);
-    setup_fini(&s);
 }

@@ -17,10 +17,10 @@ TEST(test_demotion_on_time)
 {
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 4},
                                     {.submit_s = 1, .duration_s = 1, .gpus = 4}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 2), "dlas-gpu", "consolidated");
     setup_limits(&s, 1, (double[]){10});
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[1], 2.5);
     CHECK_S(rec->end_us[1], 3.5);
     CHECK_S(rec->end_us[0], 101);
@@ -30,8 +30,6 @@ TEST(test_demotion_on_time)
     setup_limits(&s, 1, (double[]){10.000001});
     rec = case_run(&s.p);
     assert_int_equal(rec->start_us[1], 2500001);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Demoted at 10 after 10 s of service, job 0 waits behind newcomers until 10 + 2 x 10; then it
@@ -43,11 +41,11 @@ TEST(test_starvation)
                                     {.submit_s = 15, .duration_s = 10, .gpus = 1},
                                     {.submit_s = 25, .duration_s = 10, .gpus = 1},
                                     {.submit_s = 35, .duration_s = 10, .gpus = 1}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 5), "dlas-gpu", "consolidated");
     setup_limits(&s, 1, (double[]){10});
     setup_option(&s, "promote_knob")->f = 2;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[3], 30);
     CHECK_S(rec->start_us[4], 50);
     CHECK_S(rec->end_us[0], 140);
@@ -60,8 +58,6 @@ TEST(test_starvation)
     CHECK_S(rec->end_us[0], 140);
     assert_int_equal(rec->promotes[0], 0);
     assert_int_equal(rec->preempts[0], 1);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- disciplines and estimates --------------------------------------------------------------- */
@@ -71,9 +67,9 @@ TEST(test_discipline)
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 3},
                                     {.submit_s = 1, .duration_s = 10, .gpus = 2},
                                     {.submit_s = 2, .duration_s = 50, .gpus = 1}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 3), "sjf-duration", "consolidated");
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[2], 2);
     CHECK_S(rec->start_us[1], 100);
     dls_record_destroy(rec);
@@ -87,8 +83,6 @@ TEST(test_discipline)
     CHECK_S(rec->start_us[1], 1);
     CHECK_S(rec->start_us[2], 2);
     CHECK_S(rec->end_us[0], 110); /* 1 s, then from 11 on */
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Job 1 must wait for job 0. Job 2 may go first if it is thought to end before job 0 does. */
@@ -122,14 +116,12 @@ static dls_trace *easy_trace(int64_t estimate_s, int64_t limit_s)
 
 static void check_easy(int64_t estimate_s, int64_t limit_s, bool exact, double start_s)
 {
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), easy_trace(estimate_s, limit_s), "easy", "consolidated");
     s.p.estimates_exact = exact;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[1], 100);
     CHECK_S(rec->start_us[2], start_s);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 TEST(test_estimates)
@@ -151,15 +143,13 @@ TEST(test_spare)
                                     {.submit_s = 1, .duration_s = 10, .gpus = 7},
                                     {.submit_s = 2, .duration_s = 500, .gpus = 1},
                                     {.submit_s = 2, .duration_s = 500, .gpus = 1}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 4), "easy", "consolidated");
     s.p.estimates_exact = true;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[1], 100);
     CHECK_S(rec->start_us[2], 2);
     CHECK_S(rec->start_us[3], 110);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* One idle GPU and those of three jobs behind it make room for job 3. */
@@ -169,14 +159,12 @@ TEST(test_room_of_several)
                                     {.duration_s = 90, .gpus = 1},
                                     {.duration_s = 80, .gpus = 1},
                                     {.submit_s = 1, .duration_s = 10, .gpus = 4}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 4), "srtf", "consolidated");
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[3], 1);
     CHECK_S(rec->end_us[0], 110);
     assert_int_equal(rec->preempts[0] + rec->preempts[1] + rec->preempts[2], 3);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Type a has nodes of 4: job 0 holds 2 of one, job 1 3 of the other, job 2 the first node's rest.
@@ -188,7 +176,7 @@ TEST(test_refused_makes_nobody_move)
                                     {.duration_s = 20, .gpus = 3, .types = "a"},
                                     {.duration_s = 1000, .gpus = 2},
                                     {.submit_s = 1, .duration_s = 30, .gpus = 3, .types = "a"}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     dls_cluster_spec cluster = case_cluster(2, 4, 0);
     cluster.groups = realloc(cluster.groups, 2 * sizeof *cluster.groups);
     cluster.groups[1] = cluster.groups[0];
@@ -200,13 +188,11 @@ TEST(test_refused_makes_nobody_move)
     snprintf(cluster.types[0].name, sizeof cluster.types[0].name, "a");
     snprintf(cluster.types[1].name, sizeof cluster.types[1].name, "b");
     setup_init(&s, cluster, case_trace(jobs, 4), "srtf", "yarn");
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[2], 0);
     CHECK_S(rec->end_us[2], 1000);
     assert_int_equal(rec->preempts[2], 0);
     CHECK_S(rec->start_us[3], 20);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* ---- gandiva --------------------------------------------------------------------------------- */
@@ -214,10 +200,10 @@ TEST(test_refused_makes_nobody_move)
 TEST(test_turns)
 {
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 1}, {.duration_s = 100, .gpus = 1}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 2), "gandiva", "consolidated");
     setup_option(&s, "slice")->f = 10;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[1], 10);
     CHECK_S(rec->end_us[0], 190);
     CHECK_S(rec->end_us[1], 200);
@@ -231,8 +217,6 @@ TEST(test_turns)
     assert_int_equal(rec->preempts[0] + rec->preempts[1], 18);
     CHECK_S(rec->end_us[1], 200 + 18 * 15);
     CHECK_S(rec->overhead_us[0] + rec->overhead_us[1], 18 * 15);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Alone, a job is never interrupted; when others come late, its turn is long over. */
@@ -240,17 +224,15 @@ TEST(test_turns_only_when_others_wait)
 {
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 2},
                                     {.submit_s = 55, .duration_s = 20, .gpus = 2}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 2, 0), case_trace(jobs, 2), "gandiva", "consolidated");
     setup_option(&s, "slice")->f = 10;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[1], 55);
     CHECK_S(rec->end_us[1], 85); /* 55-65, 75-85 */
     CHECK_S(rec->end_us[0], 120);
     assert_int_equal(rec->preempts[0], 2);
     assert_true(rec->passes < 10);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Equal jobs that all wait for each other get equal service, within a slice. */
@@ -260,21 +242,19 @@ TEST(test_turns_are_fair)
     for (int j = 0; j < 12; j++) {
         jobs[j] = (case_job){.duration_s = 1000, .gpus = 1};
     }
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 12), "gandiva", "consolidated");
     setup_option(&s, "slice")->f = 10;
     for (int t = 1; t < 60; t += 7) {
         s.p.until_us = S(10.0 * t + 3);
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         int64_t least = INT64_MAX, most = 0;
         for (int j = 0; j < 12; j++) {
             least = rec->executed_us[j] < least ? rec->executed_us[j] : least;
             most = rec->executed_us[j] > most ? rec->executed_us[j] : most;
         }
         assert_true(most - least <= S(10));
-        dls_record_destroy(rec);
     }
-    setup_fini(&s);
 }
 
 /* ---- multi-dlas-gpu -------------------------------------------------------------------------- */
@@ -287,11 +267,11 @@ TEST(test_shares)
     for (int j = 0; j < 12; j++) {
         jobs[j] = (case_job){.duration_s = j < 8 ? 50 : 1000, .gpus = j < 8 ? 1 : 2};
     }
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 12), "multi-dlas-gpu", "consolidated");
     setup_option(&s, "period")->f = 200;
     setup_limits(&s, 1, (double[]){1e6});
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < 8; j++) {
         CHECK_S(rec->start_us[j], j < 4 ? 0 : 50);
     }
@@ -300,27 +280,23 @@ TEST(test_shares)
     CHECK_S(rec->start_us[10], 200);
     CHECK_S(rec->start_us[11], 200);
     assert_true(rec->complete);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Nothing is stranded, even where refusals of the placement cut across the shares. */
 TEST(test_shares_random)
 {
     for (uint64_t seed = 0; seed < 60; seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(4, 4, 2), random_trace(seed, 50, 8, 8, NULL, NULL),
                    "multi-dlas-gpu", seed % 2 ? "yarn" : "consolidated");
         setup_option(&s, "period")->f = 30;
         setup_limits(&s, 1, (double[]){40});
         s.p.restore_us = seed % 3 ? S(2) : 0;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(rec->complete);
         for (size_t j = 0; j < rec->n_jobs; j++) {
             assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
         }
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -383,14 +359,12 @@ TEST(test_one_alarm)
                                       .summary = "answers as the test says",
                                       .discipline = DLS_PREEMPT,
                                       .priority = converse};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 4), "fifo", "consolidated");
     s.p.sched = &ops;
     n_said = 0;
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(n_said, sizeof talk / sizeof talk[0]);
     CHECK_S(rec->end_us[0], 130);
     CHECK_S(rec->end_us[3], 250);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }

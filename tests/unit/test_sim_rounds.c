@@ -37,18 +37,16 @@ static const dls_sched_ops fjf_in_rounds = {.abi = DLS_POLICY_ABI,
 TEST(test_rounds_are_fjf)
 {
     for (uint64_t seed = 0; seed < 100; seed++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(4, 4, 2), random_trace(seed, 60, 8, 20, NULL, NULL), "fjf",
                    "count");
         dls_record *order = case_run(&s.p);
         s.p.sched = &fjf_in_rounds;
         round_timing =
             (dls_round_timing){.interval_us = S(1000), .on_arrival = true, .on_end = true};
-        dls_record *rounds = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rounds = case_run(&s.p);
         assert_int_equal(dls_record_digest(order), dls_record_digest(rounds));
         dls_record_destroy(order);
-        dls_record_destroy(rounds);
-        setup_fini(&s);
     }
 }
 
@@ -59,11 +57,11 @@ TEST(test_round_grid)
                                     {4, 5, 4, NULL, NULL},
                                     {100, 1, 1, NULL, NULL},
                                     {104, 1, 1, NULL, NULL}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 4), "fifo", "consolidated");
     s.p.sched = &fjf_in_rounds;
     round_timing = (dls_round_timing){.interval_us = S(10)};
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_true(rec->complete);
     assert_int_equal(rec->start_us[0], S(3));
     assert_int_equal(rec->end_us[0], S(17)); /* its GPUs idle until the round */
@@ -75,8 +73,6 @@ TEST(test_round_grid)
     rec = case_run(&s.p);
     assert_int_equal(rec->start_us[1], S(17));
     assert_int_equal(rec->start_us[2], S(103));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* What a plan says for rounds 0, 1, 2, ... */
@@ -163,9 +159,9 @@ TEST(test_plan)
                                 {12, KEEP_ALL, 0, 0, {0}},
                                 {13, SET, 0, 0, {.type = -1, .gpus = 4}},
                                 {14, KEEP_ALL, 0, 0, {0}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     PLAN(&s, case_cluster(2, 4, 0), jobs, p);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_true(rec->complete);
     /* Job 0: 5 s of work by 10 s, then 15 a round from 10 to 60 s: 80; stopped; the rest from 130
      * s. */
@@ -177,8 +173,6 @@ TEST(test_plan)
     assert_int_equal(rec->end_us[2], S(60));
     assert_int_equal(rec->resumes[2], 1);
     assert_int_equal(rec->state[3], DLS_JOB_DECLINED);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 /* Guests stay, follow a host that moves, and part. */
@@ -201,16 +195,14 @@ TEST(test_plan_joins)
         {7, KEEP_ALL, 0, 0, {0}},
         {8, KEEP_ALL, 0, 0, {0}},
         {9, KEEP_ALL, 0, 0, {0}}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     PLAN(&s, case_cluster(2, 4, 0), jobs, p);
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[0], S(100));
     assert_int_equal(rec->resumes[0], 2);
     assert_int_equal(rec->end_us[1], S(35));
     assert_int_equal(rec->resumes[1], 3);
     assert_int_equal(rec->guest_us[1], S(30));
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 TEST(test_illegal_plans)

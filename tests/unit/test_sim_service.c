@@ -31,18 +31,16 @@ static void check_second_start(const char *sched, const char *samples, double du
     const case_job jobs[] = {{.duration_s = duration_s, .gpus = 1},
                              {.submit_s = 50, .duration_s = 5, .gpus = 1},
                              {.submit_s = 90, .duration_s = 5, .gpus = 1}};
-    sim_setup s;
+    DLS_OWN(setup_fini) sim_setup s = {0};
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 3), sched, "consolidated");
     write_samples(samples);
     setup_option(&s, "samples")->s = sample_path;
     if (strcmp(sched, "gittins") == 0) {
         setup_limits(&s, 1, (double[]){80});
     }
-    dls_record *rec = case_run(&s.p);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     CHECK_S(rec->start_us[1], start_s);
     assert_int_equal(rec->preempts[0] > 0, start_s < duration_s);
-    dls_record_destroy(rec);
-    setup_fini(&s);
 }
 
 TEST(test_distribution)
@@ -72,7 +70,7 @@ TEST(test_bad_samples)
     static const case_job jobs[] = {{.duration_s = 10, .gpus = 1}};
     static const char *const scheds[] = {"gittins", "shortest-expected"};
     for (size_t k = 0; k < 2; k++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_record *rec = NULL;
         dls_error err;
         char where[96];
@@ -88,7 +86,6 @@ TEST(test_bad_samples)
         setup_option(&s, "samples")->s = "/nonexistent/samples";
         assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EINPUT);
         assert_string_equal(err.where, "/nonexistent/samples");
-        setup_fini(&s);
     }
     unlink(sample_path);
 }
@@ -99,8 +96,8 @@ TEST(test_bad_thresholds)
     static const char *const scheds[] = {"dlas", "dlas-gpu", "gittins", "multi-dlas-gpu"};
     static const double bad[][2] = {{0, 10}, {10, 10}, {20, 10}, {1e-9, 5}};
     for (size_t k = 0; k < 4; k++) {
-        sim_setup s;
-        dls_record *rec = NULL;
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         dls_error err;
         setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 1), scheds[k], "consolidated");
         for (size_t i = 0; i < 4; i++) {
@@ -111,8 +108,6 @@ TEST(test_bad_thresholds)
         setup_limits(&s, 0, NULL); /* one queue for all */
         rec = case_run(&s.p);
         assert_true(rec->complete);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -122,8 +117,8 @@ TEST(test_service_too_large)
     static const case_job jobs[] = {{.submit_s = 5, .duration_s = 3e10, .gpus = 600}};
     static const char *const scheds[] = {"srsf", "shortest-expected"};
     for (size_t k = 0; k < 2; k++) {
-        sim_setup s;
-        dls_record *rec = NULL;
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         dls_error err;
         setup_init(&s, case_cluster(100, 8, 0), case_trace(jobs, 1), scheds[k], "consolidated");
         assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ERUN);
@@ -132,8 +127,6 @@ TEST(test_service_too_large)
         setup_policy(&s, "srtf", "consolidated");
         rec = case_run(&s.p);
         CHECK_S(rec->end_us[0], 3e10 + 5);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -175,7 +168,7 @@ TEST(test_slow_rate)
                                     {.submit_s = 10, .duration_s = 100, .gpus = 8}};
     static const char *const scheds[] = {"srsf", "shortest-expected", "srtf"};
     for (size_t k = 0; k < 6; k++) {
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         dls_record *rec = NULL;
         dls_error err;
         fake_world world = {0};
@@ -196,7 +189,6 @@ TEST(test_slow_rate)
             assert_int_equal(rec->preempts[0], k % 3 == 1 ? 0 : 1);
             dls_record_destroy(rec);
         }
-        setup_fini(&s);
     }
 }
 
@@ -216,8 +208,8 @@ TEST(test_keys_too_large)
         .abi = DLS_POLICY_ABI, .name = "high", .discipline = DLS_PREEMPT, .priority = high};
     static const int64_t keys[] = {INT64_MAX, INT64_MIN, INT64_MAX / 2, -INT64_MAX / 2};
     for (int k = 0; k < 12; k++) {
-        sim_setup s;
-        dls_record *rec = NULL;
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         dls_error err;
         setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 1), "fifo", "consolidated");
         high_key = keys[k % 4];
@@ -226,8 +218,6 @@ TEST(test_keys_too_large)
         const dls_status status = dls_sim_run(&s.p, &rec, &err);
         assert_int_equal(status, k >= 4 && k % 4 < 2 ? DLS_EPOLICY : DLS_OK);
         assert_true(status == DLS_OK || strcmp(err.where, "high") == 0);
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
 }
 
@@ -259,18 +249,16 @@ TEST(test_many_gang_sizes)
         if (sched->pass || sched->round || sched->discipline == DLS_EASY) {
             continue; /* walk, or look at all gangs that fit in the free GPUs */
         }
-        sim_setup s;
+        DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(140, 8, 0), case_trace(jobs, SIZES), sched->name, "first-fit");
         s.p.audit = s.p.want_allocs = s.p.want_series = false;
-        dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(rec->complete && rec->positions > 0);
         if (rec->positions > 12 * rec->events) {
             fail_msg("%s looks at %llu jobs in %llu events", sched->name,
                      (unsigned long long)rec->positions, (unsigned long long)rec->events);
         }
         most = rec->positions / rec->events > most ? rec->positions / rec->events : most;
-        dls_record_destroy(rec);
-        setup_fini(&s);
     }
     print_message("at most %llu jobs looked at in an event\n", (unsigned long long)most);
     free(jobs);

@@ -341,7 +341,7 @@ TEST(bad_rows_are_refused)
     tables t = load();
     snprintf(path, sizeof path, "rows-%ld.csv", (long)getpid());
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        dls_measured_kernels rows = {0};
+        DLS_OWN(dls_measured_kernels_fini) dls_measured_kernels rows = {0};
         snprintf(text, sizeof text, "gpu,op,b,m,n,k,latency_ms\n%s\n", cases[i].row);
         write_file(path, text);
         assert_int_equal(dls_measured_kernels_read(&rows, path, &t.hw, NULL, NULL), DLS_OK);
@@ -350,7 +350,6 @@ TEST(bad_rows_are_refused)
         if (!strstr(rows.bad.at[0].text, cases[i].says)) {
             fail_msg("%s: %s", cases[i].row, rows.bad.at[0].text);
         }
-        dls_measured_kernels_fini(&rows);
     }
     unlink(path);
     unload(&t);

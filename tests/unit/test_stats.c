@@ -56,8 +56,8 @@ TEST(by_hand)
         {100, 0, 64000, "b", DLS_OUTCOME_KILLED},
         {400, DLS_ABSENT, 2000, NULL, DLS_OUTCOME_UNKNOWN},
     };
-    dls_trace *trace = build(rows, 5);
-    dls_trace_stats s;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = build(rows, 5);
+    DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     assert_int_equal(dls_trace_stats_compute(trace, &s, NULL), DLS_OK);
     assert_int_equal(s.jobs, 5);
     assert_int_equal(s.zero_duration, 1);
@@ -98,15 +98,13 @@ TEST(by_hand)
     assert_int_equal(s.flags[1], 1); /* zero duration */
     assert_int_equal(s.flags[6], 1); /* fractional GPUs */
     assert_int_equal(s.flags[8], 1); /* no duration */
-    dls_trace_stats_fini(&s);
-    dls_trace_destroy(trace);
 }
 
 TEST(one_job)
 {
     static const row rows[] = {{5, 10, 3000, NULL, DLS_OUTCOME_UNKNOWN}};
-    dls_trace *trace = build(rows, 1);
-    dls_trace_stats s;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = build(rows, 1);
+    DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     assert_int_equal(dls_trace_stats_compute(trace, &s, NULL), DLS_OK);
     near(s.span_s, 0);
     assert_true(isnan(s.busy_gpus)); /* no span to average over */
@@ -116,19 +114,15 @@ TEST(one_job)
     assert_int_equal(s.gap_s.n, 0);
     assert_true(isnan(s.gap_s.q[3]));
     assert_int_equal(s.n_vcs, 0);
-    dls_trace_stats_fini(&s);
-    dls_trace_destroy(trace);
 }
 
 TEST(failed_allocations)
 {
     static const row rows[] = {{0, 1, 1000, "a", DLS_OUTCOME_UNKNOWN},
                                {1, 1, 2000, "b", DLS_OUTCOME_UNKNOWN}};
-    dls_trace *trace = build(rows, 2);
-    dls_trace_stats s;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = build(rows, 2);
+    DLS_OWN(dls_trace_stats_fini) dls_trace_stats s = {0};
     dls_error err;
     EACH_REFUSED_THEN(4, dls_trace_stats_compute(trace, &s, &err),
                       assert_non_null(strstr(err.msg, "memory")));
-    dls_trace_stats_fini(&s);
-    dls_trace_destroy(trace);
 }

@@ -135,9 +135,8 @@ TEST(full_disk)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (rlim_t mib = 1; mib <= 21; mib += 10) {
-        dls_record *streamed = grown(mib << 20);
+        DLS_HOLD(dls_record_destroy) dls_record *streamed = grown(mib << 20);
         assert_same(rec, streamed);
-        dls_record_destroy(streamed);
     }
 }
 
@@ -146,7 +145,7 @@ TEST(many_jobs)
 {
     signal(SIGXFSZ, SIG_IGN);
     for (int run = 0; run < 3; run++) {
-        dls_record *r;
+        DLS_HOLD(dls_record_destroy) dls_record *r = NULL;
         dls_error err = no_error;
         assert_int_equal(dls_record_create(DLS_ROWS_IN_MEMORY / 2 - (run == 1), &r, &err), DLS_OK);
         assert_int_equal(dls_record_stream(r, in_folder("r.h5"), &err), DLS_OK);
@@ -158,7 +157,6 @@ TEST(many_jobs)
         assert_int_equal(r->series.cap >= DLS_ROWS_IN_MEMORY, run == 0);
         assert_true(r->series.n == 1 && r->series.t_us[0] == 7 && r->series.busy_gpus[0] == 8);
         assert_int_equal(entries(), 0);
-        dls_record_destroy(r);
     }
 }
 
@@ -170,7 +168,7 @@ static int refuse(void *user, size_t bytes)
 /* No room on the disk, and none in memory. */
 TEST(no_room)
 {
-    dls_record *r;
+    DLS_HOLD(dls_record_destroy) dls_record *r = NULL;
     dls_error err = no_error;
     assert_int_equal(sample_record(trace, 1600, 0, &r, &err), DLS_OK); /* a capacity of 2^21 */
     assert_int_equal(dls_record_stream(r, in_folder("r.h5"), &err), DLS_OK);
@@ -179,7 +177,6 @@ TEST(no_room)
     assert_int_equal(sample_rows(r, dls_trace_cols(trace), PER_JOB, 0, &err), DLS_ENOMEM);
     dls_alloc_set_hook(NULL, NULL);
     limit_files(RLIM_INFINITY);
-    dls_record_destroy(r);
 }
 
 static int setup(void **state)

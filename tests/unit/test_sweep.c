@@ -166,14 +166,14 @@ static dls_sweep_plan *plan_of(const dls_registry *registry, dls_sweep **sweep,
 
 TEST_BETWEEN(points, make_folder, drop_folder)
 {
-    dls_registry *registry;
-    dls_sweep *sweep;
+    DLS_HOLD(dls_registry_destroy) dls_registry *registry = NULL;
+    DLS_HOLD(dls_sweep_destroy) dls_sweep *sweep = NULL;
     dls_status status;
     put("base.cfg", cluster_text);
     put("jobs.csv", jobs_text);
     put("sweep.cfg", sweep_text);
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
-    dls_sweep_plan *plan = plan_of(registry, &sweep, NULL, 0, &status);
+    DLS_HOLD(dls_sweep_plan_destroy) dls_sweep_plan *plan = plan_of(registry, &sweep, NULL, 0, &status);
     assert_int_equal(status, DLS_OK);
     assert_int_equal(plan->n_points, 12);
     assert_int_equal(plan->n_designs, 6);
@@ -195,17 +195,13 @@ TEST_BETWEEN(points, make_folder, drop_folder)
     assert_string_equal(dls_sweep_label(plan, 5, label, sizeof label),
                         "fifo/spread, restore_cost=15 s");
     /* Point 9: design 4 with the second seed. */
-    dls_config *config;
+    DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
     dls_problems problems = {0};
     assert_int_equal(dls_sweep_config(plan, 9, &problems, &config, NULL), DLS_OK);
     assert_string_equal(config->scheduler, "fifo");
     assert_string_equal(config->placement, "count");
     assert_int_equal(config->sim.restore_us, 45000000);
     assert_int_equal(config->sim.seed, 6);
-    dls_config_destroy(config);
-    dls_sweep_plan_destroy(plan);
-    dls_sweep_destroy(sweep);
-    dls_registry_destroy(registry);
 }
 
 /* The ids of all points, one behind the other. */
@@ -226,7 +222,7 @@ static char *ids(const dls_registry *registry, const dls_override *overrides, si
 
 TEST_BETWEEN(identities, make_folder, drop_folder)
 {
-    dls_registry *registry;
+    DLS_HOLD(dls_registry_destroy) dls_registry *registry = NULL;
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
     put("base.cfg", cluster_text);
     put("jobs.csv", jobs_text);
@@ -260,7 +256,6 @@ TEST_BETWEEN(identities, make_folder, drop_folder)
     }
     free(other);
     free(first);
-    dls_registry_destroy(registry);
 }
 
 TEST_BETWEEN(failed_allocations, make_folder, drop_folder)

@@ -93,10 +93,9 @@ TEST(marginals)
         const dls_synth_params params = params_of(profile->name, 40000);
         dls_synth_params wide = params;
         wide.cluster_gpus = 10000; /* no gang is cut */
-        dls_trace *trace = generate(&wide, NULL);
+        DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&wide, NULL);
         gpu_mix(profile, dls_trace_cols(trace));
         duration_quantiles(profile, dls_trace_cols(trace));
-        dls_trace_destroy(trace);
     }
 }
 
@@ -133,7 +132,7 @@ TEST(profiles_are_sound)
 TEST(conditionals)
 {
     dls_synth_params params = params_of("philly", 60000);
-    dls_trace *trace = generate(&params, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
     double jobs = 0, first = 0, longer = 0, completed = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -152,13 +151,12 @@ TEST(conditionals)
     assert_true(fabs(first / jobs - .571) < 4 * sqrt(.571 * .429 / (jobs / 50)));
     assert_true(fabs(completed / longer - .3081) < 4 * sqrt(.3081 * .6919 / longer));
     assert_int_equal(dls_trace_n_vcs(trace), 11);
-    dls_trace_destroy(trace);
 }
 
 TEST(tiresias_models)
 {
     dls_synth_params params = params_of("tiresias", 6000);
-    dls_trace *trace = generate(&params, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
     assert_int_equal(dls_trace_n_models(trace), 10);
     double count[10] = {0};
@@ -173,13 +171,12 @@ TEST(tiresias_models)
     for (int m = 0; m < 10; m++) {
         assert_true(fabs(count[m] - 600) < 4 * sqrt(600 * .9));
     }
-    dls_trace_destroy(trace);
 }
 
 TEST(pai_fractions)
 {
     dls_synth_params params = params_of("pai", 10000);
-    dls_trace *trace = generate(&params, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
     double mean = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -187,7 +184,6 @@ TEST(pai_fractions)
     }
     assert_true(fabs(mean - .683) < .02); /* the published mean request */
     assert_in_range(dls_trace_about(trace)->flag_count[6], 5400, 5460);
-    dls_trace_destroy(trace);
 }
 
 /* ---- arrivals -------------------------------------------------------------------------------- */
@@ -197,7 +193,7 @@ TEST(pai_fractions)
 TEST(philly_bursts)
 {
     dls_synth_params params = params_of("philly", 98044);
-    dls_trace *trace = generate(&params, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
     double sum = 0, squares = 0, zeros = 0, close = 0, same = 0;
     for (size_t i = 1; i < c->n; i++) {
@@ -214,7 +210,6 @@ TEST(philly_bursts)
     assert_true(cv > 2.1 && cv < 3.8);
     assert_true(zeros / n > .04 && zeros / n < .1);
     assert_true(fabs(same / close - .91) < .02);
-    dls_trace_destroy(trace);
 }
 
 /* Jobs by hour of the day over whole weeks. Published variance / mean of hourly counts: 39.5. */
@@ -222,7 +217,7 @@ TEST(helios_day)
 {
     const dls_synth_profile *profile = dls_synth_profile_find("helios");
     dls_synth_params params = params_of("helios", 7 * 684 * 24 + 1);
-    dls_trace *trace = generate(&params, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
     double count[24] = {0}, total = 0;
     for (size_t i = 0; i < c->n; i++) {
@@ -237,14 +232,13 @@ TEST(helios_day)
             fail_msg("hour %d: %g jobs, expected %g", h, count[h], expected);
         }
     }
-    dls_trace_destroy(trace);
 }
 
 TEST(poisson)
 {
     dls_synth_params params = params_of("tiresias", 20000);
     params.stamp_us = 1;
-    dls_trace *trace = generate(&params, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
     const dls_trace_columns *c = dls_trace_cols(trace);
     double squares = 0, longer = 0;
     for (size_t i = 1; i < c->n; i++) {
@@ -256,7 +250,6 @@ TEST(poisson)
     assert_true(fabs((double)c->submit_us[c->n - 1] * 1e-6 / n - 30) < .01);
     assert_true(fabs(squares - 1800) < 4 * 900 * sqrt(20 / n)); /* Var(X^2) = 20 mean^4 */
     assert_true(fabs(longer - n * p) < 4 * sqrt(n * p * (1 - p)));
-    dls_trace_destroy(trace);
 }
 
 /* ---- load and limits ------------------------------------------------------------------------- */
@@ -268,7 +261,7 @@ TEST(load_is_met)
         dls_synth_report report;
         params.cluster_gpus = 64;
         params.load = .8;
-        dls_trace *trace = generate(&params, &report);
+        DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, &report);
         const dls_trace_columns *c = dls_trace_cols(trace);
         double gpu_s = 0;
         for (size_t k = 0; k < c->n; k++) {
@@ -280,7 +273,6 @@ TEST(load_is_met)
         assert_true(fabs(gpu_s / (64 * span_s) - .8) < .001);
         assert_true(fabs(report.load - gpu_s / (64 * span_s)) < 1e-9);
         assert_true(fabs(report.gpu_s - gpu_s) < 1e-6 * gpu_s);
-        dls_trace_destroy(trace);
     }
 }
 
@@ -292,7 +284,7 @@ TEST(limited_durations)
     for (int limited = 0; limited < 2; limited++) {
         dls_synth_params params = params_of("philly", 20000);
         params.duration_max_s = limited ? 3600 : 0;
-        dls_trace *trace = generate(&params, NULL);
+        DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, NULL);
         const dls_trace_columns *c = dls_trace_cols(trace);
         double minute = 0, hour = 0;
         for (size_t i = 0; i < c->n; i++) {
@@ -303,7 +295,6 @@ TEST(limited_durations)
             }
         }
         share[limited] = minute / hour;
-        dls_trace_destroy(trace);
     }
     assert_true(fabs(share[0] - share[1]) < .015);
 }
@@ -315,13 +306,12 @@ TEST(queueing_is_reached)
         dls_synth_report report;
         params.cluster_gpus = 300;
         assert_int_equal(dls_synth_parse_queueing("heavy", &params, NULL), DLS_OK);
-        dls_trace *trace = generate(&params, &report);
+        DLS_HOLD(dls_trace_destroy) dls_trace *trace = generate(&params, &report);
         assert_int_equal(report.waiting_jobs, 300);
         assert_true(report.oldest_first.time_frac >= 1. / 3);
         assert_true(report.least_first.span_frac >= 1. / 3);
         assert_true(report.oldest_first.time_frac + report.least_first.time_frac >= 2. / 3);
         assert_true(report.least_first.peak_jobs >= 300);
-        dls_trace_destroy(trace);
     }
 }
 
@@ -419,11 +409,10 @@ TEST(pinned_digests)
             fail_msg("%s: %#llx", pinned[i].profile, (unsigned long long)digest(a));
         }
         params.seed = 9 + (UINT64_C(1) << 32);
-        dls_trace *other = generate(&params, NULL);
+        DLS_HOLD(dls_trace_destroy) dls_trace *other = generate(&params, NULL);
         assert_true(digest(other) != digest(a));
         dls_trace_destroy(a);
         dls_trace_destroy(b);
-        dls_trace_destroy(other);
     }
 }
 
@@ -433,8 +422,7 @@ TEST(failed_allocations)
     params.cluster_gpus = 2;
     params.waiting_frac = .05;
     params.time_frac = .05;
-    dls_trace *trace = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     EACH_REFUSED_THEN(19, dls_synth_generate(&params, &trace, NULL, NULL), assert_null(trace));
     assert_non_null(trace);
-    dls_trace_destroy(trace);
 }

@@ -58,7 +58,7 @@ static void *work(void *arg)
     working *w = arg;
     dls_error mine;
     for (int i = 0; i < 4; i++) {
-        dls_simulation *sim = NULL;
+        DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
         dls_status status = dls_simulation_create(w->setup, w->trace, &sim, &mine);
         status = status ? status : dls_simulation_run(sim, &mine);
         for (int k = 0; k < 20; k++) {
@@ -66,13 +66,11 @@ static void *work(void *arg)
             status = status ? status : dls_simulation_write(sim, w->path, "test", &mine);
         }
         for (int k = 0; k < 5; k++) {
-            dls_saved *saved = NULL;
+            DLS_HOLD(dls_saved_close) dls_saved *saved = NULL;
             pthread_barrier_wait(w->together);
             status = status ? status : dls_saved_open(w->path, NULL, &saved, &mine);
-            dls_saved_close(saved);
         }
         w->digest = status == DLS_OK ? dls_simulation_digest(sim) : 0;
-        dls_simulation_destroy(sim);
     }
     return NULL;
 }

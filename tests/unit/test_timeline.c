@@ -67,7 +67,7 @@ TEST(one_worker_by_hand)
 {
     const dls_opmodel m = unit_model();
     const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 1};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     /* two forward seconds, two backward, 4 * 3 * 4e7 bytes of update at 1 GB/s */
     assert_true(near(t.step_s, 4.48, 1e-12));
@@ -77,7 +77,6 @@ TEST(one_worker_by_hand)
     assert_true(rate_at(&t.track[DLS_TRACK_GPU_MEM], 2.5) == 0);
     assert_true(near(rate_at(&t.track[DLS_TRACK_GPU_MEM], 4.2), 1, 1e-6));
     assert_true(dls_track_integral(&t.track[DLS_TRACK_TX], t.step_s) == 0);
-    dls_timeline_fini(&t);
 }
 
 TEST(ring_by_hand)
@@ -86,7 +85,7 @@ TEST(ring_by_hand)
     /* 2 workers: 160 MB at 160 MB/s, one second, a quarter of it for the second tensor */
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     assert_true(near(t.step_s, 5.48, 1e-12));
     const dls_track *tx = &t.track[DLS_TRACK_TX];
@@ -113,7 +112,6 @@ TEST(ring_by_hand)
     assert_true(near(rate_at(tx, 3.9), 2.2e8, 1e-3));
     assert_true(rate_at(tx, 2.72) == 0 && rate_at(tx, 3.3) == 0);
     assert_true(near(dls_track_integral(tx, 4.001), 1.6e8, 1e-9));
-    dls_timeline_fini(&t);
 }
 
 /* The last layer's gradient fills the first bucket, the first layer's the second: 40 and 120 MB. */
@@ -123,7 +121,7 @@ TEST(buckets_by_hand)
     dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     dls_work_setting s = {
         .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f, .buckets = true};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     const dls_track *tx = &t.track[DLS_TRACK_TX];
     assert_true(near(t.step_s, 4.75 + 0.48, 1e-12));
@@ -150,7 +148,6 @@ TEST(buckets_by_hand)
     assert_int_equal(dls_timeline_build(&m, &net, &s, &t, NULL), DLS_OK);
     assert_true(dls_track_integral(&t.track[DLS_TRACK_TX], 3.999) == 0);
     assert_true(near(t.step_s, 5 + 0.00048, 1e-9));
-    dls_timeline_fini(&t);
 }
 
 /* A server with a link of its own: 40 MB of each worker and 120 MB, in and out again. */
@@ -160,7 +157,7 @@ TEST(servers_apart_by_hand)
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1, .server_bps = 1.6e8};
     dls_work_setting s = {
         .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .n_servers = 1, .fabric = &f, .apart = true};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     /* in from 3 to 3.5 and 4 to 5.5 s, out from 3.5 to 4 and 5.5 to 7 s */
     assert_true(near(t.step_s, 7.48, 1e-12));
@@ -188,7 +185,6 @@ TEST(servers_apart_by_hand)
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     assert_true(near(t.step_s, 7.48, 1e-12));
     assert_true(near(dls_track_integral(&t.track[DLS_TRACK_RX], t.step_s), 1.6e8, 1e-9));
-    dls_timeline_fini(&t);
 }
 
 /* Where processors compute, messages put off the backward pass, and a server on the worker's does.
@@ -199,7 +195,7 @@ TEST(messages_take_the_processor)
     dls_fabric f = {.bps = 1.6e8, .gamma = 1, .message_s = 0.1};
     dls_work_setting s = {
         .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f, .buckets = true};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     /* 0.05 s before each bucket and behind it: 3.05 to 3.3 and, after three of them, 4.15 to 4.9 s
      */
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
@@ -248,7 +244,6 @@ TEST(messages_take_the_processor)
     s.n_servers = 2; /* the larger tensor's is on the worker's processor */
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     assert_true(near(t.step_s, 7.04 + 0.48, 1e-12));
-    dls_timeline_fini(&t);
 }
 
 TEST(servers_and_hosts)
@@ -297,10 +292,10 @@ static void load_model(dls_hardware *hw, dls_opmodel *m)
 TEST(nothing_is_lost)
 {
     static dls_opmodel m;
-    dls_hardware hw;
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     load_model(&hw, &m);
     for (const char *const *name = dls_workload_names(); *name; name++) {
-        dls_workload w;
+        DLS_OWN(dls_workload_fini) dls_workload w = {0};
         assert_int_equal(dls_workload_build(*name, &w, NULL), DLS_OK);
         for (size_t g = 0; g < hw.n_gpus; g++) {
             for (int servers = 0; servers < 3; servers++) {
@@ -310,7 +305,7 @@ TEST(nothing_is_lost)
                                             .n_servers = servers,
                                             .fabric = dls_opmodel_fabric(&m, "p100_servers")};
                 dls_step_in_setting step;
-                dls_timeline t;
+                DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
                 assert_int_equal(dls_setting_step(&m, &w, &s, &step, NULL), DLS_OK);
                 assert_int_equal(dls_timeline_build(&m, &w, &s, &t, NULL), DLS_OK);
                 const double bytes = (servers ? 0.75 : 1.5) * 4 * w.params;
@@ -331,12 +326,9 @@ TEST(nothing_is_lost)
                         assert_true(all > 0.3 * step.gpu.gpu_s);
                     }
                 }
-                dls_timeline_fini(&t);
             }
         }
-        dls_workload_fini(&w);
     }
-    dls_hardware_fini(&hw);
 }
 
 #define N 4000
@@ -356,7 +348,7 @@ TEST(samples_match_the_timeline)
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     /* One sample a step without noise: the mean of a step, every time. */
     dls_series_options o = {.interval_s = t.step_s, .n_samples = N, .seed = 3};
@@ -389,7 +381,6 @@ TEST(samples_match_the_timeline)
     o.entity = 6;
     assert_int_equal(sample(&t, &o, 1), DLS_OK);
     assert_true(memcmp(buffer[0], buffer[1], sizeof buffer[0]) != 0);
-    dls_timeline_fini(&t);
 }
 
 /* A counter that counts packets: nothing is lost, samples of a burst hold whole ones. */
@@ -399,7 +390,7 @@ TEST(packets_are_whole)
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     const dls_work_setting s = {
         .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f, .buckets = true};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
     dls_series_options o = {.interval_s = 0.01, .n_samples = N, .seed = 3};
     assert_int_equal(sample(&t, &o, 0), DLS_OK);
@@ -417,7 +408,6 @@ TEST(packets_are_whole)
     assert_true(odd < 5 * N * o.interval_s / t.step_s); /* the ends of two bursts a step */
     o.packet_bytes = -1;
     assert_int_equal(sample(&t, &o, 1), DLS_EINPUT);
-    dls_timeline_fini(&t);
 }
 
 TEST(mistakes)
@@ -425,7 +415,7 @@ TEST(mistakes)
     const dls_opmodel m = unit_model();
     const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
     dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2};
-    dls_timeline t;
+    DLS_OWN(dls_timeline_fini) dls_timeline t = {0};
     dls_error err;
     assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, &err), DLS_EINPUT);
     s.fabric = &f;
@@ -444,5 +434,4 @@ TEST(mistakes)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(sample(&t, &bad[i], 0), DLS_EINPUT);
     }
-    dls_timeline_fini(&t);
 }

@@ -76,11 +76,11 @@ static const char *scheme_of(const dls_tiresias_schedule *s, bool last)
 TEST(test_every_schedule_ends_jobs)
 {
     const row rows[] = {{1, 0, 4000}, {2, 10, 50}, {4, 700, 300}, {1, 700, 7300}};
-    dls_trace *trace = make_trace(rows, 4);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(rows, 4);
     size_t n;
     const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
     for (size_t i = 0; i < 2 * n; i++) {
-        dls_record *rec;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         dls_error err = {0};
         const dls_tiresias_cluster k = {1, 2, 4, 64, 256};
         const char *scheme = scheme_of(&s[i / 2], i % 2);
@@ -93,9 +93,7 @@ TEST(test_every_schedule_ends_jobs)
                 assert_true(rec->end_us[j] - rec->start_us[j] >= rows[j].duration_s * 1000000);
             }
         }
-        dls_record_destroy(rec);
     }
-    dls_trace_destroy(trace);
 }
 
 /* The original never gets past a job whose GPUs exceed what is left of a queue's limit. */
@@ -103,46 +101,42 @@ TEST(test_huge_gang_does_not_stand_still)
 {
     const row rows[] = {{4000, 0, 10}, {8000, 5, 10}, {3601, 6, 7}};
     const char *const schedules[] = {"dlas-gpu", "dlas-gpu-05", "dlas-gpu-gittins"};
-    dls_trace *trace = make_trace(rows, 3);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(rows, 3);
     for (size_t i = 0; i < 3; i++) {
-        dls_record *rec;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         const dls_tiresias_cluster k = {1, 1000, 8, 64, 256};
         assert_int_equal(run(schedules[i], "count", k, trace, &rec, NULL), DLS_OK);
         for (size_t j = 0; j < 3; j++) {
             assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
             assert_int_equal(rec->executed_us[j], rows[j].duration_s * 1000000);
         }
-        dls_record_destroy(rec);
     }
-    dls_trace_destroy(trace);
 }
 
 TEST(test_infeasible_jobs_wait_and_the_run_ends)
 {
     const row rows[] = {{9, 0, 10}, {1, 0, 10}, {16, 3, 10}};
-    dls_trace *trace = make_trace(rows, 3);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(rows, 3);
     size_t n;
     const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
     for (size_t i = 0; i < n; i++) {
         if (strcmp(s[i].name, "gandiva") == 0) {
             continue; /* has no sets for 9 GPUs */
         }
-        dls_record *rec;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
         const dls_tiresias_cluster k = {1, 1, 8, 64, 256};
         assert_int_equal(run(s[i].name, scheme_of(&s[i], true), k, trace, &rec, NULL), DLS_OK);
         assert_int_equal(rec->state[0], DLS_JOB_PENDING);
         assert_int_equal(rec->start_us[2], -1);
-        dls_record_destroy(rec);
     }
-    dls_trace_destroy(trace);
 }
 
 /* fifo loses the end of a job of no duration; the preemptive schedules do not. */
 TEST(test_zero_duration)
 {
     const row rows[] = {{1, 0, 0}, {4, 5, 5}};
-    dls_trace *trace = make_trace(rows, 2);
-    dls_record *rec;
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(rows, 2);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
     const dls_tiresias_cluster k = {1, 1, 4, 64, 256};
     assert_int_equal(run("fifo", "yarn", k, trace, &rec, NULL), DLS_OK);
     assert_int_equal(rec->state[0], DLS_JOB_RUNNING);
@@ -151,8 +145,6 @@ TEST(test_zero_duration)
     assert_int_equal(run("dlas", "yarn", k, trace, &rec, NULL), DLS_OK);
     assert_int_equal(rec->end_us[0], 0);
     assert_int_equal(rec->end_us[1], 10000000);
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
 }
 
 /* Seconds beyond 2^31, and time that leaves the range of microseconds. */
@@ -160,7 +152,7 @@ TEST(test_large_times)
 {
     const int64_t far_s = INT64_C(30000000000);
     const row rows[] = {{1, far_s, far_s}, {1, far_s, far_s}};
-    dls_trace *trace = make_trace(rows, 2);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(rows, 2);
     dls_record *rec;
     const dls_tiresias_cluster k = {1, 1, 1, 64, 256};
     const char *const schedules[] = {"fifo", "sjf", "shortest-gpu", "dlas-gpu-1000"};
@@ -179,7 +171,6 @@ TEST(test_large_times)
     trace = make_trace(many, 400);
     MUST_FAIL(DLS_ERUN, "simulated time", run("fifo", "count", k, trace, &rec, &e));
     free(many);
-    dls_trace_destroy(trace);
 }
 
 TEST(test_refusals)
@@ -219,22 +210,20 @@ TEST(test_refusals)
 TEST(test_failing_memory)
 {
     const row rows[] = {{1, 0, 4000}, {2, 10, 50}, {4, 700, 300}, {12, 700, 7300}};
-    dls_trace *trace = make_trace(rows, 4);
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = make_trace(rows, 4);
     size_t n;
     const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
     for (size_t i = 0; i < 2 * n; i++) {
         dls_status status = DLS_ENOMEM;
         for (int fail_at = 0; status != DLS_OK; fail_at++) {
-            dls_record *rec = NULL;
+            DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
             const dls_tiresias_cluster k = {1, 4, 4, 64, 256};
             REFUSED(status, fail_at,
                     run(s[i / 2].name, scheme_of(&s[i / 2], i % 2), k, trace, &rec, NULL));
             assert_true(status == DLS_OK || status == DLS_ENOMEM);
             assert_true(fail_at > 3 || status == DLS_ENOMEM);
-            dls_record_destroy(rec);
         }
     }
-    dls_trace_destroy(trace);
 }
 
 static const char *write_file(const char *text)

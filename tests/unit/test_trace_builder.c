@@ -36,7 +36,7 @@ TEST(sorts_by_time_then_row)
         rec.iterations = i == 4 ? 77 : DLS_ABSENT;
         assert_int_equal(dls_trace_builder_add(b, &rec, "x:1", NULL), DLS_OK);
     }
-    dls_trace *t = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
     assert_int_equal(dls_trace_builder_finish(b, &t, NULL), DLS_OK);
     const dls_trace_columns *c = dls_trace_cols(t);
     static const uint32_t rows[] = {3, 1, 4, 0, 2, 5};
@@ -60,7 +60,6 @@ TEST(sorts_by_time_then_row)
     assert_int_equal(dls_trace_n_models(t), 6);
     assert_string_equal(dls_trace_id(t, 6), "");
     assert_string_equal(dls_trace_vc(t, c->vc[0]), "");
-    dls_trace_destroy(t);
 }
 
 TEST(raises_keeps_or_drops_zero_durations)
@@ -73,7 +72,7 @@ TEST(raises_keeps_or_drops_zero_durations)
         assert_int_equal(dls_trace_builder_add(b, &zero, NULL, NULL), DLS_OK);
         assert_int_equal(dls_trace_builder_add(b, &one, NULL, NULL), DLS_OK);
         assert_int_equal(dls_trace_builder_add(b, &none, NULL, NULL), DLS_OK);
-        dls_trace *t = NULL;
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
         assert_int_equal(dls_trace_builder_finish(b, &t, NULL), DLS_OK);
         const dls_trace_columns *c = dls_trace_cols(t);
         const dls_trace_info *info = dls_trace_about(t);
@@ -93,7 +92,6 @@ TEST(raises_keeps_or_drops_zero_durations)
         } else {
             assert_non_null(strstr(info->notes, "zero or negative duration: 1\n"));
         }
-        dls_trace_destroy(t);
     }
 }
 
@@ -106,7 +104,7 @@ TEST(rounds_fractions_of_gpus_up)
         rec.gpus_milli = milli[i];
         assert_int_equal(dls_trace_builder_add(b, &rec, NULL, NULL), DLS_OK);
     }
-    dls_trace *t = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
     assert_int_equal(dls_trace_builder_finish(b, &t, NULL), DLS_OK);
     const dls_trace_columns *c = dls_trace_cols(t);
     static const int32_t gpus[] = {2, 1, 1, 3};
@@ -115,7 +113,6 @@ TEST(rounds_fractions_of_gpus_up)
         assert_int_equal(c->gpus_milli[i], milli[i]);
         assert_int_equal(c->flags[i], milli[i] % 1000 ? DLS_JOB_FRACTIONAL_GPUS : 0);
     }
-    dls_trace_destroy(t);
 }
 
 TEST(refuses_bad_records)
@@ -144,7 +141,7 @@ TEST(refuses_bad_records)
     cases[n].rec.outcome = DLS_OUTCOME_COUNT, cases[n++].part = "outcome";
     cases[n].rec.flags = 1u << DLS_JOB_FLAG_COUNT, cases[n++].part = "flags";
     for (int i = 0; i < n; i++) {
-        dls_trace_builder *b = new_builder(NULL);
+        DLS_HOLD(dls_trace_builder_destroy) dls_trace_builder *b = new_builder(NULL);
         dls_error err = {0};
         assert_int_equal(dls_trace_builder_add(b, &cases[i].rec, "f:7", &err), DLS_EINPUT);
         assert_string_equal(err.where, "f:7");
@@ -153,7 +150,6 @@ TEST(refuses_bad_records)
         }
         dls_trace *t = NULL;
         assert_int_equal(dls_trace_builder_finish(b, &t, &err), DLS_EINPUT); /* no job in it */
-        dls_trace_builder_destroy(b);
     }
 }
 
@@ -176,12 +172,11 @@ TEST(ids_are_unique_unless_allowed)
             dls_trace_builder_destroy(b);
             continue;
         }
-        dls_trace *t = NULL;
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
         assert_int_equal(dls_trace_builder_finish(b, &t, &err), DLS_OK);
         assert_string_equal(dls_trace_id(t, 0), "a");
         assert_string_equal(dls_trace_id(t, 1), "b");
         assert_string_equal(dls_trace_id(t, 2), "a");
-        dls_trace_destroy(t);
     }
 }
 
@@ -196,7 +191,7 @@ TEST(counts_reasons)
         dls_trace_builder_skipped(b, reason);
     }
     dls_trace_builder_changed(b, "reason 0");
-    dls_trace *t = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
     assert_int_equal(dls_trace_builder_finish(b, &t, NULL), DLS_OK);
     const dls_trace_info *info = dls_trace_about(t);
     assert_int_equal(info->rows_read, 101);
@@ -204,7 +199,6 @@ TEST(counts_reasons)
     assert_int_equal(info->rows_changed, 1);
     assert_non_null(strstr(info->notes, "reason 0: 4\n")); /* 0, 40, 80 and the change */
     assert_non_null(strstr(info->notes, "other reasons: "));
-    dls_trace_destroy(t);
 }
 
 TEST(all_rows_left_out_is_an_error)

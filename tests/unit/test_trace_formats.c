@@ -17,7 +17,7 @@ TEST(tiresias)
         "model_scale\n0,4,0,0,900,1,1,resnet50,2\n1,1,45,0,300,1,1,vgg16,1\n",
     };
     for (size_t k = 0; k < 3; k++) {
-        dls_trace *t = parse_as(files[k], "tiresias");
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = parse_as(files[k], "tiresias");
         const dls_trace_columns *c = dls_trace_cols(t);
         assert_int_equal(c->n, 2);
         assert_int_equal(c->gpus[0], 4);
@@ -28,7 +28,6 @@ TEST(tiresias)
         assert_int_equal(dls_trace_i64(c->iterations, 0), k == 2 ? -1 : 500);
         assert_int_equal(strstr(dls_trace_about(t)->notes, "model_scale not used: 1") != NULL,
                          k == 2);
-        dls_trace_destroy(t);
     }
     /* With columns that Tiresias does not have it is our own table. */
     reads("job_id,num_gpu,submit_time,iterations,model_name,duration,interval,vc\n"
@@ -84,7 +83,7 @@ TEST(elasticflow)
         "1,300,4000,bert,2100,64,1,1500,4000\n",
     };
     for (int k = 0; k < 2; k++) {
-        dls_trace *t = must_parse(files[k], k == 0 ? NULL : "elasticflow", NULL);
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = must_parse(files[k], k == 0 ? NULL : "elasticflow", NULL);
         const dls_trace_columns *c = dls_trace_cols(t);
         assert_string_equal(dls_trace_about(t)->format, "elasticflow");
         assert_true(c->deadline_us[0] == S(5400));
@@ -96,7 +95,6 @@ TEST(elasticflow)
             assert_string_equal(dls_trace_class(t, c->job_class[0]), "slo");
             assert_string_equal(dls_trace_class(t, c->job_class[1]), "best_effort");
         }
-        dls_trace_destroy(t);
     }
 }
 

@@ -75,7 +75,7 @@ static void assert_round_trip(const dls_trace *trace, const dls_trace_options *o
 {
     dls_error err = {0};
     const char *path = temp_path();
-    dls_trace *back = NULL;
+    DLS_HOLD(dls_trace_destroy) dls_trace *back = NULL;
     if (dls_trace_save_csv(trace, path, &err) != DLS_OK ||
         dls_trace_load(path, NULL, opts, &back, &err) != DLS_OK) {
         unlink(path);
@@ -84,12 +84,11 @@ static void assert_round_trip(const dls_trace *trace, const dls_trace_options *o
     unlink(path);
     assert_string_equal(dls_trace_about(back)->format, "native");
     assert_same(trace, back);
-    dls_trace_destroy(back);
 }
 
 TEST(reads_every_column)
 {
-    dls_trace *t = must_parse(
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = must_parse(
         "# epoch: 2020-01-02 03:04:05\n"
         "job_id,num_gpu,submit_time,duration,model_name,iterations,batch_size,user,vc,status,"
         "gpu_type,num_cpu,mem_mib,priority,class,deadline,limit,estimate,queue,nodes,attempts,"
@@ -136,18 +135,16 @@ TEST(reads_every_column)
     assert_int_equal(c->nodes[1], 2);
     assert_int_equal(c->attempts[1], 1);
     assert_round_trip(t, NULL);
-    dls_trace_destroy(t);
 }
 
 TEST(only_two_columns_are_needed)
 {
-    dls_trace *t = must_parse("num_gpu,submit_time\n1,0\n2,0\n", NULL, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = must_parse("num_gpu,submit_time\n1,0\n2,0\n", NULL, NULL);
     const dls_trace_columns *c = dls_trace_cols(t);
     assert_string_equal(dls_trace_id(t, 1), "1");
     assert_true(c->duration_us[1] == DLS_ABSENT);
     assert_int_equal(dls_trace_about(t)->flag_count[8], 2);
     assert_round_trip(t, NULL);
-    dls_trace_destroy(t);
 }
 
 /* Random traces, with odd strings and every column now and then. */
@@ -199,16 +196,15 @@ TEST(writing_and_reading_is_the_identity)
             }
             assert_int_equal(dls_trace_builder_add(b, &rec, NULL, NULL), DLS_OK);
         }
-        dls_trace *t = NULL;
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
         assert_int_equal(dls_trace_builder_finish(b, &t, NULL), DLS_OK);
         assert_round_trip(t, &opts);
-        dls_trace_destroy(t);
     }
 }
 
 TEST(says_why_it_cannot_write)
 {
-    dls_trace *t = must_parse("num_gpu,submit_time\n1,0\n", NULL, NULL);
+    DLS_HOLD(dls_trace_destroy) dls_trace *t = must_parse("num_gpu,submit_time\n1,0\n", NULL, NULL);
     dls_error err = {0};
     assert_int_equal(dls_trace_save_csv(t, "/nonexistent/x.csv", &err), DLS_EOUTPUT);
     assert_int_equal(dls_trace_save_csv(t, "/tmp", &err), DLS_EOUTPUT);
@@ -216,5 +212,4 @@ TEST(says_why_it_cannot_write)
         assert_int_equal(dls_trace_save_csv(t, "/dev/full", &err), DLS_EOUTPUT);
     }
     assert_int_equal(dls_trace_save_csv(t, "/dev/null", &err), DLS_OK);
-    dls_trace_destroy(t);
 }

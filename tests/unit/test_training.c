@@ -159,8 +159,8 @@ TEST(test_optimiser_options)
     toy t;
     toy_set(&t);
     for (int i = 0; i < 4; i++) {
-        dls_inspector *insp = fresh(&t);
-        dls_train_course course;
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = fresh(&t);
+        DLS_OWN(dls_train_course_fini) dls_train_course course = {0};
         dls_train_options o = quick(6);
         o.adam.weight_decay = i == 1 || i == 2 ? 0.5 : 0;
         o.adam.decoupled = i == 2;
@@ -170,8 +170,6 @@ TEST(test_optimiser_options)
         for (int k = 0; k < i; k++) {
             assert_true(fabs(loss[i] / loss[k] - 1) > 1e-6);
         }
-        dls_train_course_fini(&course);
-        dls_inspector_destroy(insp);
     }
     toy_free(&t);
 }
@@ -403,14 +401,13 @@ TEST(test_allocations)
     dls_status status = DLS_ENOMEM;
     for (; status == DLS_ENOMEM && n < 2000; n++) {
         dls_inspector *insp = fresh(&t);
-        dls_inspector *before = fresh(&t);
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *before = fresh(&t);
         dls_train_course course;
         dls_error why = {0};
         REFUSED(status, n,
                 dls_fit_setting(insp, &t.set, 0, DLS_TUNE_BASE, &whole, &o, &course, &why));
         dls_train_course_fini(&course);
         dls_inspector_destroy(insp);
-        dls_inspector_destroy(before);
     }
     assert_int_equal(status, DLS_OK);
     assert_true(n > 20);

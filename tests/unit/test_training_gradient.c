@@ -323,7 +323,7 @@ TEST(test_recomputed)
                                         .keep = keep,
                                         .dropout = true};
             const size_t need = engine->work_bytes(packed, &size);
-            void *memory = dls_alloc_aligned(need);
+            DLS_FREED void *memory = dls_alloc_aligned(need);
             assert_true(memory && gradient[keep]);
             const dls_step_block block = {.sample = &f.sample[1],
                                           .n = 1,
@@ -333,7 +333,6 @@ TEST(test_recomputed)
                                           .out = out[keep],
                                           .gradient = gradient[keep]};
             engine->run(packed, memory, &block);
-            dls_free(memory);
         }
         assert_memory_equal(out[0], out[1], sizeof out[0]);
         assert_memory_equal(gradient[0], gradient[1], bytes - 64);
@@ -348,7 +347,7 @@ TEST(test_refused)
 {
     dls_arch arch = dls_arch_default();
     dls_error e = {0};
-    dls_inspector *insp = NULL;
+    DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
     dls_trainee *net = NULL;
     assert_int_equal(dls_arch_parse(&arch, "conv=gat hidden=16 reference=1", &e), DLS_OK);
     assert_int_equal(dls_inspector_create(&arch, &insp, &e), DLS_OK);
@@ -366,5 +365,4 @@ TEST(test_refused)
     assert_int_equal(dls_trainee_create(insp, DLS_SETTING_BASE, DLS_TUNE_CONV_MLP, &net, &e),
                      DLS_EINPUT);
     assert_null(net);
-    dls_inspector_destroy(insp);
 }

@@ -508,13 +508,11 @@ TEST(test_allocations)
     dls_status status = DLS_ENOMEM;
     for (; status == DLS_ENOMEM && n < 2000; n++) {
         dls_arch arch = dls_arch_default();
-        dls_inspector *insp = NULL;
-        dls_train_course course = {0};
+        DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = NULL;
+        DLS_OWN(dls_train_course_fini) dls_train_course course = {0};
         arch.hidden = 8;
         MUST(dls_fit_new(&t.set, &arch, 1, DLS_FIT_RESIDUAL, &insp, &e));
         REFUSED(status, n, fit_and_settle(insp, &t, &o, &course));
-        dls_train_course_fini(&course);
-        dls_inspector_destroy(insp);
     }
     assert_int_equal(status, DLS_OK);
     assert_true(n > 20);

@@ -19,7 +19,7 @@ static const world_group two_racks[] = {{"V100", 8, 4, 4, 10}};
 TEST(test_trace)
 {
     const world_job jobs[] = {{"vgg16", 8, 32, 100, 5000}, {NULL, 1, 0, 7, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     world_init(&s, "trace", two_racks, 1, jobs, 2);
     world_open(&s);
@@ -32,7 +32,6 @@ TEST(test_trace)
     assert_true(changed[0].rate == DLS_RATE_ONE && changed[1].rate == DLS_RATE_ONE);
     dls_world_stop(s.w, 0);
     assert_int_equal(world_settle(&s, &changed), 0);
-    world_fini(&s);
 }
 
 TEST(test_work)
@@ -43,7 +42,7 @@ TEST(test_work)
                               {"mystery", 1, 64, 50, 100}, /* unless the model is unknown */
                               {"mystery", 1, 64, 0, 100},
                               {"resnet50", 4, 64, 100, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     world_init(&s, "operator", groups, 2, jobs, 5);
     s.p.residual_sigma = s.p.network_residual_sigma = 0.3;
@@ -69,7 +68,6 @@ TEST(test_work)
     s.p.reference_gpu = "A100";
     world_open(&s);
     assert_true(dls_world_reference_s(s.w, 0) < 0.9 * world_solo(&s, 0, 1, 1, 1, 1).iteration_s);
-    world_fini(&s);
 }
 
 /* A model at another size of its images is another workload, whichever of the two comes first. */
@@ -80,13 +78,12 @@ TEST(test_sizes_of_images)
     double step_s[2][2];
     for (int turned = 0; turned < 2; turned++) {
         const world_job order[] = {jobs[turned], jobs[1 - turned]};
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         world_init(&s, "operator", groups, 1, order, 2);
         world_open(&s);
         for (int32_t j = 0; j < 2; j++) {
             step_s[turned][turned ? 1 - j : j] = world_solo(&s, j, 0, 1, 1, 1).iteration_s;
         }
-        world_fini(&s);
     }
     assert_true(step_s[0][0] == step_s[1][0] && step_s[0][1] == step_s[1][1]);
     assert_true(step_s[0][1] > 2 * step_s[0][0]); /* 577 tokens instead of 197 */
@@ -170,7 +167,7 @@ TEST(test_who_suffers)
         jobs[i] = (world_job){want[i].model, 4, 32, 1, 0};
     }
     for (int servers = 0; servers < 2; servers++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         world_init(&s, "operator", p100, 1, jobs, N);
         s.p.exchange = servers ? "ps-sync" : "allreduce";
         world_open(&s);
@@ -181,7 +178,6 @@ TEST(test_who_suffers)
                 fail_msg("%s %s: %.4f", want[i].model, s.p.exchange, ratio);
             }
         }
-        world_fini(&s);
     }
 }
 
@@ -194,7 +190,7 @@ TEST(test_interference)
                               {"resnet50", 1, 32, 1, 0}, {"alexnet", 1, 32, 1, 0}};
     int64_t rate[2][6];
     for (int drawn = 0; drawn < 2; drawn++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         const dls_rate_change *changed;
         world_init(&s, "operator", two_racks, 1, jobs, 6);
         s.p.interference_sigma = drawn ? 0.07 : 0;
@@ -210,7 +206,6 @@ TEST(test_interference)
         dls_world_stop(s.w, 1);
         assert_int_equal(world_settle(&s, &changed), 1);
         NEAR(world_seconds(&s, &changed[0]), world_solo(&s, 0, 0, 1, 1, 1).iteration_s, 1e-5);
-        world_fini(&s);
     }
     assert_true(rate[1][0] != rate[0][0] && rate[1][1] != rate[0][1] && rate[1][4] != rate[1][0]);
     assert_true(llabs(rate[1][0] - rate[0][0]) < rate[0][0] / 2);
@@ -222,7 +217,7 @@ TEST(test_shared_gpus)
                               {"resnet50", 2, 32, 1, 0},
                               {"alexnet", 4, 128, 1, 0},
                               {"vgg19", 2, 64, 1, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     world_init(&s, "operator", two_racks, 1, jobs, 4);
     world_open(&s);
@@ -252,7 +247,6 @@ TEST(test_shared_gpus)
     dls_world_stop(s.w, 1);
     assert_int_equal(world_settle(&s, &changed), 1);
     assert_true(changed[0].rate == DLS_RATE_ONE);
-    world_fini(&s);
 }
 
 /* Three that use more of the memory's bandwidth than there is are slowed down to what there is, where the law of
@@ -263,7 +257,7 @@ TEST(test_memory_bandwidth)
         {"resnet50", 1, 32, 1, 0}, {"resnet50", 1, 32, 1, 0}, {"resnet50", 1, 32, 1, 0}};
     double seconds[2];
     for (int k = 0; k < 2; k++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         const dls_rate_change *changed;
         world_init(&s, "operator", two_racks, 1, jobs, 3);
         s.p.memory_bandwidth = k;
@@ -277,7 +271,6 @@ TEST(test_memory_bandwidth)
         seconds[k] = world_seconds(&s, &changed[0]) / solo.iteration_s;
         assert_true(3 * solo.mem_util > 1.05);
         NEAR(seconds[k], k ? 3 * solo.mem_util : 1, 1e-4);
-        world_fini(&s);
     }
 }
 
@@ -286,7 +279,7 @@ TEST(test_memory)
     const world_group mixed[] = {{"A100-80GB", 1, 8, 0, 100}, {"RTX2080TI", 1, 4, 0, 1}};
     const world_job jobs[] = {{"resnet50", 1, 256, 1, 0}, {"bert_large", 1, 1, 1, 0}};
     const world_job llama[] = {{"llama_7b", 1, 1, 1, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "operator", mixed, 2, jobs, 2);
     world_open(&s);
     assert_int_equal(dls_world_about(s.w).split_batch_shapes, 0);
@@ -300,13 +293,12 @@ TEST(test_memory)
     world_open(&s);
     assert_false(dls_world_fits(s.w, 0, 0) || dls_world_fits(s.w, 0, 1));
     MUST_FAIL(DLS_EPOLICY, "does not fit", dls_world_start(s.w, 0, 0, &seat, 1, &e));
-    world_fini(&s);
 }
 
 TEST(test_refusals)
 {
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}}, empty[] = {{"vgg16", 2, 32, 0, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_error err;
     for (int i = 0; i < 8; i++) {
         world_init(&s, i < 7 ? "operator" : "trace", two_racks, 1, i < 6 ? jobs : empty, 1);
@@ -340,7 +332,6 @@ TEST(test_refusals)
     assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 1, NULL), DLS_EINPUT); /* runs */
     dls_world_stop(s.w, 0);
     dls_world_stop(s.w, 0); /* does nothing */
-    world_fini(&s);
 }
 
 static dls_status life(world_setup *s)
@@ -363,12 +354,11 @@ TEST(test_no_memory)
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"alexnet", 2, 32, 1, 0}};
     dls_status status = DLS_ENOMEM;
     for (int n = 0; status != DLS_OK; n++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         world_init(&s, "operator", two_racks, 1, jobs, 2);
         REFUSED(status, n, life(&s));
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
         assert_true(status != DLS_OK || n > 20);
-        world_fini(&s);
     }
 }
 
@@ -377,7 +367,7 @@ TEST(test_hot_path)
 {
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"alexnet", 2, 32, 1, 0}};
     const dls_rate_change *changed;
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     int left = 0;
     world_init(&s, "operator", two_racks, 1, jobs, 2);
     world_open(&s);
@@ -392,5 +382,4 @@ TEST(test_hot_path)
         dls_alloc_set_hook(refuse, &left); /* from the second round on none may be asked for */
     }
     dls_alloc_set_hook(NULL, NULL);
-    world_fini(&s);
 }

@@ -21,7 +21,7 @@ TEST(test_contention)
                               {"vgg16", 4, 32, 1, 0},
                               {"resnet50", 1, 32, 1, 0},
                               {"vgg16", 4, 32, 1, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     world_init(&s, "operator", two_racks, 1, jobs, 4);
     world_open(&s);
@@ -61,7 +61,6 @@ TEST(test_contention)
     assert_int_equal(world_settle(&s, &changed), 0);
     assert_true(dls_world_link_load(s.w).nic_mean == 0.0F &&
                 dls_world_link_load(s.w).nic_max == 0.0F);
-    world_fini(&s);
 }
 
 TEST(test_interleave)
@@ -89,7 +88,7 @@ TEST(test_interleave)
 TEST(test_no_contention)
 {
     const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     world_init(&s, "operator", two_racks, 1, jobs, 2);
     s.p.contention = false;
@@ -99,7 +98,6 @@ TEST(test_no_contention)
     assert_int_equal(world_settle(&s, &changed), 2);
     NEAR(world_seconds(&s, &changed[0]), world_solo(&s, 0, 0, 4, 4, 1).iteration_s, 1e-5);
     assert_true(changed[0].rate == changed[1].rate);
-    world_fini(&s);
 }
 
 /* Jobs of different nodes meet on the uplink of their rack, or in the core. */
@@ -108,7 +106,7 @@ TEST(test_uplinks)
     const world_job jobs[] = {
         {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
     for (int core = 0; core < 2; core++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         const dls_rate_change *changed;
         dls_seat across[2] = {{1, 0}, {1, 4}};
         world_init(&s, "operator", two_racks, 1, jobs, 3);
@@ -129,7 +127,6 @@ TEST(test_uplinks)
         dls_world_stop(s.w, 1);
         assert_int_equal(world_settle(&s, &changed), 1);
         NEAR(world_seconds(&s, &changed[0]), alone, 1e-5);
-        world_fini(&s);
     }
 }
 
@@ -138,7 +135,7 @@ TEST(test_uplinks)
 TEST(test_routes)
 {
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     dls_seat across[2] = {{1, 0}, {1, 4}};
     world_init(&s, "operator", two_racks, 1, jobs, 2);
@@ -172,7 +169,6 @@ TEST(test_routes)
     dls_world_stop(s.w, 1);
     assert_int_equal(world_settle(&s, &changed), 1);
     NEAR(world_seconds(&s, &changed[0]), alone, 1e-5);
-    world_fini(&s);
 }
 
 /* Jobs of the same nodes on rails have a link for each of their GPUs; in an NVLink domain they do
@@ -182,7 +178,7 @@ TEST(test_rails_and_domains)
     const world_job jobs[] = {
         {"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 8, 32, 1, 0}};
     for (int domain = 0; domain < 2; domain++) {
-        world_setup s;
+        DLS_OWN(world_fini) world_setup s = {0};
         const dls_rate_change *changed;
         world_init(&s, "operator", two_racks, 1, jobs, 3);
         s.cluster.groups[0].rails = true;
@@ -197,7 +193,6 @@ TEST(test_rails_and_domains)
         NEAR(half.line_bps, domain ? whole.line_bps : whole.line_bps / 2, 1e-12);
         assert_true((dls_world_link_load(s.w).nic_max == 0.0F));
         NEAR(half.line_bps, (domain ? 100e9 : 10e9 / 8 / 2) * 0.92, 1e-9);
-        world_fini(&s);
     }
 }
 
@@ -209,7 +204,7 @@ TEST(test_domains_in_a_node)
     const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 4, 32, 1, 0},
                               {"vgg16", 8, 32, 1, 0}};
     for (int i = 0; i < 2; i++) {
-        world_setup plain, s;
+        DLS_OWN(world_fini) world_setup plain = {0}, s = {0};
         const dls_rate_change *changed;
         world_init(&plain, "operator", two_racks, 1, jobs, 4);
         plain.p.exchange = exchanges[i];
@@ -242,8 +237,6 @@ TEST(test_domains_in_a_node)
         world_open(&s);
         NEAR(world_solo(&s, 2, 0, 4, 1, 1).fixed_s - fixed_s,
              (i == 0 ? 1.5 : 8) * 4 * 138357544.0 / (5e9 * 0.92), 1e-6);
-        world_fini(&s);
-        world_fini(&plain);
     }
 }
 
@@ -254,7 +247,7 @@ TEST(test_half_a_link)
                               {"vgg16", 8, 32, 1, 0},
                               {"resnet50", 4, 32, 1, 0},
                               {"bert", 4, 8, 1, 0}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     const dls_rate_change *changed;
     world_init(&s, "operator", two_racks, 1, jobs, 4);
     world_open(&s);
@@ -274,5 +267,4 @@ TEST(test_half_a_link)
         assert_int_equal(world_settle(&s, &changed), n);
         assert_true(want != 1 || changed[0].rate == before);
     }
-    world_fini(&s);
 }

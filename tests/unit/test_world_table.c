@@ -26,14 +26,14 @@ static const char *subfolder(const char *name)
     return in_folder(name);
 }
 
-static dls_table load(const char *path)
+static dls_speed_table load(const char *path)
 {
-    dls_table table;
+    dls_speed_table table;
     MUST(dls_table_load(path, &table, &e));
     return table;
 }
 
-static dls_table_answer ask(const dls_table *t, const char *model, const char *gpu, int64_t batch,
+static dls_table_answer ask(const dls_speed_table *t, const char *model, const char *gpu, int64_t batch,
                             int32_t gpus, int32_t nodes, bool spread)
 {
     const dls_kind kind = {.model = model, .names = dls_model_lookup(model)};
@@ -60,7 +60,7 @@ static const char gavel[] =
 
 TEST(test_gavel)
 {
-    dls_table t = load(put("gavel.json", gavel));
+    DLS_OWN(dls_table_fini) dls_speed_table t = load(put("gavel.json", gavel));
     assert_int_equal(t.n, 5);
     dls_table_answer a = ask(&t, "resnet50", "V100", 64, 1, 1, false);
     NEAR(a.iteration_s, 0.25, 1e-12);
@@ -80,7 +80,6 @@ TEST(test_gavel)
     NEAR(a.iteration_s, 0.4, 1e-12); /* as long, of twice as many */
     assert_true(a.extrapolated);
     assert_int_equal(dls_table_gpu(&t, "K80"), -1);
-    dls_table_fini(&t);
 }
 
 TEST(test_csv)
@@ -91,7 +90,7 @@ TEST(test_csv)
                                       "12,20,0.3,0.1\n21,20,0.5,0.1\r\n4,20,0.2,0\n");
     put("p/imagenet/scalability.csv",
          "num_nodes,num_replicas,local_bsz,step_time,sync_time\n6,24,20,0.9,0.5\n");
-    dls_table t = load(subfolder("p"));
+    DLS_OWN(dls_table_fini) dls_speed_table t = load(subfolder("p"));
     NEAR(ask(&t, "resnet50", "T4", 20, 3, 2, true).iteration_s, 0.4, 1e-12); /* the mean of two */
     NEAR(ask(&t, "resnet50", "T4", 20, 4, 1, false).iteration_s, 0.2, 1e-12);
     NEAR(ask(&t, "resnet50", "T4", 20, 24, 6, true).iteration_s, 0.9, 1e-12);
@@ -105,7 +104,6 @@ TEST(test_csv)
     assert_int_equal(t.n, 4);
     NEAR(ask(&t, "vgg16", "A100-80GB", 32, 2, 1, false).iteration_s, 0.125, 1e-12);
     NEAR(ask(&t, "vgg16", "A100", 32, 4, 1, false).iteration_s, 0.1, 1e-12);
-    dls_table_fini(&t);
 }
 
 static const char *write_h5(const char *name, int32_t gpus, double seconds, const char *format)
@@ -140,7 +138,7 @@ static const char *write_h5(const char *name, int32_t gpus, double seconds, cons
 TEST(test_h5)
 {
     dls_error err;
-    dls_table t = load(write_h5("t.h5", 4, 0.3, "dlsim-throughputs"));
+    dls_speed_table t = load(write_h5("t.h5", 4, 0.3, "dlsim-throughputs"));
     NEAR(ask(&t, "vgg16", "V100", 32, 4, 4, true).iteration_s, 0.3, 1e-12);
     NEAR(ask(&t, "vgg16", "V100", 32, 4, 1, false).iteration_s, 0.1, 1e-12);
     dls_table_fini(&t);
@@ -161,10 +159,9 @@ TEST(test_long_lines)
     subfolder("long");
     subfolder("long/bert");
     put("long/bert/placements.csv", text);
-    dls_table t = load(subfolder("long"));
+    DLS_OWN(dls_table_fini) dls_speed_table t = load(subfolder("long"));
     assert_int_equal(t.n, 1);
     NEAR(ask(&t, "bert", "T4", 8, 2, 1, false).iteration_s, 0.25, 1e-12);
-    dls_table_fini(&t);
 }
 
 /* Sia's files: whose GPUs, the end of their names says; what it does not know is nobody's. */
@@ -184,13 +181,12 @@ TEST(test_clusters)
         put(path, text);
     }
     put("sia/bert/scalability-rtx.csv", "num_nodes,num_replicas,local_bsz,step_time\n3,4,8,9\n");
-    dls_table t = load(subfolder("sia"));
+    DLS_OWN(dls_table_fini) dls_speed_table t = load(subfolder("sia"));
     assert_int_equal(t.n, 6);
     for (int i = 0; of[i].gpu; i++) {
         NEAR(ask(&t, "bert", of[i].gpu, 8, 2, 2, true).iteration_s, i + 1, 1e-12);
     }
     NEAR(ask(&t, "bert", "RTX2080TI", 8, 4, 3, true).iteration_s, 9, 1e-12);
-    dls_table_fini(&t);
 }
 
 TEST(test_bad_files)
@@ -215,7 +211,7 @@ TEST(test_bad_files)
                                       "placement,local_bsz,step_time\n1,x,0.1\n",
                                       "placement,local_bsz,step_time\n0,4,0.1\n",
                                       "placement,local_bsz,step_time\n1,4,soon\n"};
-    dls_table t;
+    dls_speed_table t;
     dls_error err;
     for (size_t i = 0; i < sizeof json / sizeof json[0]; i++) {
         assert_int_equal(dls_table_load(put("bad.json", json[i]), &t, &err), DLS_EINPUT);
@@ -256,7 +252,7 @@ TEST(test_world)
                               {"A3C", 1, 0, 1, 0},
                               {"ResNet-50", 4, 64, 0, 1000}};
     const dls_rate_change *changed;
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "table", v100s, 1, jobs, 5);
     s.p.table_path = put("gavel.json", gavel);
     s.p.residual_sigma = s.p.network_residual_sigma = 0.5; /* a measurement carries none */
@@ -285,14 +281,13 @@ TEST(test_world)
     assert_int_equal(dls_world_start(s.w, 4, 0, &beside, 1, NULL), DLS_EPOLICY);
     dls_world_stop(s.w, 0);
     assert_int_equal(dls_world_start(s.w, 4, 0, &beside, 1, NULL), DLS_OK);
-    world_fini(&s);
 }
 
 TEST(test_pair)
 {
     const world_job jobs[] = {{"ResNet-50", 1, 64, 30, 0}, {"ResNet-50", 1, 64, 30, 0}};
     const dls_rate_change *changed;
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     world_init(&s, "table", v100s, 1, jobs, 2);
     s.p.table_path = put("gavel.json", gavel);
     world_open(&s);
@@ -301,14 +296,13 @@ TEST(test_pair)
     assert_int_equal(world_settle(&s, &changed), 2);
     /* Measured 2.5 of 4 steps a second, where utilisations below 1 give at least 1 - 0.31 * 1.2. */
     NEAR((double)changed[0].rate / DLS_RATE_ONE, fmax(0.625, 1 - 0.310 * 1.2), 1e-4);
-    world_fini(&s);
 }
 
 TEST(test_refusals)
 {
     const world_job jobs[] = {{"ResNet-50", 4, 64, 10, 0}};
     const world_group k80[] = {{"K80", 1, 4, 0, 10}};
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     dls_error err;
     world_init(&s, "table", v100s, 1, jobs, 1);
     assert_int_equal(dls_world_create(&s.p, &s.w, &err), DLS_ECONFIG);
@@ -318,7 +312,6 @@ TEST(test_refusals)
     world_init(&s, "table", k80, 1, jobs, 1);
     s.p.table_path = put("gavel.json", gavel);
     MUST_FAIL(DLS_ECONFIG, "v100", dls_world_create(&s.p, &s.w, &e));
-    world_fini(&s);
 }
 
 static const char *shared(const char *path)
@@ -343,7 +336,7 @@ TEST(test_published_gavel)
     const world_group groups[] = {{"V100", 8, 8, 0, 10}, {"P100", 8, 8, 0, 10}};
     const char *path = shared("data/gavel/simulation_throughputs.json");
     world_job jobs[12];
-    world_setup s;
+    DLS_OWN(world_fini) world_setup s = {0};
     for (int i = 0; i < 12; i++) {
         jobs[i] = (world_job){want[i / 3].model, 2 << (i % 3), want[i / 3].batch, 1, 0};
     }
@@ -370,12 +363,11 @@ TEST(test_published_gavel)
         }
     }
     assert_int_equal(dls_world_about(s.w).unmeasured_shapes, 0);
-    world_fini(&s);
 }
 
 TEST(test_published_folders)
 {
-    dls_table t = load(shared("data/pollux_aws_t4"));
+    DLS_OWN(dls_table_fini) dls_speed_table t = load(shared("data/pollux_aws_t4"));
     assert_int_equal(t.models.n, 6);
     /* VGG is not there; ResNet-50 with 4 GPUs takes longer over four nodes than in one. */
     const double one = ask(&t, "imagenet", "T4", 40, 4, 1, false).iteration_s;
@@ -385,7 +377,6 @@ TEST(test_published_folders)
     t = load(shared("data/elasticflow_a100_t4/scheduler"));
     assert_int_equal(t.gpus.n, 2);
     NEAR(ask(&t, "vgg16", "A100", 16, 4, 1, false).iteration_s, 1 / 14.755024126128259, 1e-12);
-    dls_table_fini(&t);
 }
 
 TEST(test_no_memory)
@@ -394,9 +385,8 @@ TEST(test_no_memory)
     snprintf(path[0], sizeof path[0], "%s", put("gavel.json", gavel));
     snprintf(path[1], sizeof path[1], "%s", write_h5("t.h5", 4, 0.3, "dlsim-throughputs"));
     for (int i = 0; i < 2; i++) {
-        dls_table t;
+        DLS_OWN(dls_table_fini) dls_speed_table t = {0};
         EACH_REFUSED(5, dls_table_load(path[i], &t, NULL));
-        dls_table_fini(&t);
     }
 }
 

@@ -142,8 +142,8 @@ DLS_API const dls_placement_ops *const *dls_setup_placements(const dls_setup *se
 DLS_API const char *dls_setup_origin(const dls_setup *setup, const void *policy);
 /* What else a configuration can name: the i-th and its summary ("" if there is none; may be NULL);
  * NULL past the last. Keys are those outside lists. */
-typedef enum dls_known { DLS_KNOWN_PREDICTORS, DLS_KNOWN_FORMATS, DLS_KNOWN_KEYS } dls_known;
-DLS_API const char *dls_known_name(dls_known of, size_t i, const char **summary);
+typedef enum dls_known_list { DLS_KNOWN_PREDICTORS, DLS_KNOWN_FORMATS, DLS_KNOWN_KEYS } dls_known_list;
+DLS_API const char *dls_known_name(dls_known_list of, size_t i, const char **summary);
 
 /* ---- simulation -------------------------------------------------------------------------------- */
 

@@ -140,7 +140,7 @@ dls_tensor dls_block_mlp(dls_net *net, dls_tensor x, const int64_t *widths, int 
 
 dls_tensor dls_block_embed(dls_net *net, int64_t rows, int64_t width, int32_t t)
 {
-    const dls_table table = dls_net_table(net, rows, width);
+    const dls_embedding table = dls_net_table(net, rows, width);
     return dls_net_lookup(net, table, dls_net_indices(net, t));
 }
 

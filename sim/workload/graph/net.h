@@ -80,14 +80,14 @@ dls_tensor dls_net_layer_norm(dls_net *net, dls_tensor x);
 dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised);
 dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x); /* no bias */
 /* A table of trained rows. */
-typedef int32_t dls_table;
-dls_table dls_net_table(dls_net *net, int64_t rows, int64_t width);
+typedef int32_t dls_embedding;
+dls_embedding dls_net_table(dls_net *net, int64_t rows, int64_t width);
 /* [..] indices to [..][width] */
-dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices);
+dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices);
 /* x times the table transposed: the output layer that shares its weights; bias optional. */
-dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias);
+dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_embedding table, bool bias);
 /* x plus the first rows of a table, broadcast over the batch: learned positions. */
-dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table);
+dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_embedding table);
 /* n trained numbers, to be added to or multiplied with the last dimension of others. */
 dls_tensor dls_net_numbers(dls_net *net, int64_t n);
 

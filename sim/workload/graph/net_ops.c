@@ -176,7 +176,7 @@ dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias)
     return bias ? add_bias(net, y, net->runner != DLS_RUN_GRAPH) : y;
 }
 
-dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias)
+dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_embedding table, bool bias)
 {
     dls_net_layer(net, "output");
     if (net->status != DLS_OK) {

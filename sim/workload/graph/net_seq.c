@@ -25,13 +25,13 @@ static int32_t control(dls_net *net, dls_op_kind kind, const dls_shape *shape, c
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-dls_table dls_net_table(dls_net *net, int64_t rows, int64_t width)
+dls_embedding dls_net_table(dls_net *net, int64_t rows, int64_t width)
 {
     dls_net_layer(net, "embedding");
     return dls_net_var(net, &(dls_shape){.dim = {rows, width}, .n = 2}, true);
 }
 
-dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices)
+dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices)
 {
     if (net->status != DLS_OK) {
         return -1;
@@ -52,7 +52,7 @@ dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices)
     return out;
 }
 
-dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table)
+dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_embedding table)
 {
     x = dls_net_at_width(net, x, true, CAST_READ);
     const dls_shape shape = shape_of(net, x);

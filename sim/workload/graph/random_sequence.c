@@ -140,7 +140,7 @@ void dls_random_transformer(dls_net *net, dls_rng *rng)
     const transformer t = draw_transformer(rng);
     const int32_t words = dls_net_sequence(net), layers = dls_random_spread(rng, 1, 32, 1);
     const int32_t task = dls_random_between(rng, 0, 3);
-    const dls_table table = dls_net_table(net, dls_random_spread(rng, 1000, 130000, 1), t.width);
+    const dls_embedding table = dls_net_table(net, dls_random_spread(rng, 1000, 130000, 1), t.width);
     dls_tensor x = dls_net_lookup(net, table, dls_net_indices(net, words));
     if (!t.heads.rotary) {
         x = dls_net_add_rows(net, x, dls_net_table(net, words, t.width));

@@ -35,7 +35,7 @@ void dls_zoo_dlrm(dls_net *net, const char *spec)
     vector[0] =
         dls_block_mlp(net, dls_net_dense_input(net, 13), (const int64_t[]){512, 256, 64, 16}, 4);
     for (int i = 0; i < 26; i++) {
-        const dls_table table = dls_net_table(net, rows[i], width);
+        const dls_embedding table = dls_net_table(net, rows[i], width);
         vector[1 + i] = dls_net_lookup(net, table, dls_net_indices(net, 0));
     }
     const int64_t b = dls_net_batch(net);

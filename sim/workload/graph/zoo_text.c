@@ -67,7 +67,7 @@ void dls_zoo_transformer(dls_net *net, const char *spec)
     const int64_t width = s.width;
     const dls_block_heads b = {.heads = s.heads, .dropout = true};
     const int32_t t = dls_net_sequence(net);
-    const dls_table table = dls_net_table(net, 37000, width);
+    const dls_embedding table = dls_net_table(net, 37000, width);
     dls_tensor x = dls_net_lookup(net, table, dls_net_indices(net, t));
     dls_tensor y = dls_net_lookup(net, table, dls_net_indices(net, t));
     x = dls_net_dropout(net, dls_net_scale(net, x));
@@ -97,10 +97,10 @@ void dls_zoo_bert(dls_net *net, const char *spec)
     const dls_block_heads b = {
         .heads = s.heads, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
     const int32_t t = dls_net_sequence(net);
-    const dls_table words =
+    const dls_embedding words =
         dls_net_table(net, (int64_t)dls_spec_number(spec, "words", 30522), word);
     /* Variables stand in the order in which each implementation has them. */
-    dls_table kinds = word < s.width ? dls_net_table(net, n_kinds, word) : -1;
+    dls_embedding kinds = word < s.width ? dls_net_table(net, n_kinds, word) : -1;
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
     if (n_kinds > 0) {
         kinds = word < s.width ? kinds : dls_net_table(net, n_kinds, word);
@@ -142,7 +142,7 @@ void dls_zoo_gpt(dls_net *net, const char *spec)
                                .style = opt ? DLS_BLOCK_OPT : DLS_BLOCK_GPT,
                                .bias = true,
                                .dropout = true};
-    const dls_table words = dls_net_table(net, dls_net_part(net, opt ? 50272 : 50257), width);
+    const dls_embedding words = dls_net_table(net, dls_net_part(net, opt ? 50272 : 50257), width);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
     x = dls_net_add_rows(net, x, dls_net_table(net, t > 1024 ? t : 1024, width));
     x = opt && dls_net_eager(net) ? x : dls_net_dropout(net, x);
@@ -225,11 +225,11 @@ static dls_tensor switch_experts(dls_net *net, dls_tensor x)
 }
 
 /* One of the two stacks; the decoder's also attends to what the encoder said. */
-static dls_tensor switch_stack(dls_net *net, dls_table words, const dls_tensor *encoded)
+static dls_tensor switch_stack(dls_net *net, dls_embedding words, const dls_tensor *encoded)
 {
     const int64_t b = dls_net_batch(net);
     const int32_t t = dls_net_sequence(net);
-    const dls_table buckets = dls_net_table(net, SWITCH_BUCKETS, SWITCH_HEADS);
+    const dls_embedding buckets = dls_net_table(net, SWITCH_BUCKETS, SWITCH_HEADS);
     dls_tensor offset = dls_net_lookup(net, buckets, dls_net_indices(net, t * t));
     offset =
         dls_net_reshape(net, dls_net_transpose(net, offset), 4, (int64_t[]){b, SWITCH_HEADS, t, t});
@@ -255,7 +255,7 @@ static dls_tensor switch_stack(dls_net *net, dls_table words, const dls_tensor *
 
 void dls_zoo_switch(dls_net *net, const char *spec)
 {
-    const dls_table words = dls_net_table(net, 32128, SWITCH_WIDTH);
+    const dls_embedding words = dls_net_table(net, 32128, SWITCH_WIDTH);
     const dls_tensor encoded = switch_stack(net, words, NULL);
     const dls_tensor y = dls_net_scale(net, switch_stack(net, words, &encoded));
     dls_net_loss(net, dls_net_tied(net, y, words, false));
@@ -313,7 +313,7 @@ static void t5(dls_net *net, const char *spec)
 {
     const sizes s = sizes_of(spec);
     const int32_t t = dls_net_sequence(net);
-    const dls_table words = dls_net_table(net, T5_WORDS, s.width);
+    const dls_embedding words = dls_net_table(net, T5_WORDS, s.width);
     const dls_tensor in = dls_net_lookup(net, words, dls_net_indices(net, t));
     const dls_tensor out = dls_net_lookup(net, words, dls_net_indices(net, t));
     const dls_tensor y = stack(net, out, stack(net, in, -1, &s), &s);
