@@ -76,7 +76,8 @@ const dls_kernel_operation *dls_kernel_operations(size_t *n)
 }
 
 /* As the sized model sees it. */
-static dls_sized_kernel work_of(const dls_kernel_operation *o, const int64_t v[DLS_KERNEL_SIZES])
+static dls_sized_kernel work_of(const dls_kernel_operation *o, dls_numeric units,
+                                const int64_t v[DLS_KERNEL_SIZES])
 {
     dls_sized_kernel k = {.family = o->sized, .op = o->op};
     switch (o->sized) {
@@ -100,6 +101,13 @@ static dls_sized_kernel work_of(const dls_kernel_operation *o, const int64_t v[D
             (double)((v[DLS_KERNEL_IMAGE] + 2 * v[DLS_KERNEL_PADDING] - v[DLS_KERNEL_KERNEL]) /
                          v[DLS_KERNEL_STRIDE] +
                      1);
+        if (dls_sized_is_product(k.kernel_h, k.kernel_w, k.stride, units) && k.groups < 2) {
+            k.b = 1;
+            k.m = k.batch * k.out_h * k.out_w;
+            k.n = k.in_c;
+            k.k = k.out_c;
+            k.family = (dls_sized_family)(DLS_SIZED_LINEAR + !dls_sized_aligned(k.m, k.n, k.k));
+        }
         break;
     default:
         k.rows = (double)v[DLS_KERNEL_ROWS];
@@ -196,7 +204,7 @@ static dls_status take_sizes(dls_measured_table *t, dls_measured_kernel *row, dl
     DLS_TRY(dls_measured_count(t, SIZE + DLS_KERNEL_GROUPS, 1, 1, INT64_C(1) << 40,
                                &size[DLS_KERNEL_GROUPS], err));
     row->judge = h % JUDGED_OF == 0;
-    row->work = work_of(row->op, size);
+    row->work = work_of(row->op, row->units, size);
     return DLS_OK;
 }
 

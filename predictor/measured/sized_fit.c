@@ -146,7 +146,8 @@ static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *ta
     return dls_sized_table_put(table, &g->row, err);
 }
 
-/* Rows of a GPU and family that fit, into at. */
+/* Rows of a GPU and family that fit, into at; products are not fitted to the convolutions that are
+ * some. */
 static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
                      dls_sized_family family, dls_numeric numeric, size_t *at)
 {
@@ -154,6 +155,7 @@ static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
     for (size_t i = 0; i < rows->n; i++) {
         const dls_measured_kernel *row = &rows->row[i];
         if (row->gpu == gpu && row->work.family == family && row->units == numeric && !row->judge &&
+            (row->work.batch > 0) == (family == DLS_SIZED_CONV) &&
             !(row->work.groups > 1)) {
             at[n++] = i;
         }

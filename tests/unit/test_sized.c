@@ -220,6 +220,10 @@ TEST(relatives)
     assert_true(dls_sized_aligned(196, 64, 196));
     assert_false(dls_sized_aligned(196, 64, 197));
     assert_false(dls_sized_aligned(100, 30, 30));
+    assert_true(dls_sized_is_product(1, 1, 1, DLS_NUMERIC_FP16));
+    assert_false(dls_sized_is_product(1, 1, 2, DLS_NUMERIC_FP16));
+    assert_false(dls_sized_is_product(3, 3, 1, DLS_NUMERIC_FP16));
+    assert_false(dls_sized_is_product(1, 1, 1, DLS_NUMERIC_TF32));
 }
 
 /* A GPU between two relatives takes the mean of both, or the one that is known; its own before

@@ -241,17 +241,21 @@ static dls_sized_kernel window_at(const dls_kernel *k, double batch)
 
 /* What the sized model knows: not convolutions of groups, whose work is small beside their bytes.
  */
-static bool sized_kernel(const dls_kernel *k, double batch, bool matrix, dls_sized_kernel *out)
+static bool sized_kernel(const dls_kernel *k, double batch, dls_numeric units,
+                         dls_sized_kernel *out)
 {
-    const bool conv = k->family < DLS_KERNEL_MATMUL;
+    const dls_window *w = &k->window;
+    const bool conv = k->family < DLS_KERNEL_MATMUL, matrix = units != DLS_NUMERIC_FP32;
     if (!(k->product.batch > 0) || (k->family == DLS_KERNEL_CONV5 && !matrix) ||
         (conv && k->product.count > 1)) {
         return false;
     }
     /* On vector units 1x1 is a product, and so is what no algorithm saves work on. */
-    const bool window = matrix ? k->part != DLS_PART_WEIGHT
-                               : k->family != DLS_KERNEL_CONV1 &&
-                                     (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3);
+    const bool window = matrix
+                            ? k->part != DLS_PART_WEIGHT &&
+                                  !dls_sized_is_product(w->kernel_h, w->kernel_w, w->stride, units)
+                            : k->family != DLS_KERNEL_CONV1 &&
+                                  (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3);
     *out = conv && window ? window_at(k, batch) : product_at(&k->product, batch);
     return true;
 }
@@ -261,9 +265,9 @@ static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
 {
     dls_sized_kernel work;
     const dls_sized_row *conv = rates->sized[DLS_SIZED_CONV].row;
-    const bool matrix = conv && conv->numeric != DLS_NUMERIC_FP32;
+    const dls_numeric units = conv ? conv->numeric : DLS_NUMERIC_FP32;
     if (k->family == DLS_KERNEL_MEMORY || !rates->sized[DLS_SIZED_LINEAR].row ||
-        !sized_kernel(k, batch, matrix, &work) || !rates->sized[work.family].row) {
+        !sized_kernel(k, batch, units, &work) || !rates->sized[work.family].row) {
         return 0;
     }
     /* A family's efficiency in 16 bits and tf32 is of the data sheet's rate, not of the kernels'.
@@ -272,7 +276,7 @@ static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
     const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? rates->eta[k->family] : 1;
     const double s = dls_sized_pair_s(&work, by, &rates->gpu) / (eta * rates->clock[work.family]);
     /* The gradient of weights transposes what it reads, as the convolution did. */
-    if (matrix && k->family < DLS_KERNEL_MATMUL && k->part == DLS_PART_WEIGHT) {
+    if (units != DLS_NUMERIC_FP32 && k->family < DLS_KERNEL_MATMUL && k->part == DLS_PART_WEIGHT) {
         work = window_at(k, batch);
         return s + dls_sized_turned_s(&work, conv, &rates->gpu);
     }

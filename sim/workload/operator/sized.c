@@ -96,6 +96,11 @@ bool dls_sized_aligned(double m, double n, double k)
            (multiple(m, 32) || (multiple(n, 4) && multiple(k, 4)));
 }
 
+bool dls_sized_is_product(double kernel_h, double kernel_w, double stride, dls_numeric units)
+{
+    return units == DLS_NUMERIC_FP16 && kernel_h * kernel_w * stride == 1;
+}
+
 /* Two times that overlap, the more the larger mix is. */
 static double both(double a, double b, double mix)
 {

@@ -11,8 +11,8 @@
  *                   h = (span of a wave / reach)^steep
  *      convolution  of three algorithms the fastest: the implicit product, Winograd's 2x2 in one
  *                   kernel, Winograd's 4x4 as 36 products between transforms (3x3, stride 1 alone).
- *                   Matrix units: the implicit product alone, of whole blocks of channels, its sum
- *                   in parts as a product's; tf32, whose images lie channel by channel: between
+ *                   Matrix units: the implicit product alone (1x1 in 16 bits: a product), of whole
+ *                   blocks of channels, its sum in parts as a product's; tf32, whose images lie channel by channel: between
  *                   transposes, or `older`, slower, without those behind it (1x1: none)
  *      rows         layer norm and softmax: a block a row; what does not stay in the cache is read
  *                   twice
@@ -181,6 +181,10 @@ typedef struct dls_sized_kernel {
 
 /* Do the sizes of a product fill whole vectors, as those of real transformers do? */
 bool dls_sized_aligned(double m, double n, double k);
+
+/* Is a convolution a product of pixels by channels, which the library of products runs? In 16 bits,
+ * whose channels lie last, if an output sees one pixel. */
+bool dls_sized_is_product(double kernel_h, double kernel_w, double stride, dls_numeric units);
 
 /* The GPU as a kernel sees it. */
 typedef struct dls_sized_gpu {
