@@ -26,8 +26,12 @@ inspector() {
         "$DLSIM" train --dataset="$folder/$data.h5" --setting="$setting" --epochs=$epochs --patience=0 $recipe \
             --seed="${seed:-1}" -q --progress=never "$@" --curves="$folder/$name.curves.h5" -o "$folder/$name.h5"
     [ -s "$folder/$name.json" ] || {
+        # Of a network that diverged no answer is taken; its error is infinite, which JSON has no number for.
         "$DLSIM" evaluate --weights="$folder/$name.h5" --dataset="$folder/$data.h5" --setting="$setting" --json \
-            >"$folder/$name.json.part"
+            >"$folder/$name.json.part" 2>"$folder/$name.err" ||
+            { grep -q 'is not finite' "$folder/$name.err" &&
+                echo '{"settings": [{"inspector": {"nrmse": null}}]}' >"$folder/$name.json.part"; } ||
+            { cat "$folder/$name.err" >&2; return 1; }
         mv "$folder/$name.json.part" "$folder/$name.json"
     }
 }

@@ -93,6 +93,21 @@ DLSIM_FIDELITY=$PWD/cases.txt expect 1 reproduce fidelity -o none
 says err.txt "cases.txt: File contains no section headers"
 DLSIM_FIDELITY='' DLSIM_SHARED='' expect 1 reproduce fidelity -o none
 says err.txt "DLSIM_SHARED names no folder"
+# A network that diverged has an infinite error; other failures are failures.
+cat >stand-in <<'END'
+#!/bin/sh
+case $* in evaluate*gin*) echo "dlsim: $FAILURE" >&2; exit 1 ;; esac
+exec "$REAL" "$@"
+END
+chmod +x stand-in
+diverged() { # FAILURE
+    rm drawn/data/driple-40-3/study-conv-gin-1.json
+    FAILURE=$1 REAL=$dlsim DLSIM=$PWD/stand-in sh "$source/plots/reproduce.sh" driple_studies --small --formats png -o drawn
+}
+diverged 'graph 3: the prediction of gpu_idle is not finite' >out.txt || fail "a diverged network: $(cat out.txt)"
+grep -q '^| NRMSE by convolution.* gin inf |' out.txt || fail "a diverged network: $(cat out.txt)"
+if diverged 'no memory' >out.txt 2>err.txt; then fail "a failure was taken for a diverged network"; fi
+says err.txt 'no memory'
 mv drawn/tiresias_jct.png first.png
 for i in 1 2; do
     expect 0 reproduce tiresias_jct --small -j 2 -o drawn
