@@ -401,7 +401,6 @@ TEST(test_allocations)
     dls_status status = DLS_ENOMEM;
     for (; status == DLS_ENOMEM && n < 2000; n++) {
         dls_inspector *insp = fresh(&t);
-        DLS_HOLD(dls_inspector_destroy) dls_inspector *before = fresh(&t);
         dls_train_course course;
         dls_error why = {0};
         REFUSED(status, n,
