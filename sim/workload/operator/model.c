@@ -331,12 +331,16 @@ double dls_update_runs(const dls_workload *w)
     return LAUNCH_PER_TENSOR * (double)w->n_tensors;
 }
 
-dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch)
+dls_step dls_step_kernels(const dls_workload *w, const dls_rates *rates, double batch,
+                          double *kernel_s)
 {
     dls_step step = {.input_s =
                          WORD_BYTES * batch * w->made * (PASSES_TO_MAKE / CORE_BPS + 1 / COPY_BPS)};
     for (size_t i = 0; i < w->n_kernels; i++) {
         const double s = dls_kernel_s(&w->kernel[i], rates, batch);
+        if (kernel_s) {
+            kernel_s[i] = s;
+        }
         *(w->kernel[i].backward ? &step.backward_s : &step.forward_s) += s;
         step.runs += s > 0 ? w->kernel[i].repeats : 0;
     }

@@ -144,8 +144,13 @@ typedef struct dls_step {
     double added_s; /* instead of the update: gradients are added to those of the steps before */
     double input_s; /* of the host meanwhile, to make the next input; 0: others do it beforehand */
 } dls_step;
-/* O(kernels). */
-dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch);
+/* O(kernels). kernel_s: [kernels] gets what each of them takes; NULL: not asked for. */
+dls_step dls_step_kernels(const dls_workload *w, const dls_rates *rates, double batch,
+                          double *kernel_s);
+static inline dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch)
+{
+    return dls_step_kernels(w, rates, batch, NULL);
+}
 /* With its host; NULL: none but for the input that it makes. */
 double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_host *host);
 

@@ -5,6 +5,9 @@
  */
 #include "workload/operator/schedule.h"
 
+#include "base/alloc.h"
+#include "base/own.h"
+
 #include <math.h>
 
 #define WORD_BYTES 4.0
@@ -48,13 +51,24 @@ double dls_setting_late(const dls_work_setting *s)
 dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
                             const dls_work_setting *s, dls_step_in_setting *out, dls_error *err)
 {
+    DLS_FREED double *kernel_s = NULL;
+    if (dls_setting_is_scheduled(s)) {
+        DLS_TRY(dls_alloc_array(&kernel_s, w->n_kernels + 1, sizeof *kernel_s, "kernels", err));
+    }
+    return dls_setting_kernels(model, w, s, kernel_s, out, err);
+}
+
+dls_status dls_setting_kernels(const dls_opmodel *model, const dls_workload *w,
+                               const dls_work_setting *s, double *kernel_s,
+                               dls_step_in_setting *out, dls_error *err)
+{
     DLS_TRY(check(s, err));
     if (model->sized) {
         DLS_TRY(dls_gpu_knows(s->gpu, s->numeric, err));
     }
     dls_op_rates own;
     const dls_rates rates = dls_setting_rates(model, s, &own);
-    out->gpu = dls_step_time(w, &rates, s->batch);
+    out->gpu = dls_step_kernels(w, &rates, s->batch, kernel_s);
     out->one_s = dls_step_host_s(&out->gpu, w, s->host);
     out->exchange_s = 0;
     out->step_s = out->one_s;
@@ -71,7 +85,7 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
     }
     if (dls_setting_is_scheduled(s)) {
         double begin_s, end_s, backward_end_s;
-        DLS_TRY(dls_timeline_messages(model, w, s, out, &begin_s, &end_s, &backward_end_s, err));
+        DLS_TRY(dls_timeline_messages(model, w, s, out, kernel_s, &begin_s, &end_s, &backward_end_s, err));
         const double update_s = (s->host ? s->host->slowdown : 1) * out->gpu.update_s;
         out->exchange_s = end_s - begin_s;
         out->step_s = fmax(end_s, backward_end_s) + update_s;

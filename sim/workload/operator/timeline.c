@@ -61,6 +61,7 @@ typedef struct builder {
     const dls_workload *w;
     const dls_work_setting *s;
     const dls_rates *rates;
+    const double *kernel_s; /* [kernels] what they take alone */
     dls_timeline *out;  /* NULL: only moments are asked for */
     double stretch;     /* slowdown of the host */
     double away;        /* part of its time that a processor is others' */
@@ -83,9 +84,10 @@ static dls_status gpu_piece(builder *b, double seconds, double busy, double memo
 
 /* A launch is time in which a GPU does nothing; where a processor computes it is work, too, and so
  * are messages. */
-static dls_status run_kernel(builder *b, const dls_kernel *k)
+static dls_status run_kernel(builder *b, size_t i)
 {
-    const double kernel_s = dls_kernel_s(k, b->rates, b->s->batch);
+    const dls_kernel *k = &b->w->kernel[i];
+    const double kernel_s = b->kernel_s[i];
     const double alone_s = b->stretch * kernel_s;
     const double own_s = k->backward ? b->own * alone_s : 0;
     const double seconds =
@@ -138,7 +140,7 @@ static dls_status compute(builder *b, double *ready_s, double *backward_at_s)
     const dls_workload *w = b->w;
     for (size_t i = 0; i < w->n_kernels; i++) {
         if (!w->kernel[i].backward) {
-            DLS_TRY(run_kernel(b, &w->kernel[i]));
+            DLS_TRY(run_kernel(b, i));
         }
     }
     *backward_at_s = b->now_s;
@@ -150,7 +152,7 @@ static dls_status compute(builder *b, double *ready_s, double *backward_at_s)
         for (size_t i = start; i < end; i++) {
             const dls_kernel *k = &w->kernel[i];
             if (k->backward) {
-                DLS_TRY(run_kernel(b, k));
+                DLS_TRY(run_kernel(b, i));
                 if (k->tensor >= 0) {
                     ready_s[k->tensor] = b->now_s;
                 }
@@ -285,11 +287,12 @@ static dls_status build(builder *b, const dls_step_in_setting *step, double *rea
 }
 
 static builder builder_of(const dls_workload *w, const dls_work_setting *s, const dls_rates *rates,
-                          dls_timeline *out, dls_error *err)
+                          const double *kernel_s, dls_timeline *out, dls_error *err)
 {
     return (builder){.w = w,
                      .s = s,
                      .rates = rates,
+                     .kernel_s = kernel_s,
                      .out = out,
                      .stretch = s->host ? s->host->slowdown : 1,
                      .err = err};
@@ -297,7 +300,7 @@ static builder builder_of(const dls_workload *w, const dls_work_setting *s, cons
 
 dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w,
                                  const dls_work_setting *s, const dls_step_in_setting *step,
-                                 double *begin_s, double *end_s, double *backward_end_s,
+                                 const double *kernel_s, double *begin_s, double *end_s, double *backward_end_s,
                                  dls_error *err)
 {
     dls_op_rates own;
@@ -309,7 +312,7 @@ dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w
     double backward_at_s;
     size_t n = 0;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
-    builder b = builder_of(w, s, &rates, NULL, err);
+    builder b = builder_of(w, s, &rates, kernel_s, NULL, err);
     DLS_TRY(passes(&b, step, ready_s, &backward_at_s));
     DLS_TRY(messages(&b, ready_s, &tx, &rx, &n, &took));
     *backward_end_s = took.backward_end_s;
@@ -322,13 +325,15 @@ dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
                               const dls_work_setting *s, dls_timeline *out, dls_error *err)
 {
     dls_step_in_setting step;
-    DLS_TRY(dls_setting_step(model, w, s, &step, err));
+    DLS_FREED double *kernel_s = NULL;
+    DLS_TRY(dls_alloc_array(&kernel_s, w->n_kernels + 1, sizeof *kernel_s, "kernels", err));
+    DLS_TRY(dls_setting_kernels(model, w, s, kernel_s, &step, err));
     dls_op_rates own;
     const dls_rates rates = dls_setting_rates(model, s, &own);
     DLS_FREED double *ready_s = NULL;
     DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     *out = (dls_timeline){.step_s = step.step_s};
-    builder b = builder_of(w, s, &rates, out, err);
+    builder b = builder_of(w, s, &rates, kernel_s, out, err);
     const dls_status status = build(&b, &step, ready_s);
     if (status != DLS_OK) {
         dls_timeline_fini(out);

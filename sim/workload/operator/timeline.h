@@ -63,12 +63,16 @@ typedef struct dls_step_in_setting {
 dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
                             const dls_work_setting *s, dls_step_in_setting *out,
                             dls_error *err) DLS_MUST_CHECK;
+/* The same; kernel_s: [kernels] gets what each takes alone. */
+dls_status dls_setting_kernels(const dls_opmodel *model, const dls_workload *w,
+                               const dls_work_setting *s, double *kernel_s,
+                               dls_step_in_setting *out, dls_error *err) DLS_MUST_CHECK;
 
 /* When the messages of a scheduled exchange begin and all have come, and the backward pass ends;
- * step: of one GPU. Errors: ENOMEM. */
+ * step and kernel_s: of one GPU. Errors: ENOMEM. */
 dls_status dls_timeline_messages(const dls_opmodel *model, const dls_workload *w,
                                  const dls_work_setting *s, const dls_step_in_setting *step,
-                                 double *begin_s, double *end_s, double *backward_end_s,
+                                 const double *kernel_s, double *begin_s, double *end_s, double *backward_end_s,
                                  dls_error *err) DLS_MUST_CHECK;
 
 /* Build the timeline of a step; *out needs dls_timeline_fini only on success. O(kernels). Errors:
