@@ -89,9 +89,9 @@ int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const 
         at->jobs_version != t->changes[want->type]) {
         begin(&t->openings, index, want->type, t->changes[want->type]);
     }
-    const dls_by_end *end = t->end[want->type];
-    const size_t n =
-        t->n_end[want->type] < DLS_OPENINGS_ENDS ? t->n_end[want->type] : DLS_OPENINGS_ENDS;
+    const dls_by_end *end = t->ends[want->type].next;
+    const size_t n_next = t->ends[want->type].n_next;
+    const size_t n = n_next < DLS_OPENINGS_ENDS ? n_next : DLS_OPENINGS_ENDS;
     while (*there < wanted && at->ends < n && end[at->ends].end_us - now_us <= limit_us) {
         go_on(&t->openings, index, want->type, most, &t->runner[end[at->ends].runner]);
     }

@@ -35,7 +35,7 @@ void dls_traffic_fini(dls_traffic *t)
         dls_free(t->runner[i].part);
     }
     for (int32_t k = 0; k < DLS_TYPES_MAX; k++) {
-        dls_free(t->end[k]);
+        dls_free(t->ends[k].next);
     }
     DLS_FREE_ALL(t->runner, t->of, t->link, t->entry);
     dls_openings_fini(&t->openings);
@@ -50,7 +50,7 @@ dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_
     t->link = NULL;
     t->of = NULL;
     t->entry = NULL;
-    memset(t->end, 0, sizeof t->end);
+    memset(t->ends, 0, sizeof t->ends);
     t->openings = (dls_openings){0};
     DLS_TRY(dls_openings_init(&t->openings, index, err));
     DLS_TRY(dls_duplicate(&t->runner, from->runner, from->n_runners, from->runner_cap,
@@ -61,8 +61,9 @@ dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_
         t->n_runners = i + 1;
     }
     for (int32_t k = 0; k < DLS_TYPES_MAX; k++) {
-        DLS_TRY(dls_duplicate(&t->end[k], from->end[k], from->n_end[k], from->end_cap[k],
-                              sizeof *t->end[k], err));
+        const dls_ends *of = &from->ends[k];
+        DLS_TRY(dls_duplicate(&t->ends[k].next, of->next, of->cap, of->cap, sizeof *of->next, err));
+        t->ends[k] = (dls_ends){t->ends[k].next, of->n_next, of->n_later, of->cap};
     }
     DLS_TRY(dls_duplicate(&t->of, from->of, from->n_jobs, from->job_cap, sizeof *t->of, err));
     DLS_TRY(dls_duplicate(&t->link, from->link, n_links, n_links, sizeof *t->link, err));
@@ -85,15 +86,82 @@ dls_pulse dls_pulse_of(const dls_prediction *f)
 
 /* ---- who runs ------------------------------------------------------------------------------- */
 
-/* Where `runner` stands, or would stand, among those of its type. */
-static size_t rank_of(const dls_traffic *t, const dls_runner *p, int32_t slot)
+static bool sooner(const dls_by_end *a, const dls_by_end *b)
 {
-    const dls_by_end *end = t->end[p->type];
+    return a->end_us < b->end_us || (a->end_us == b->end_us && a->runner < b->runner);
+}
+
+static void put_later(dls_traffic *t, dls_by_end *heap, size_t at, dls_by_end end)
+{
+    heap[at] = end;
+    t->runner[end.runner].later = (int32_t)at + 1;
+}
+
+/* Into the heap of n at a place that is free, or nearer to the root or the leaves if need be. */
+static void settle_later(dls_traffic *t, dls_by_end *heap, size_t n, size_t at, dls_by_end end)
+{
+    for (; at > 0 && sooner(&end, &heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        put_later(t, heap, at, heap[(at - 1) / 2]);
+    }
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        child += child + 1 < n && sooner(&heap[child + 1], &heap[child]);
+        if (!sooner(&heap[child], &end)) {
+            break;
+        }
+        put_later(t, heap, at, heap[child]);
+    }
+    put_later(t, heap, at, end);
+}
+
+static void remove_later(dls_traffic *t, dls_ends *e, size_t at)
+{
+    dls_by_end *heap = e->next + DLS_ENDS_NEXT;
+    t->runner[heap[at].runner].later = 0;
+    if (at < --e->n_later) {
+        settle_later(t, heap, e->n_later, at, heap[e->n_later]);
+    }
+}
+
+static void add_later(dls_traffic *t, dls_ends *e, dls_by_end end)
+{
+    e->n_later++;
+    settle_later(t, e->next + DLS_ENDS_NEXT, e->n_later, e->n_later - 1, end);
+}
+
+/* The array has room for one more. */
+static void add_end(dls_traffic *t, dls_ends *e, dls_by_end end)
+{
+    const bool full = e->n_next == DLS_ENDS_NEXT;
+    if ((e->n_later > 0 && !sooner(&end, &e->next[DLS_ENDS_NEXT])) ||
+        (full && !sooner(&end, &e->next[e->n_next - 1]))) {
+        add_later(t, e, end);
+        return;
+    }
+    if (full) {
+        add_later(t, e, e->next[--e->n_next]);
+    }
     size_t at;
-    DLS_BISECT(at, t->n_end[p->type],
-               end[at].end_us < p->end_us ||
-                   (end[at].end_us == p->end_us && end[at].runner < slot));
-    return at;
+    DLS_BISECT(at, e->n_next, sooner(&e->next[at], &end));
+    memmove(e->next + at + 1, e->next + at, (e->n_next - at) * sizeof *e->next);
+    e->next[at] = end;
+    e->n_next++;
+}
+
+static void remove_end(dls_traffic *t, dls_ends *e, dls_by_end end)
+{
+    const int32_t later = t->runner[end.runner].later;
+    if (later > 0) {
+        remove_later(t, e, (size_t)later - 1);
+        return;
+    }
+    size_t at;
+    DLS_BISECT(at, e->n_next, sooner(&e->next[at], &end));
+    e->n_next--;
+    memmove(e->next + at, e->next + at + 1, (e->n_next - at) * sizeof *e->next);
+    while (e->n_later > 0 && e->n_next < DLS_OPENINGS_ENDS) {
+        e->next[e->n_next++] = e->next[DLS_ENDS_NEXT];
+        remove_later(t, e, 0);
+    }
 }
 
 static void leave_link(dls_traffic *t, int32_t link, int32_t slot)
@@ -178,9 +246,9 @@ void dls_traffic_set_shift(dls_traffic *t, int32_t job, double shift_s)
 /* A free slot with room for n parts and in all the tables; -1: out of memory. */
 static int32_t new_slot(dls_traffic *t, const dls_request *r, size_t n)
 {
-    const size_t type = (size_t)r->type;
-    if (dls_grow(&t->end[type], &t->end_cap[type], t->n_end[type] + 1, sizeof *t->end[type],
-                 NULL) != DLS_OK) {
+    dls_ends *e = &t->ends[r->type];
+    if (dls_grow(&e->next, &e->cap, DLS_ENDS_NEXT + e->n_later + 1, sizeof *e->next, NULL) !=
+        DLS_OK) {
         return -1;
     }
     if (t->spare == 0) {
@@ -229,11 +297,8 @@ void dls_traffic_started(void *state, const dls_place_index *index, const dls_re
         p->pulse.shift_s = p->pulse.period_s > 0 ? fmod(shift, p->pulse.period_s) : 0;
     }
     *of = (dls_traffic_job){.slot = slot + 1, .shift_s = (double)NAN};
-    const size_t at = rank_of(t, p, slot);
-    dls_by_end *end = t->end[r->type];
-    memmove(end + at + 1, end + at, (t->n_end[r->type] - at) * sizeof *end);
-    end[at] = (dls_by_end){p->end_us, slot};
-    t->n_end[r->type]++;
+    p->later = 0;
+    add_end(t, &t->ends[r->type], (dls_by_end){p->end_us, slot});
     t->changes[r->type]++;
     each_link(t, index, slot, join_link);
 }
@@ -247,12 +312,9 @@ void dls_traffic_stopped(void *state, const dls_place_index *index, int32_t job,
     }
     const int32_t slot = t->of[job].slot - 1;
     dls_runner *p = &t->runner[slot];
-    const size_t at = rank_of(t, p, slot);
-    dls_by_end *end = t->end[p->type];
     each_link(t, index, slot, leave_link);
-    t->n_end[p->type]--;
+    remove_end(t, &t->ends[p->type], (dls_by_end){p->end_us, slot});
     t->changes[p->type]++;
-    memmove(end + at, end + at + 1, (t->n_end[p->type] - at) * sizeof *end);
     t->of[job].slot = 0;
     p->next = t->spare;
     t->spare = slot + 1;

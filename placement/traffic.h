@@ -18,6 +18,7 @@ typedef struct dls_runner {
     dls_place_part *part; /* [n] owned, kept for the next job of this slot */
     size_t n, cap;
     int32_t type, next, job;
+    int32_t later; /* 1 + its place in the heap of its type's later ends; 0: in none */
     bool uplinks;
 } dls_runner;
 
@@ -35,6 +36,14 @@ typedef struct dls_by_end {
     int32_t runner;
 } dls_by_end;
 
+/* Expected ends of a GPU type's running jobs: at least the DLS_OPENINGS_ENDS soonest, in order, and
+ * behind the room for DLS_ENDS_NEXT of these a binary heap of all others, none of which is sooner. */
+#define DLS_ENDS_NEXT (2 * DLS_OPENINGS_ENDS)
+typedef struct dls_ends {
+    dls_by_end *next; /* [DLS_ENDS_NEXT + n_later], the heap at DLS_ENDS_NEXT */
+    size_t n_next, n_later, cap;
+} dls_ends;
+
 typedef struct dls_traffic {
     int32_t n_nodes, n_racks;
     dls_runner *runner;
@@ -42,8 +51,7 @@ typedef struct dls_traffic {
     int32_t spare;       /* 1 + a slot that is free, whose `next` is another; 0: none */
     dls_traffic_job *of; /* [n_jobs] */
     size_t n_jobs, job_cap;
-    dls_by_end *end[DLS_TYPES_MAX]; /* ascending */
-    size_t n_end[DLS_TYPES_MAX], end_cap[DLS_TYPES_MAX];
+    dls_ends ends[DLS_TYPES_MAX];
     int32_t *link; /* [n_nodes + n_racks] head of a list of dls_on_link, -1 */
     dls_on_link *entry;
     size_t n_entries, entry_cap;
@@ -65,7 +73,7 @@ dls_pulse dls_pulse_of(const dls_prediction *f);
 /* The time shift that is asked for with the grant of a job; NAN: none. */
 void dls_traffic_set_shift(dls_traffic *t, int32_t job, double shift_s);
 /* `started` and `stopped` of placements whose state begins with their traffic. A job that memory does not
- * suffice for is not remembered. O(jobs running + nodes). */
+ * suffice for is not remembered. O(log of the jobs running + nodes). */
 void dls_traffic_started(void *state, const dls_place_index *index, const dls_request *r,
                          const int32_t *nodes, const int32_t *gpus, size_t n);
 void dls_traffic_stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,

@@ -3,6 +3,7 @@
  * The placement `cassini`: who is turned when jobs meet on links, what it costs that only the
  * newcomer is, which candidate is taken, and what happens when links make a cycle.
  */
+#include "base/rng.h"
 #include "cluster/index.h"
 #include "dlsim/predictor.h"
 #include "engine/pace.h"
@@ -254,6 +255,84 @@ TEST(test_cycle)
     start_on(&f, 2, 0, 2, 0);
     assert_true(isnan(f.turned[0]) && isnan(f.turned[1]) && !isnan(f.turned[2]));
     end(&f);
+}
+
+/* ---- expected ends ----------------------------------------------------------------------------- */
+
+#define MANY 480
+
+static bool ends_at(void *user, int32_t job, const dls_shape *s, dls_prediction *out)
+{
+    *out = (dls_prediction){.iteration_s = 1, .remaining_s = ((const int32_t *)user)[job]};
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const dls_by_end *x = a, *y = b;
+    return x->end_us != y->end_us ? (x->end_us > y->end_us ? 1 : -1) : x->runner - y->runner;
+}
+
+/* The soonest ends, in order, beside all of them sorted; times meet, and most end when it is due. */
+static void go_through_ends(uint64_t seed)
+{
+    dls_error err;
+    DLS_HOLD(dls_place_index_destroy) dls_place_index *x = NULL;
+    dls_cluster_spec spec = case_cluster(MANY / 4, 4, 0);
+    dls_traffic t = {0}, copy;
+    int32_t seconds[MANY];
+    const dls_place_predictor predictor = {.prediction = ends_at, .user = seconds};
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 3);
+    assert_int_equal(dls_place_index_create(&spec, &x, &err), DLS_OK);
+    assert_int_equal(dls_traffic_init(&t, x, &err), DLS_OK);
+    size_t most = 0;
+    for (int step = 0; step < 4000; step++) {
+        int32_t job = (int32_t)dls_rng_below(&rng, MANY);
+        const dls_ends *e = &t.ends[0];
+        if (dls_rng_below(&rng, 3) == 0 && e->n_next > 0) {
+            job = t.runner[e->next[0].runner].job;
+        }
+        if ((size_t)job < t.n_jobs && t.of[job].slot > 0) {
+            if (step > 2000 || dls_rng_below(&rng, 4) == 0) {
+                dls_traffic_stopped(&t, x, job, 0, 0);
+            }
+        } else {
+            const int32_t node = job / 4, gpus = 1;
+            seconds[job] = (int32_t)dls_rng_below(&rng, 300);
+            const dls_request r = {.job = job, .gpus = 1, .predictor = &predictor};
+            dls_traffic_started(&t, x, &r, &node, &gpus, 1);
+        }
+        dls_by_end all[MANY];
+        size_t n = 0;
+        for (int32_t k = 0; (size_t)k < t.n_jobs; k++) {
+            if (t.of[k].slot > 0) {
+                all[n++] = (dls_by_end){t.runner[t.of[k].slot - 1].end_us, t.of[k].slot - 1};
+            }
+        }
+        qsort(all, n, sizeof *all, by_time);
+        assert_int_equal(e->n_next + e->n_later, n);
+        assert_true(e->n_next >= (n < DLS_OPENINGS_ENDS ? n : DLS_OPENINGS_ENDS));
+        for (size_t k = 0; k < e->n_next; k++) {
+            assert_int_equal(e->next[k].runner, all[k].runner);
+        }
+        most = n > most ? n : most;
+        if (step % 1000 == 0) { /* the copy goes on as the original would */
+            copy = t;
+            assert_int_equal(dls_traffic_clone(&copy, &t, x, &err), DLS_OK);
+            dls_traffic_fini(&t);
+            t = copy;
+        }
+    }
+    assert_true(most > 2 * DLS_ENDS_NEXT);
+    dls_traffic_fini(&t);
+    free(spec.groups);
+}
+
+TEST(test_ends)
+{
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        go_through_ends(seed);
+    }
 }
 
 /* Who exchanges twice in an iteration bursts twice. */
