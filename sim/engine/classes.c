@@ -159,7 +159,7 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
     for (int32_t j = 0; j < e->n; j++) {
         const uint32_t hash = (uint32_t)e->col->gpus[j] * 16 + (uint32_t)e->col->vc[j];
         int32_t *like = &known[hash % KNOWN];
-        s->job[j] = (dls_job){.parts = -1, .placed = -1, .type = -1};
+        s->job[j] = (dls_job){.parts = -1, .type = -1};
         if (*like >= 0 && !by_job && ask_alike(e, j, *like)) {
             s->job[j].cls = s->job[*like].cls;
             continue;

@@ -24,10 +24,9 @@ typedef struct dls_job {
     int64_t rate_from_us;    /* while running: the present rate counts from here, >= progress_from_us */
     int64_t recorded_to_us;  /* while running: recorded up to here */
     int32_t parts;           /* the GPUs it holds: list of dls_held, -1 */
-    int32_t placed;          /* in a pass: GPUs placed in it, not yet started, -1 */
+    int32_t touched;         /* in a pass that touched it: where in the selection's list */
     int32_t cls;             /* class that it is selected in, -1: infeasible */
     int8_t type;             /* that it is selected on, -1: not selected */
-    bool dropped;            /* in a pass: it lost its selection; its GPUs are back in the index */
     int64_t progress_from_us; /* while running: progress counts from here */
 } dls_job;
 

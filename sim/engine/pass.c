@@ -86,74 +86,103 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 
 /* ---- with preemption --------------------------------------------------------------------------- */
 
-/* Give back, for now, the GPUs of jobs that are no longer selected for them. */
-static void drop_unselected(dls_engine *e)
+static int by_number(const void *a, const void *b)
 {
-    dls_select *s = &e->select;
-    for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i];
-        if (e->jobs.running[job] && !e->job[job].dropped && s->job[job].type != e->hold.type[job]) {
-            e->job[job].dropped = true;
-            dls_give_back(e, job, e->job[job].parts);
-        }
-    }
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* A job was refused on this type: jobs that were to move away to make room for it are selected again, and
- * may stay. */
-static void unselect_moved(dls_engine *e, int32_t type)
+/* What has changed, in the order of the list of what was touched. */
+static void order_changed(dls_select *s)
 {
-    dls_select *s = &e->select;
-    for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i];
-        if (e->job[job].dropped && e->hold.type[job] == type && s->job[job].type >= 0 &&
-            s->job[job].type != type) {
-            dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
-        }
+    bool ascending = true;
+    for (size_t i = 0; i < s->n_changed; i++) {
+        s->touched[s->changed[i]].changed = false;
+        ascending = ascending && (i == 0 || s->changed[i - 1] < s->changed[i]);
     }
-}
-
-/* Place what is selected and has no GPUs; *refused tells that something was put back. */
-static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
-{
-    dls_select *s = &e->select;
-    *refused = false;
-    for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i];
-        const int32_t type = s->job[job].type;
-        const bool has = e->jobs.running[job] && !e->job[job].dropped;
-        if (type < 0 || has || e->job[job].placed >= 0) {
-            continue;
-        }
-        if (e->jobs.running[job] && type == e->hold.type[job] && dls_retake(e, job)) {
-            e->job[job].dropped = false;
-            continue;
-        }
-        bool placed;
-        DLS_TRY(dls_place_job(e, job, type, &e->job[job].placed, &placed, err));
-        if (!placed) {
-            dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
-            dls_select_refuse(&e->select, job, type, e->clock.now_us);
-            *refused = true;
-            unselect_moved(e, type);
-        }
+    if (!ascending) {
+        qsort(s->changed, s->n_changed, sizeof *s->changed, by_number);
     }
-    return DLS_OK;
 }
 
 /* A job placed in this pass and then dropped, or moved to another type, by a repeated selection. */
 static void undo_placed(dls_engine *e)
 {
     dls_select *s = &e->select;
-    for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i];
-        const int32_t parts = e->job[job].placed;
-        if (parts >= 0 && s->job[job].type != e->index->node[e->hold.part[parts].node].type) {
-            dls_give_back(e, job, parts);
-            dls_free_parts(e, parts);
-            e->job[job].placed = -1;
+    for (size_t i = 0; i < s->n_changed; i++) {
+        dls_touched *t = &s->touched[s->changed[i]];
+        if (t->placed >= 0 &&
+            s->job[t->job].type != e->index->node[e->hold.part[t->placed].node].type) {
+            dls_give_back(e, t->job, t->placed);
+            dls_free_parts(e, t->placed);
+            t->placed = -1;
         }
     }
+}
+
+/* Give back, for now, the GPUs of jobs that are no longer selected for them. */
+static void drop_unselected(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_changed; i++) {
+        dls_touched *t = &s->touched[s->changed[i]];
+        if (e->jobs.running[t->job] && !t->dropped && s->job[t->job].type != e->hold.type[t->job]) {
+            t->dropped = true;
+            dls_give_back(e, t->job, e->job[t->job].parts);
+        }
+    }
+}
+
+/* A job was refused on this type: jobs that were to move away to make room for it are selected again, and
+ * may stay. Returns whether there are any. */
+static bool unselect_moved(dls_engine *e, int32_t type)
+{
+    dls_select *s = &e->select;
+    bool moved = false;
+    for (size_t i = 0; s->n_types > 1 && i < s->n_touched; i++) {
+        const int32_t job = s->touched[i].job;
+        if (s->touched[i].dropped && e->hold.type[job] == type && s->job[job].type >= 0 &&
+            s->job[job].type != type) {
+            dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
+            moved = true;
+        }
+    }
+    return moved;
+}
+
+/* Place what is selected and has no GPUs; *refused tells that something was put back. */
+static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
+{
+    dls_select *s = &e->select;
+    bool moved = false;
+    *refused = false;
+    for (size_t i = 0; i < s->n_changed; i++) {
+        dls_touched *t = &s->touched[s->changed[i]];
+        const int32_t job = t->job;
+        const int32_t type = s->job[job].type;
+        const bool has = e->jobs.running[job] && !t->dropped;
+        if (type < 0 || has || t->placed >= 0) {
+            continue;
+        }
+        if (e->jobs.running[job] && type == e->hold.type[job] && dls_retake(e, job)) {
+            t->dropped = false;
+            continue;
+        }
+        bool placed;
+        DLS_TRY(dls_place_job(e, job, type, &t->placed, &placed, err));
+        if (!placed) {
+            dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
+            dls_select_refuse(&e->select, job, type, e->clock.now_us);
+            *refused = true;
+            moved = unselect_moved(e, type) || moved;
+        }
+    }
+    s->n_changed = 0;
+    for (size_t i = 0; moved && i < s->n_touched; i++) { /* any of them may have GPUs to give back */
+        s->touched[i].changed = true;
+        s->changed[s->n_changed++] = (int32_t)i;
+    }
+    return DLS_OK;
 }
 
 static int by_rank(const void *a, const void *b, void *select)
@@ -181,8 +210,8 @@ __attribute__((unused)) static bool all_settled(const dls_engine *e)
 {
     bool settled = true;
     for (size_t i = 0; i < e->select.n_touched; i++) {
-        const int32_t job = e->select.touched[i];
-        settled = settled && !e->job[job].dropped && e->job[job].placed < 0 &&
+        const int32_t job = e->select.touched[i].job;
+        settled = settled && !e->select.touched[i].dropped && e->select.touched[i].placed < 0 &&
                   (dls_is_guest(e, job) || e->job[job].type == e->hold.type[job]);
     }
     return settled;
@@ -195,9 +224,9 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     DLS_TRY(dls_grow(&s->stopped, &s->stopped_cap, s->n_touched, sizeof *s->stopped, err));
     /* Those that stop go first, in the order in which they stood; then those that start. */
     for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i];
-        if (e->job[job].dropped) {
-            e->job[job].dropped = false;
+        const int32_t job = s->touched[i].job;
+        if (s->touched[i].dropped) {
+            s->touched[i].dropped = false;
             if (s->job[job].type < 0) {
                 s->stopped[n_stop++] = job;
             } else {
@@ -212,9 +241,9 @@ static dls_status make_real(dls_engine *e, dls_error *err)
         DLS_TRY(dls_job_lose(e, s->stopped[i], false, err));
     }
     for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i], parts = e->job[job].placed;
+        const int32_t job = s->touched[i].job, parts = s->touched[i].placed;
         if (parts >= 0) {
-            e->job[job].placed = -1;
+            s->touched[i].placed = -1;
             DLS_TRY(dls_job_start(e, job, s->job[job].type, parts, err));
         }
     }
@@ -226,9 +255,10 @@ static dls_status pass_preemptive(dls_engine *e, int32_t pool, dls_error *err)
 {
     dls_select *s = &e->select;
     bool refused = true;
-    s->n_touched = 0;
+    s->n_touched = s->n_changed = 0;
     while (refused) {
         DLS_TRY(dls_select_preemptive(s, pool, e->clock.now_us, e->hold.type, err));
+        order_changed(s);
         undo_placed(e);
         drop_unselected(e);
         DLS_TRY(place_selected(e, &refused, err));

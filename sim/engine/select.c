@@ -450,8 +450,19 @@ static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_
 
 static dls_status touch(dls_select *s, int32_t job, dls_error *err)
 {
-    DLS_TRY(dls_grow(&s->touched, &s->touched_cap, s->n_touched + 1, sizeof *s->touched, err));
-    s->touched[s->n_touched++] = job;
+    int32_t *at = &s->job[job].touched;
+    if ((size_t)*at >= s->n_touched || s->touched[*at].job != job) {
+        if (s->n_touched == s->touched_cap || s->n_touched == s->changed_cap) {
+            DLS_TRY(dls_grow(&s->touched, &s->touched_cap, s->n_touched + 1, sizeof *s->touched, err));
+            DLS_TRY(dls_grow(&s->changed, &s->changed_cap, s->n_touched + 1, sizeof *s->changed, err));
+        }
+        *at = (int32_t)s->n_touched++;
+        s->touched[*at] = (dls_touched){.job = job, .placed = -1};
+    }
+    if (!s->touched[*at].changed) {
+        s->touched[*at].changed = true;
+        s->changed[s->n_changed++] = *at;
+    }
     return DLS_OK;
 }
 

@@ -84,6 +84,14 @@ typedef struct dls_pool {
     int32_t id;                     /* virtual cluster, their number: of none; or gang size */
 } dls_pool;
 
+/* A job that a pass has touched. */
+typedef struct dls_touched {
+    int32_t job;
+    int32_t placed; /* GPUs placed in this pass, not yet started: list of dls_held, -1 */
+    bool dropped;   /* it lost its selection; its GPUs are back in the index */
+    bool changed;   /* it is in the list of what changed */
+} dls_touched;
+
 typedef struct dls_select {
     dls_order order;   /* a job is waiting, selected or in no set; the table of ranks, and the sets */
     dls_piles piles;   /* unless it backfills */
@@ -105,11 +113,10 @@ typedef struct dls_select {
     uint64_t heads_examined;
     uint64_t pass;     /* number of the pass */
     uint64_t releases;    /* how often GPUs have been given back */
-    /* jobs whose selection changed in this pass, in order, with repeats */
-    int32_t *touched;
-    size_t n_touched, touched_cap;
+    dls_touched *touched; /* jobs whose selection changed in this pass, in the order of the first change */
+    int32_t *changed;  /* [n_touched at most] where those stand whose selection changed since GPUs were last placed */
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
-    size_t stopped_cap;
+    size_t n_touched, touched_cap, n_changed, changed_cap, stopped_cap;
     int32_t *cursor;   /* [most_sizes] scratch */
     int32_t most_sizes; /* gang sizes in a pool */
     uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: without sharing of GPUs */
@@ -130,6 +137,7 @@ typedef struct dls_select {
 
 #define DLS_SELECT_LISTS(XX)                                                                       \
     XX(select.touched, 0, e->select.touched_cap)                                                   \
+    XX(select.changed, 0, e->select.changed_cap)                                                   \
     XX(select.stopped, 0, e->select.stopped_cap)
 
 /* The order and the pools; what is in the tables above is the engine's to free and to copy. */
@@ -202,7 +210,7 @@ void dls_select_unpark(dls_select *s, int32_t pool);
 void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank);
 void dls_select_clear_refusals_of_jobs(dls_select *s, dls_class *c);
 
-/* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
+/* Bring the selection of a pool to what the walk would give; the changes go to s->touched and s->changed. `sticky`
  * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected again in the pass that
  * dropped it prefers that type. */
 dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,

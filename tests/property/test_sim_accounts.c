@@ -154,6 +154,25 @@ TEST(test_rows)
     assert_true(preempts > FEWER(1000) && guests > FEWER(100));
 }
 
+/* Preemptive orders whose placement refuses on one type what it then takes on another; every event is audited. With
+ * seed 1340 a job that was placed on its new type is unselected, and another takes its turn. */
+TEST(test_refused_among_types)
+{
+    static const char *const orders[] = {"srtf", "srsf", "dlas-gpu", "fjf"};
+    static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
+    uint64_t refusals = 0;
+    for (uint64_t seed = 1300; seed < 1300 + FEWER(200); seed++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, two_types(4, 4, 4, 2), random_trace(seed, JOBS, 8, 6, NULL, types),
+                   orders[seed % 4], "yarn");
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        check_overlaps(rec, false);
+        check_totals(s.trace, rec);
+        refusals += rec->refusals;
+    }
+    assert_true(refusals > FEWER(1000));
+}
+
 /* ---- work conservation ----------------------------------------------------------------------- */
 
 enum { OTHERS = 2, POOLS = 3 };
