@@ -101,13 +101,7 @@ static dls_sized_kernel work_of(const dls_kernel_operation *o, dls_numeric units
             (double)((v[DLS_KERNEL_IMAGE] + 2 * v[DLS_KERNEL_PADDING] - v[DLS_KERNEL_KERNEL]) /
                          v[DLS_KERNEL_STRIDE] +
                      1);
-        if (dls_sized_is_product(k.kernel_h, k.kernel_w, k.stride, units) && k.groups < 2) {
-            k.b = 1;
-            k.m = k.batch * k.out_h * k.out_w;
-            k.n = k.in_c;
-            k.k = k.out_c;
-            k.family = (dls_sized_family)(DLS_SIZED_LINEAR + !dls_sized_aligned(k.m, k.n, k.k));
-        }
+        (void)dls_sized_as_product(&k, units);
         break;
     default:
         k.rows = (double)v[DLS_KERNEL_ROWS];

@@ -147,7 +147,7 @@ static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *ta
 }
 
 /* Rows of a GPU and family that fit, into at; products are not fitted to the convolutions that are
- * some. */
+ * some, but for ragged ones of batches, which are few. */
 static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
                      dls_sized_family family, dls_numeric numeric, size_t *at)
 {
@@ -155,7 +155,8 @@ static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
     for (size_t i = 0; i < rows->n; i++) {
         const dls_measured_kernel *row = &rows->row[i];
         if (row->gpu == gpu && row->work.family == family && row->units == numeric && !row->judge &&
-            (row->work.batch > 0) == (family == DLS_SIZED_CONV) &&
+            (row->work.batch > 0 ? family == DLS_SIZED_CONV || family == DLS_SIZED_BMM_RAGGED
+                                 : family != DLS_SIZED_CONV) &&
             !(row->work.groups > 1)) {
             at[n++] = i;
         }

@@ -150,13 +150,58 @@ TEST(convolutions_of_matrix_units)
         assert_true(numeric == DLS_NUMERIC_FP32 ? many > 1.3 * few : many < 1.15 * few);
         const double turned = dls_sized_turned_s(&k, row, &gpu);
         assert_true(numeric == DLS_NUMERIC_TF32 ? turned > 0 : turned == 0);
+        /* Few images and a large window: older kernels, that are for less than 256 channels, do not
+         * share the sum. */
+        dls_sized_kernel wide = k;
+        wide.batch = 4;
+        wide.kernel_h = wide.kernel_w = 5;
+        wide.in_c = 255;
+        const double older = dls_sized_s(&wide, row, &gpu);
+        wide.in_c = 256;
+        assert_true((older > 1.2 * dls_sized_s(&wide, row, &gpu)) == (numeric == DLS_NUMERIC_TF32));
+        /* Three channels are for vector units. */
+        dls_sized_gpu slow = gpu;
+        slow.vector_flops *= 0.5;
+        wide.in_c = 3;
+        assert_true((dls_sized_s(&wide, row, &slow) > dls_sized_s(&wide, row, &gpu)) ==
+                    (numeric == DLS_NUMERIC_TF32));
     }
-    k.kernel_h = k.kernel_w = 1;
+    k.kernel_h = k.kernel_w = 1; /* of its weights */
     const dls_sized_gpu gpu = dls_sized_gpu_of(h100, DLS_NUMERIC_TF32);
     assert_true(dls_sized_turned_s(
                     &k, dls_sized_table_find(&t.kernels, "H100", DLS_SIZED_CONV, DLS_NUMERIC_TF32),
                     &gpu) == 0);
     unload(&t);
+}
+
+/* Of matrix units a convolution that sees one pixel is a product, in tf32 for each image, and a
+ * batch more or less changes no kernel. */
+TEST(convolutions_that_are_products)
+{
+    const dls_sized_kernel one = {.family = DLS_SIZED_CONV,
+                                  .batch = 3,
+                                  .in_c = 64,
+                                  .out_c = 128,
+                                  .out_h = 7,
+                                  .out_w = 7,
+                                  .kernel_h = 1,
+                                  .kernel_w = 1,
+                                  .stride = 1};
+    dls_sized_kernel k = one;
+    assert_false(dls_sized_as_product(&k, DLS_NUMERIC_FP32));
+    assert_true(dls_sized_as_product(&k, DLS_NUMERIC_FP16));
+    assert_true(k.family == DLS_SIZED_LINEAR && k.b == 1 && k.m == 147 && k.n == 64 && k.k == 128);
+    k = one;
+    assert_true(dls_sized_as_product(&k, DLS_NUMERIC_TF32));
+    assert_true(k.family == DLS_SIZED_BMM_RAGGED && k.b == 3 && k.m == 49);
+    k = one;
+    k.out_h = k.out_w = 14;
+    assert_true(dls_sized_as_product(&k, DLS_NUMERIC_TF32) && k.family == DLS_SIZED_BMM);
+    for (int other = 0; other < 3; other++) {
+        k = one;
+        *(other == 0 ? &k.kernel_w : other == 1 ? &k.stride : &k.groups) = 2;
+        assert_false(dls_sized_as_product(&k, DLS_NUMERIC_TF32) || k.family != DLS_SIZED_CONV);
+    }
 }
 
 /* A batch norm is bound by what a multiprocessor moves where there is more bandwidth than that. */
@@ -220,10 +265,6 @@ TEST(relatives)
     assert_true(dls_sized_aligned(196, 64, 196));
     assert_false(dls_sized_aligned(196, 64, 197));
     assert_false(dls_sized_aligned(100, 30, 30));
-    assert_true(dls_sized_is_product(1, 1, 1, DLS_NUMERIC_FP16));
-    assert_false(dls_sized_is_product(1, 1, 2, DLS_NUMERIC_FP16));
-    assert_false(dls_sized_is_product(3, 3, 1, DLS_NUMERIC_FP16));
-    assert_false(dls_sized_is_product(1, 1, 1, DLS_NUMERIC_TF32));
 }
 
 /* A GPU between two relatives takes the mean of both, or the one that is known; its own before

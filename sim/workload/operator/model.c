@@ -244,19 +244,19 @@ static dls_sized_kernel window_at(const dls_kernel *k, double batch)
 static bool sized_kernel(const dls_kernel *k, double batch, dls_numeric units,
                          dls_sized_kernel *out)
 {
-    const dls_window *w = &k->window;
     const bool conv = k->family < DLS_KERNEL_MATMUL, matrix = units != DLS_NUMERIC_FP32;
     if (!(k->product.batch > 0) || (k->family == DLS_KERNEL_CONV5 && !matrix) ||
         (conv && k->product.count > 1)) {
         return false;
     }
     /* On vector units 1x1 is a product, and so is what no algorithm saves work on. */
-    const bool window = matrix
-                            ? k->part != DLS_PART_WEIGHT &&
-                                  !dls_sized_is_product(w->kernel_h, w->kernel_w, w->stride, units)
-                            : k->family != DLS_KERNEL_CONV1 &&
-                                  (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3);
+    const bool window = matrix ? k->part != DLS_PART_WEIGHT
+                               : k->family != DLS_KERNEL_CONV1 &&
+                                     (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3);
     *out = conv && window ? window_at(k, batch) : product_at(&k->product, batch);
+    if (conv && window) {
+        (void)dls_sized_as_product(out, units);
+    }
     return true;
 }
 

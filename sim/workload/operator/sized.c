@@ -16,7 +16,8 @@
 #define FUSED_CHANNELS 32 /* of Winograd's fused kernel, and outputs: 128 or 32 tiles of 2x2 */
 #define FUSED_TILES 32
 #define BLOCK 32.0 /* channels that matrix units take at a time, of a tap */
-#define BLOCK_LEAST 16
+#define WINDOW_LARGE 9  /* taps, above which kernels of matrix units for tf32 are older */
+#define CHANNELS_FEW 256 /* with less channels than that */
 #define TRANSFORMED 6.0 /* edge of an input tile of Winograd's products */
 #define PRODUCTS (TRANSFORMED * TRANSFORMED)
 #define SETTLED 0.5     /* of the throttle shows in a step */
@@ -67,6 +68,7 @@ dls_sized_gpu dls_sized_gpu_of(const dls_hw_gpu *gpu, dls_numeric units)
                                     : units == DLS_NUMERIC_TF32 ? gpu->tf32_flops
                                                                 : gpu->fp32_flops,
                            .mem_bps = gpu->mem_bps,
+                           .vector_flops = gpu->fp32_flops,
                            .multiprocessors = gpu->multiprocessors > 0 ? gpu->multiprocessors
                                                                        : gpu->fp32_flops / USUAL_SM,
                            .element_bytes = half ? WORD / 2 : WORD,
@@ -96,9 +98,21 @@ bool dls_sized_aligned(double m, double n, double k)
            (multiple(m, 32) || (multiple(n, 4) && multiple(k, 4)));
 }
 
-bool dls_sized_is_product(double kernel_h, double kernel_w, double stride, dls_numeric units)
+bool dls_sized_as_product(dls_sized_kernel *k, dls_numeric units)
 {
-    return units == DLS_NUMERIC_FP16 && kernel_h * kernel_w * stride == 1;
+    const double pixels = k->out_h * k->out_w;
+    const bool half = units == DLS_NUMERIC_FP16;
+    if (units == DLS_NUMERIC_FP32 || k->groups > 1 || k->kernel_h * k->kernel_w * k->stride > 1) {
+        return false;
+    }
+    k->b = half ? 1 : k->batch;
+    k->m = half ? k->batch * pixels : pixels;
+    k->n = k->in_c;
+    k->k = k->out_c;
+    /* A batch more or less changes no kernel of the library. */
+    const bool ragged = !dls_sized_aligned(half ? BLOCK : k->m, k->n, k->k);
+    k->family = (dls_sized_family)((half ? DLS_SIZED_LINEAR : DLS_SIZED_BMM) + ragged);
+    return true;
 }
 
 /* Two times that overlap, the more the larger mix is. */
@@ -209,8 +223,7 @@ static double tile_loss(dls_tile t)
 static double summed(const dls_sized_kernel *k, const dls_sized_row *row)
 {
     return k->kernel_h * k->kernel_w *
-           (row->numeric == DLS_NUMERIC_FP32 ? k->in_c
-                                             : fmax(BLOCK_LEAST, BLOCK * ceil(k->in_c / BLOCK)));
+           (row->numeric == DLS_NUMERIC_FP32 ? k->in_c : BLOCK * ceil(k->in_c / BLOCK));
 }
 
 static double numbers_in(const dls_sized_kernel *k)
@@ -223,31 +236,25 @@ static double numbers_out(const dls_sized_kernel *k)
     return k->batch * k->out_h * k->out_w * k->out_c;
 }
 
-static double transposed_s(double numbers, const dls_sized_row *row, const dls_sized_gpu *gpu)
+static double weights(const dls_sized_kernel *k)
 {
-    return 2 * gpu->element_bytes * numbers / (gpu->mem_bps * row->c[DLS_CONV_TRANSFORM]);
+    return k->kernel_h * k->kernel_w * k->in_c * k->out_c;
 }
 
-/* One pixel an output: read as it lies. */
-static bool is_plain(const dls_sized_kernel *k)
-{
-    return k->kernel_h * k->kernel_w * k->stride == 1;
-}
-
-/* The implicit product at a rate, with `turned` numbers transposed before or after it. */
+/* The implicit product at a rate, its sum in as many parts as are worth it or in one. */
 static double implicit_at(const dls_sized_kernel *k, const dls_sized_row *row,
-                          const dls_sized_gpu *gpu, double rate, double turned)
+                          const dls_sized_gpu *gpu, double rate, bool parts)
 {
     const double *c = row->c, depth = summed(k, row);
-    const bool fp32 = row->numeric == DLS_NUMERIC_FP32;
-    const double latency = c[DLS_CONV_DEPTH_I] * (fp32 ? 1 : latency_terms(gpu));
+    const double latency =
+        c[DLS_CONV_DEPTH_I] * (row->numeric == DLS_NUMERIC_FP32 ? 1 : latency_terms(gpu));
     const double taps = k->kernel_h * k->kernel_w, pixels = k->batch * k->out_h * k->out_w;
     /* An input is read for as many outputs as windows hold it. */
     const double windows = fmax(1, taps / (k->stride * k->stride));
     const double bytes = gpu->element_bytes * (numbers_in(k) * pow(windows, c[DLS_CONV_PATCH]) +
-                                               numbers_out(k) + taps * k->in_c * k->out_c);
+                                               numbers_out(k) + weights(k));
     const double memory = bytes / (gpu->mem_bps * c[DLS_CONV_MEMORY]);
-    const size_t n_splits = fp32 ? 1 : sizeof splits / sizeof *splits;
+    const size_t n_splits = parts ? sizeof splits / sizeof *splits : 1;
     double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const dls_tile t = row->tile[0][i];
@@ -263,27 +270,42 @@ static double implicit_at(const dls_sized_kernel *k, const dls_sized_row *row,
             best = least(best, compute, memory, c[DLS_CONV_MIX], s > 1 ? JOIN_S : 0);
         }
     }
-    return best + transposed_s(turned, row, gpu);
+    return best;
 }
 
 double dls_sized_turned_s(const dls_sized_kernel *k, const dls_sized_row *row,
                           const dls_sized_gpu *gpu)
 {
-    return row->numeric == DLS_NUMERIC_TF32 && !is_plain(k)
-               ? transposed_s(numbers_in(k) + numbers_out(k), row, gpu)
+    const bool one_pixel = k->kernel_h * k->kernel_w * k->stride == 1; /* read as it lies */
+    return row->numeric == DLS_NUMERIC_TF32 && !one_pixel
+               ? 2 * gpu->element_bytes * (numbers_in(k) + numbers_out(k) + weights(k)) /
+                     (gpu->mem_bps * row->c[DLS_CONV_TRANSFORM])
                : 0;
 }
 
-/* In tf32 images lie channel by channel. The fast kernels want and make them otherwise; older ones
- * make them as they are, and read them so where an output sees one pixel. */
+/* Matrix units want channels last; in tf32 they lie first, and all is transposed. */
 static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
                          const dls_sized_gpu *gpu)
 {
-    const double fast = row->c[DLS_CONV_IMPLICIT], in = numbers_in(k), out = numbers_out(k);
-    return row->numeric != DLS_NUMERIC_TF32
-               ? implicit_at(k, row, gpu, fast, 0)
-               : fmin(implicit_at(k, row, gpu, fast, in + out),
-                      implicit_at(k, row, gpu, row->c[DLS_CONV_OLDER], is_plain(k) ? 0 : in));
+    const bool older = row->numeric == DLS_NUMERIC_TF32 && k->in_c < CHANNELS_FEW &&
+                       k->kernel_h * k->kernel_w > WINDOW_LARGE;
+    return implicit_at(k, row, gpu, row->c[older ? DLS_CONV_OLDER : DLS_CONV_IMPLICIT],
+                       row->numeric != DLS_NUMERIC_FP32 && !older) +
+           dls_sized_turned_s(k, row, gpu);
+}
+
+/* By vector units in tf32's place, as is usual of fp32, of images as they lie. */
+static double vector_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                       const dls_sized_gpu *gpu)
+{
+    dls_sized_row usual = *row;
+    dls_sized_gpu vector = *gpu;
+    usual.numeric = DLS_NUMERIC_FP32;
+    vector.flops = gpu->vector_flops;
+    for (size_t i = 0; i < DLS_CONV_N; i++) {
+        usual.c[i] = conv_constants[i].mean;
+    }
+    return implicit_at(k, &usual, &vector, row->c[DLS_CONV_VECTOR], false);
 }
 
 static double fused_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
@@ -329,17 +351,21 @@ static double transformed_s(const dls_sized_kernel *k, const dls_sized_row *row,
 
 static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
 {
+    typedef double algorithm(const dls_sized_kernel *, const dls_sized_row *,
+                             const dls_sized_gpu *);
+    static algorithm *const vector_units[] = {implicit_s, fused_s, transformed_s};
+    static algorithm *const tf32_units[] = {vector_s, NULL, implicit_s};
     const double *c = row->c;
     const bool winograd = k->stride == 1 && k->kernel_h == 3 && k->kernel_w == 3;
+    const bool tf32 = row->numeric == DLS_NUMERIC_TF32;
     double best = HUGE_VAL;
-    for (int how = 0; how < (winograd ? 3 : 1); how++) {
-        if (row->n_tiles[how] > 0) {
-            const double s = how == 0   ? implicit_s(k, row, gpu)
-                             : how == 1 ? fused_s(k, row, gpu)
-                                        : transformed_s(k, row, gpu);
+    for (int how = 0; how < 3; how++) {
+        algorithm *const by = tf32 ? tf32_units[how] : vector_units[how];
+        if (by && (tf32 || how == 0 || winograd) && row->n_tiles[tf32 ? 0 : how] > 0) {
             const double floor_us = c[DLS_CONV_FLOOR] * (how == 2 ? c[DLS_CONV_MANY] : 1);
-            best = fmin(best, finish(s, floor_us, c[DLS_CONV_THROTTLE], c[DLS_CONV_SETTLE],
-                                     c[DLS_CONV_OVERLAP], gpu->alone));
+            best =
+                fmin(best, finish(by(k, row, gpu), floor_us, c[DLS_CONV_THROTTLE],
+                                  c[DLS_CONV_SETTLE], c[DLS_CONV_OVERLAP], gpu->alone));
         }
     }
     return best;

@@ -11,9 +11,10 @@
  *                   h = (span of a wave / reach)^steep
  *      convolution  of three algorithms the fastest: the implicit product, Winograd's 2x2 in one
  *                   kernel, Winograd's 4x4 as 36 products between transforms (3x3, stride 1 alone).
- *                   Matrix units: the implicit product alone (1x1 in 16 bits: a product), of whole
- *                   blocks of channels, its sum in parts as a product's; tf32, whose images lie channel by channel: between
- *                   transposes, or `older`, slower, without those behind it (1x1: none)
+ *                   Matrix units: the implicit product alone, of whole blocks of channels, its sum
+ *                   in parts as a product's (1x1 of stride 1: a product). tf32, whose images lie
+ *                   channel by channel: between transposes, or by vector units as they lie; windows
+ *                   of more than 3x3 of few channels at `older`, in one part
  *      rows         layer norm and softmax: a block a row; what does not stay in the cache is read
  *                   twice
  *      elements     what it reads and writes, over the bandwidth
@@ -87,7 +88,8 @@ typedef enum dls_sized_family {
     XX(THROTTLE, throttle, 0.1, 1.2)                                                               \
     XX(OVERLAP, overlap, 0.3, 0.8)                                                                 \
     XX(SETTLE, settle_ms, 5, 0.8)                                                                  \
-    XX(OLDER, older, 0.4, 0.4)
+    XX(OLDER, older, 0.4, 0.4)                                                                     \
+    XX(VECTOR, vector, 0.7, 0.3)
 #define DLS_ROWS_CONSTANTS(XX)                                                                     \
     XX(FLOOR, floor_us, 35, 0.4)                                                                   \
     XX(MEMORY, memory, 0.8, 0.2)                                                                   \
@@ -182,13 +184,15 @@ typedef struct dls_sized_kernel {
 /* Do the sizes of a product fill whole vectors, as those of real transformers do? */
 bool dls_sized_aligned(double m, double n, double k);
 
-/* Is a convolution a product of pixels by channels, which the library of products runs? In 16 bits,
- * whose channels lie last, if an output sees one pixel. */
-bool dls_sized_is_product(double kernel_h, double kernel_w, double stride, dls_numeric units);
+/* On matrix units a convolution whose outputs see one pixel each is a product of pixels by channels,
+ * which the library of products runs: in 16 bits, whose channels lie last, a linear layer, in tf32
+ * one of batched products for each image. False: it is another, and stays as it was. */
+bool dls_sized_as_product(dls_sized_kernel *k, dls_numeric units);
 
 /* The GPU as a kernel sees it. */
 typedef struct dls_sized_gpu {
     double flops, mem_bps, multiprocessors;
+    double vector_flops; /* fp32 */
     double element_bytes;
     bool alone; /* one call between two events on an idle GPU; else one kernel of many */
 } dls_sized_gpu;
