@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Finds the candidate nearest to a misspelt word: edit distance with transpositions (optimal string
- * alignment), within about a third of the word's length.
+ * alignment), within about a third of the word's length. A word of four
+ * letters or more of which the end is missing is as near as two edits.
  */
 #include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define WORD_MAX 63
 
@@ -55,10 +57,11 @@ const char *dls_suggest(const char *word, const char *const *candidates)
 {
     const size_t len = strlen(word);
     size_t nearest = len < 6 ? 1 : len / 3;
-    const char *best = NULL;
+    const char *best = NULL, *begun = NULL;
     for (; len > 0 && *candidates; candidates++) {
-        const size_t length = strlen(*candidates);
-        if ((length > len ? length - len : len - length) > nearest) {
+        const size_t length = strlen(*candidates), differ = length > len ? length - len : len - length;
+        begun = !begun && len > 3 && strncasecmp(word, *candidates, len) == 0 ? *candidates : begun;
+        if (differ > nearest) {
             continue; /* as many edits at least */
         }
         const size_t edits = dls_edit_distance(word, *candidates, nearest);
@@ -67,7 +70,7 @@ const char *dls_suggest(const char *word, const char *const *candidates)
             best = *candidates;
         }
     }
-    return best;
+    return best && (nearest <= 2 || !begun) ? best : begun;
 }
 
 const char *dls_did_you_mean(const char *near, char *buf, size_t n)

@@ -14,7 +14,8 @@
 size_t dls_edit_distance(const char *a, const char *b, size_t most);
 
 /* The candidate (list ended by NULL) nearest to word, the first of equals; NULL when none is within
- * a third of the word's length (at least one edit). An exact match is returned too. */
+ * a third of the word's length (at least one edit). One that begins with the word, if that has four
+ * letters, is near enough. An exact match is returned too. */
 const char *dls_suggest(const char *word, const char *const *candidates);
 
 /* " (did you mean 'near'?)"; "" for NULL. Returns buf. */

@@ -170,7 +170,7 @@ static void unknown_option(const dls_builder *b, const dls_extra *e, const char 
 {
     const char *names[DLS_CFG_COUNT + 130];
     size_t n = 0;
-    char path[128];
+    char path[128], meant[128];
     for (size_t i = 0; i < dls_options_count(options) && n < 128; i++) {
         names[n++] = options[i].name;
     }
@@ -180,10 +180,13 @@ static void unknown_option(const dls_builder *b, const dls_extra *e, const char 
         }
     }
     names[n] = NULL;
-    const char *near = dls_suggest(e->name, names);
-    snprintf(path, sizeof path, "%s.%.60s", dls_schema[e->group].o.name, e->name);
+    const char *near = dls_suggest(e->name, names), *group = dls_schema[e->group].o.name;
+    snprintf(path, sizeof path, "%s.%.60s", group, e->name);
+    if (near) {
+        snprintf(meant, sizeof meant, "%s.%s", group, near);
+    }
     dls_problems_add(b->problems, e->where, "unknown key '%s': %s has no such option%s", path,
-                     policy, DLS_DID_YOU_MEAN(near ? near : dls_schema_suggest(path)));
+                     policy, DLS_DID_YOU_MEAN(near ? meant : dls_schema_suggest(path)));
 }
 
 /* The table of a policy, empty if it has none; NULL and a problem: there is no such policy. */

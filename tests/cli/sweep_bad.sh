@@ -12,7 +12,7 @@ bad() {
     says err.txt "$1"
     test ! -e bad.sweep || fail "a folder was made for: $2"
 }
-bad "bad.cfg:5: unknown key 'scheduler.nmae': dlas-gpu has no such option (did you mean 'name'?)" \
+bad "bad.cfg:5: unknown key 'scheduler.nmae': dlas-gpu has no such option (did you mean 'scheduler.name'?)" \
     '{ key = "scheduler.nmae"; values = ["fifo"]; }'
 bad "bad.cfg:5: unknown key 'run.sed' (did you mean 'run.seed'?)" '{ key = "run.sed"; values = [1]; }'
 bad "unknown scheduler 'srft' (did you mean 'srtf'?)" '{ key = "scheduler.name"; values = ["fifo", "srft"]; }'

@@ -41,6 +41,14 @@ TEST(suggestions)
     assert_null(dls_suggest("banana", names));
     assert_null(dls_suggest("x", names));
     assert_null(dls_suggest("", names));
+    static const char *const keys[] = {"scheduler.history", "scheduler.restore_cost", "scheduler.name", NULL};
+    assert_string_equal(dls_suggest("scheduler.restore", keys), "scheduler.restore_cost");
+    assert_string_equal(dls_suggest("Scheduler.name", keys), "scheduler.name");
+    static const char *const options[] = {"name", "queue_limits", NULL};
+    assert_string_equal(dls_suggest("queue", options), "queue_limits");
+    assert_null(dls_suggest("que", options));
+    static const char *const both[] = {"queue_limits", "queues", NULL};
+    assert_string_equal(dls_suggest("queue", both), "queues");
     static const char *const none[] = {NULL};
     assert_null(dls_suggest("fifo", none));
 }
