@@ -107,7 +107,7 @@ says err.txt "did you mean 'consolidated'?"
 expect 3 --config="$config" --trace="$sample" --trace-format=nativ
 says err.txt "did you mean 'native'?"
 expect 3 --config="$config" --trace="$sample" --set scheduler.queue_limit=5
-says err.txt "did you mean 'queue_limits'?"
+says err.txt "did you mean 'scheduler.queue_limits'?"
 expect 3 --config="$config" --trace="$sample" --set sheduler.name=fifo
 says err.txt "did you mean 'scheduler.name'?"
 
