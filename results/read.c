@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "base/suggest.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -219,10 +220,6 @@ void dls_run_let_go(dls_results *f, dls_run *run)
 
 const char *dls_run_attr(const dls_run *run, const char *name)
 {
-    for (size_t i = 0; i < run->n_attrs; i++) {
-        if (strcmp(run->attrs[i].name, name) == 0) {
-            return run->attrs[i].text;
-        }
-    }
-    return "";
+    const size_t i = dls_named(run->attrs, run->n_attrs, sizeof *run->attrs, name);
+    return i < run->n_attrs ? run->attrs[i].text : "";
 }

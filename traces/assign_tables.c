@@ -4,6 +4,8 @@
  */
 #include "traces/assign.h"
 
+#include "base/suggest.h"
+
 #include <string.h>
 
 #define UNIFORM(model, batch) "1 " model " " batch " 1\n"
@@ -68,10 +70,6 @@ const char *dls_assign_builtin_name(int i)
 
 const char *dls_assign_builtin_text(const char *name)
 {
-    for (int i = 0; dls_assign_builtin_name(i); i++) {
-        if (strcmp(tables[i].name, name) == 0) {
-            return tables[i].text;
-        }
-    }
-    return NULL;
+    const size_t i = DLS_NAMED(tables, name);
+    return i < sizeof tables / sizeof tables[0] ? tables[i].text : NULL;
 }

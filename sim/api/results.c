@@ -7,6 +7,7 @@
 #include "api/simulation.h"
 #include "base/assert.h"
 #include "base/guard.h"
+#include "base/suggest.h"
 #include "build_info.h"
 #include "results/write.h"
 #include "traces/assign.h"
@@ -91,13 +92,10 @@ bool dls_simulation_column(const dls_simulation *sim, dls_table table, const cha
 const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code)
 {
     DLS_ASSERT(sim && column);
-    for (size_t d = 0; d < DLS_DICTS; d++) {
-        const dls_names *dict = &dls_dicts[d];
-        if (strcmp(column, dict->name) == 0) {
-            return code < dict->count(sim->trace) ? dict->at(sim->trace, (int32_t)code) : NULL;
-        }
-    }
-    return dls_code_name(column, code);
+    const size_t d = DLS_NAMED(dls_dicts, column);
+    return d == DLS_DICTS                          ? dls_code_name(column, code)
+           : code < dls_dicts[d].count(sim->trace) ? dls_dicts[d].at(sim->trace, (int32_t)code)
+                                                   : NULL;
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

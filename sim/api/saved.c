@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/guard.h"
 #include "base/owners.h"
+#include "base/suggest.h"
 #include "results/read.h"
 
 #include <stdio.h>
@@ -187,12 +188,8 @@ const char *dls_saved_id(const dls_saved *s, size_t job)
 const char *dls_saved_name(const dls_saved *s, const char *name, uint32_t code)
 {
     DLS_ASSERT(s && name);
-    for (size_t d = 0; d < DLS_DICTS; d++) {
-        if (strcmp(name, dls_dicts[d].name) == 0) {
-            return text_at(&s->dict[d], code);
-        }
-    }
-    return dls_code_name(name, code);
+    const size_t d = DLS_NAMED(dls_dicts, name);
+    return d < DLS_DICTS ? text_at(&s->dict[d], code) : dls_code_name(name, code);
 }
 
 bool dls_saved_number_at(const dls_saved *s, size_t i, dls_result_number *out)

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/own.h"
 #include "base/json.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -49,12 +50,8 @@ size_t dls_options_count(const dls_option *options)
 
 const dls_option *dls_options_find(const dls_option *options, const char *name)
 {
-    for (size_t i = 0; i < dls_options_count(options); i++) {
-        if (strcmp(options[i].name, name) == 0) {
-            return &options[i];
-        }
-    }
-    return NULL;
+    const size_t n = dls_options_count(options), i = dls_named(options, n, sizeof *options, name);
+    return i < n ? &options[i] : NULL;
 }
 
 bool dls_option_quantity(dls_option_type type, dls_quantity *out)

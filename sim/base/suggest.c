@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Finds the candidate nearest to a misspelt word: edit distance with transpositions (optimal string
- * alignment), within about a third of the word's length. A word of four
+ * Finds rows by name, and the candidate nearest to a misspelt word: edit distance with
+ * transpositions (optimal string alignment), within about a third of the word's length. A word of four
  * letters or more of which the end is missing is as near as two edits.
  */
 #include "base/suggest.h"
@@ -11,6 +11,18 @@
 #include <strings.h>
 
 #define WORD_MAX 63
+
+size_t dls_named(const void *rows, size_t n, size_t size, const char *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *own;
+        memcpy(&own, (const char *)rows + i * size, sizeof own);
+        if (!own || strcmp(own, name) == 0) {
+            return own ? i : n;
+        }
+    }
+    return n;
+}
 
 static unsigned char lower(char c)
 {

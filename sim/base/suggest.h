@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * "Did you mean ...?": the name nearest to a mistyped word.
+ * Names: the row of a table that has one, and "Did you mean ...?", the name nearest to a mistyped
+ * word.
  */
 #ifndef DLS_BASE_SUGGEST_H
 #define DLS_BASE_SUGGEST_H
 
 #include <stddef.h>
+
+/* The row that is called so, of n rows of `size` bytes that begin with their names; n if there is
+ * none. A row whose name is NULL ends them. */
+size_t dls_named(const void *rows, size_t n, size_t size, const char *name);
+/* The same of an array, of structs or of names alone. */
+#define DLS_NAMED(rows, name)                                                                      \
+    dls_named((rows), sizeof(rows) / sizeof *(rows), sizeof *(rows), (name))
 
 /* Edits (insert, delete, replace, swap of neighbours) that turn a into b, letter case ignored:
  * the optimal string alignment form of the Damerau-Levenshtein distance. Words of more than 63

@@ -44,14 +44,11 @@ static dls_status find_table(const char *name, dls_table *table, dls_error *err)
 {
     static const char *const names[DLS_TABLE_COUNT + 1] = {"jobs", "allocations", "series",
                                                            "starts", "world"};
-    for (size_t i = 0; i < DLS_TABLE_COUNT; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            *table = (dls_table)i;
-            return DLS_OK;
-        }
-    }
-    return dls_fail(err, DLS_EUSAGE, NULL, "there is no table '%s'%s", name,
-                    DLS_DID_YOU_MEAN(dls_suggest(name, names)));
+    *table = (dls_table)DLS_NAMED(names, name);
+    return *table < DLS_TABLE_COUNT
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, NULL, "there is no table '%s'%s", name,
+                          DLS_DID_YOU_MEAN(dls_suggest(name, names)));
 }
 
 static dls_status run(dls_call *call, dls_error *err)

@@ -8,6 +8,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/shell.h"
+#include "base/suggest.h"
 #include "cli/script.h"
 #include "cli/sweeping.h"
 
@@ -98,11 +99,9 @@ static char *carried(const dls_call *call)
     FILE *out = open_memstream(&text, &len);
     for (size_t i = 0; out && i < call->n_given; i++) {
         const dls_given *g = &call->given[i];
-        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
-            if (strcmp(g->arg->name, names[k]) == 0) {
-                fprintf(out, " --%s ", g->arg->name);
-                dls_shell_word(out, g->value);
-            }
+        if (DLS_NAMED(names, g->arg->name) < sizeof names / sizeof names[0]) {
+            fprintf(out, " --%s ", g->arg->name);
+            dls_shell_word(out, g->value);
         }
     }
     if (out) {

@@ -5,6 +5,7 @@
 #include "cli/export_tables.h"
 
 #include "base/csv.h"
+#include "base/suggest.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -82,12 +83,7 @@ bool dls_export_is_code(const char *name)
 {
     static const char *const codes[] = {"state", "outcome", "model",    "vc",
                                         "user",  "class",   "gpu_types"};
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        if (strcmp(name, codes[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return DLS_NAMED(codes, name) < sizeof codes / sizeof *codes;
 }
 
 size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table)

@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/own.h"
 #include "base/rng.h"
+#include "base/suggest.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -87,12 +88,8 @@ const dls_failure_preset *dls_failure_preset_of(const char *name)
          .job_mtbf_s = 54 * DAY_S / 69,
          .job_nodes = 128},
     };
-    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
-        if (strcmp(presets[i].name, name) == 0) {
-            return &presets[i];
-        }
-    }
-    return NULL;
+    const size_t i = DLS_NAMED(presets, name);
+    return i < sizeof presets / sizeof presets[0] ? &presets[i] : NULL;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

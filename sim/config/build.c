@@ -19,10 +19,8 @@ static bool known(const dls_builder *b, int key, const char *what, const char *p
                   const char *const *names)
 {
     const char *text = b->config->settings.value[key].v.s;
-    for (size_t i = 0; names[i]; i++) {
-        if (strcmp(names[i], text) == 0) {
-            return true;
-        }
+    if (dls_named(names, SIZE_MAX, sizeof *names, text) < SIZE_MAX) {
+        return true;
     }
     dls_problems_add(b->problems, where(b, key), "unknown %s '%s'%s ('dlsim list %s' shows all)",
                      what, text, DLS_DID_YOU_MEAN(dls_suggest(text, names)), plural);

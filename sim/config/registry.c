@@ -59,12 +59,7 @@ static void list_cut(policy_list *list, size_t n)
 
 static const void *list_find(const policy_list *list, const char *name)
 {
-    for (size_t i = 0; i < list->n; i++) {
-        if (strcmp(list->name[i], name) == 0) {
-            return list->ops[i];
-        }
-    }
-    return NULL;
+    return list->ops[dls_named(list->name, list->n, sizeof *list->name, name)];
 }
 
 dls_status dls_registry_create(dls_registry **out, dls_error *err)

@@ -60,12 +60,8 @@ void dls_schema_store(int key, const dls_option_value *value, void *base)
 
 int dls_schema_find(const char *path)
 {
-    for (int i = 0; i < DLS_CFG_COUNT; i++) {
-        if (strcmp(dls_schema[i].o.name, path) == 0) {
-            return i;
-        }
-    }
-    return -1;
+    const size_t i = DLS_NAMED(dls_schema, path);
+    return i < DLS_CFG_COUNT ? (int)i : -1;
 }
 
 int dls_schema_list_of(int key)

@@ -5,6 +5,7 @@
 #include "gavel/batches.h"
 
 #include "base/alloc.h"
+#include "base/suggest.h"
 
 #include <math.h>
 #include <string.h>
@@ -170,10 +171,7 @@ dls_status dls_gv_profile_create(dls_gv *g, int32_t job, const char *model, int6
                                  const char *mode, dls_error *err)
 {
     dls_gv_job *j = &g->job[job];
-    int32_t of = 0;
-    while (of < N_MODELS && strcmp(models[of].name, model) != 0) {
-        of++;
-    }
+    const int32_t of = (int32_t)DLS_NAMED(models, model);
     if (of == N_MODELS || batch < 1 || batch > 1 << 24) {
         return dls_fail(
             err, DLS_EINPUT, NULL,

@@ -2,6 +2,7 @@
  *
  * Sets a replay of Gavel's simulator up from a trace and a table, and takes it down.
  */
+#include "base/suggest.h"
 #include "gavel/core.h"
 #include "gavel/market.h"
 
@@ -68,13 +69,11 @@ const dls_gv_policy dls_gv_policies[] = {
 
 static dls_status find_policy(const char *name, const dls_gv_policy **out, dls_error *err)
 {
-    for (const dls_gv_policy *p = dls_gv_policies; p->is.name; p++) {
-        if (strcmp(p->is.name, name) == 0) {
-            *out = p;
-            return DLS_OK;
-        }
-    }
-    return dls_fail(err, DLS_EUSAGE, NULL, "there is no policy '%.60s' of Gavel's", name);
+    const size_t i = DLS_NAMED(dls_gv_policies, name);
+    *out = &dls_gv_policies[i];
+    return i < sizeof dls_gv_policies / sizeof *dls_gv_policies
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, NULL, "there is no policy '%.60s' of Gavel's", name);
 }
 
 static dls_status set_cluster(dls_gv *g, dls_error *err)

@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -131,23 +132,13 @@ int32_t dls_gv_key(const dls_gv_speeds *s, const char *model, int64_t batch, int
 
 /* ---- factors --------------------------------------------------------------------------------- */
 
-static int32_t type_of(const char *name)
-{
-    for (int32_t t = 0; t < DLS_GV_TYPES; t++) {
-        if (strcmp(dls_gavel_type_name[t], name) == 0) {
-            return t;
-        }
-    }
-    return -1;
-}
-
 static dls_status scale_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
     dls_gv_speeds *s = user;
     char model[128];
     int64_t batch, gpus, thousandths;
-    const int32_t type = type_of(dls_csv_text(csv, col[0]));
-    if (type < 0) {
+    const size_t type = DLS_NAMED(dls_gavel_type_name, dls_csv_text(csv, col[0]));
+    if (type == DLS_GV_TYPES) {
         return dls_csv_fail(csv, col[0], err, "expected k80, p100 or v100");
     }
     snprintf(model, sizeof model, "%s", dls_csv_text(csv, col[1]));
@@ -159,7 +150,7 @@ static dls_status scale_row(dls_csv *csv, const int *col, void *user, dls_error 
     if (key < 0) {
         return dls_csv_fail(csv, col[1], err, "the throughputs have no such job");
     }
-    double *speed = &s->alone[(size_t)type * s->key.n + (size_t)key];
+    double *speed = &s->alone[type * s->key.n + (size_t)key];
     *speed *= *speed > 0 ? (double)thousandths / 1000 : 1;
     return DLS_OK;
 }

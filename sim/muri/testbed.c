@@ -13,6 +13,8 @@
  */
 #include "muri/core.h"
 
+#include "base/suggest.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -30,14 +32,10 @@ static const struct hardware {
 
 void dls_muri_find_hardware(const char *model, double *ratio, double *restart_s)
 {
-    *ratio = 1;
-    *restart_s = OTHER_RESTART_S;
-    for (size_t i = 0; i < sizeof hardwares / sizeof *hardwares; i++) {
-        if (strcmp(hardwares[i].model, model) == 0) {
-            *ratio = hardwares[i].ratio;
-            *restart_s = hardwares[i].restart_s;
-        }
-    }
+    const size_t i = DLS_NAMED(hardwares, model);
+    const bool known = i < sizeof hardwares / sizeof *hardwares;
+    *ratio = known ? hardwares[i].ratio : 1;
+    *restart_s = known ? hardwares[i].restart_s : OTHER_RESTART_S;
 }
 
 /* Those of its group start together: the slowest holds the others up. */

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "base/strdict.h"
+#include "base/suggest.h"
 #include "site/node_list.h"
 #include "traces/date.h"
 #include "traces/sacct_json.h"
@@ -65,12 +66,8 @@ typedef struct reading {
 
 static const struct known *known_of(const char *name)
 {
-    for (size_t i = 0; i < N_KNOWN; i++) {
-        if (strcmp(known[i].name, name) == 0) {
-            return &known[i];
-        }
-    }
-    return NULL;
+    const size_t i = DLS_NAMED(known, name);
+    return i < N_KNOWN ? &known[i] : NULL;
 }
 
 /* ---- the accounting -------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "base/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,10 +53,7 @@ static int64_t milli_of(json_object *of, const char *name, bool *odd)
     const char *text = value ? json_object_get_string(value) : "0";
     char *end;
     const double number = strtod(text, &end);
-    size_t i = 0;
-    while (i < sizeof suffixes / sizeof *suffixes && strcmp(end, suffixes[i].suffix) != 0) {
-        i++;
-    }
+    const size_t i = DLS_NAMED(suffixes, end);
     const bool is = end != text && i < sizeof suffixes / sizeof *suffixes;
     const double out = is ? number * suffixes[i].times : -1;
     *odd = !(out >= 0 && out <= 1e9);
@@ -107,11 +105,8 @@ static dls_status read_policy(const dls_walk *w, json_object *of, const char *na
 {
     static const char *const words[] = {"", "Never", "LowerPriority", "LowerOrNewerEqualPriority", "Any"};
     const char *word = dls_kube_text(of, name);
-    size_t i = 0;
-    while (i < n_words && strcmp(word, words[i]) != 0) {
-        i++;
-    }
-    if (i == n_words) {
+    const size_t i = DLS_NAMED(words, word);
+    if (i >= n_words) {
         return dls_walk_fail(w, err, "%s: '%.100s' is no policy of preemption", name, word);
     }
     snprintf(out, size, "%s", i == 1 ? "" : word);
@@ -247,10 +242,8 @@ dls_status dls_kube_quotas_read(dls_kube_quotas *q, const dls_walk *w, const cha
     } kinds[] = {{"ClusterQueue", {"cohortName", "cohort"}, ""},
                  {"Cohort", {"parentName", "parent"}, "cohort/"},
                  {"Queue", {"parentQueue", "parentQueue"}, ""}};
-    size_t k = 0, n_groups;
-    while (k < 3 && strcmp(kind, kinds[k].kind) != 0) {
-        k++;
-    }
+    const size_t k = DLS_NAMED(kinds, kind);
+    size_t n_groups;
     *is = k < 2 || (k == 2 && strncmp(dls_kube_text(object, "apiVersion"), DLS_KUBE_KAI,
                                       strlen(DLS_KUBE_KAI)) == 0);
     if (!*is) {

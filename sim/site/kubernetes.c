@@ -18,6 +18,7 @@
 #include "base/folder.h"
 #include "base/owners.h"
 #include "base/strdict.h"
+#include "base/suggest.h"
 #include "site/kube_pods.h"
 #include "site/kube_quotas.h"
 #include "site/nodes.h"
@@ -358,10 +359,9 @@ static dls_status read_item(void *user, dls_walk *w, json_object *item, dls_erro
                  {"PodGroup", read_pod_group},
                  {"LocalQueue", read_local_queue}};
     const char *kind = dls_kube_text(item, "kind");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        if (strcmp(kind, kinds[i].kind) == 0) {
-            return kinds[i].read(r, item, err);
-        }
+    const size_t i = DLS_NAMED(kinds, kind);
+    if (i < sizeof kinds / sizeof kinds[0]) {
+        return kinds[i].read(r, item, err);
     }
     bool is = strcmp(kind, "ConfigMap") == 0 && dls_kube_quotas_config(&r->quotas, item);
     if (is) {

@@ -31,11 +31,11 @@ static bool unknown(const dls_sweep_reader *r, const config_setting_t *member, c
                     const dls_sweep_member *members)
 {
     const char *names[16] = {NULL}, *name = config_setting_name(member);
+    if (dls_named(members, SIZE_MAX, sizeof *members, name) < SIZE_MAX) {
+        return false;
+    }
     for (size_t i = 0; members[i].name; i++) {
         names[i] = members[i].name;
-        if (strcmp(names[i], name) == 0) {
-            return false;
-        }
     }
     dls_sweep_problem(r, member, "unknown key '%.100s' of %s%s", name, shown,
                       DLS_DID_YOU_MEAN(dls_suggest(name, names)));

@@ -86,22 +86,12 @@ const dls_tiresias_schedule *dls_tiresias_schedules(size_t *n)
 static dls_status unknown(const char *what, const char *name, const char *const *candidates,
                           dls_error *err)
 {
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        if (strcmp(name, refused[i].name) == 0) {
-            return dls_fail(err, DLS_EUSAGE, NULL, "%s '%s' %s", what, name, refused[i].why);
-        }
+    const size_t i = DLS_NAMED(refused, name);
+    if (i < sizeof refused / sizeof refused[0]) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "%s '%s' %s", what, name, refused[i].why);
     }
     return dls_fail(err, DLS_EUSAGE, NULL, "unknown %s '%s'%s", what, name,
                     DLS_DID_YOU_MEAN(dls_suggest(name, candidates)));
-}
-
-static size_t find_schedule(const char *name)
-{
-    size_t i = 0;
-    while (i < N_SCHEDULES && strcmp(schedules[i].name, name) != 0) {
-        i++;
-    }
-    return i;
 }
 
 static dls_status check_cluster(const dls_tiresias_cluster *k, dls_error *err)
@@ -126,15 +116,11 @@ dls_status dls_tiresias_check(const dls_tiresias_params *p, dls_error *err)
     for (size_t k = 0; k < N_SCHEDULES; k++) {
         names[k] = schedules[k].name;
     }
-    const size_t i = find_schedule(p->schedule);
+    const size_t i = DLS_NAMED(schedules, p->schedule);
     if (i == N_SCHEDULES) {
         return unknown("schedule", p->schedule, names, err);
     }
-    size_t k = 0;
-    while (schemes[k] && strcmp(schemes[k], p->scheme) != 0) {
-        k++;
-    }
-    if (!schemes[k]) {
+    if (DLS_NAMED(schemes, p->scheme) == sizeof schemes / sizeof *schemes) {
         return unknown("scheme", p->scheme, schemes, err);
     }
     if (!strstr(schedules[i].schemes, p->scheme)) {
@@ -149,7 +135,7 @@ dls_status dls_tiresias_run(const dls_tiresias_params *p, const dls_trace *trace
                             dls_error *err)
 {
     DLS_TRY(dls_tiresias_check(p, err));
-    const size_t i = find_schedule(p->schedule);
+    const size_t i = DLS_NAMED(schedules, p->schedule);
     dls_tiresias_params filled = *p;
     DLS_FREED int64_t *loaded = NULL;
     if (schedules[i].needs_samples && !p->samples) {

@@ -5,6 +5,8 @@
  */
 #include "tiresias/yarn.h"
 
+#include "base/suggest.h"
+
 #include <string.h>
 
 /* Tensors of at least about 1 MB of the original's nine models, in 0.1 MB; a name that is not here
@@ -21,12 +23,8 @@ static const struct {
 
 static int64_t model_tenth_mb(const char *name)
 {
-    for (size_t i = 0; i < N_MODELS; i++) {
-        if (strcmp(models[i].name, name) == 0) {
-            return models[i].tenth_mb;
-        }
-    }
-    return models[N_MODELS - 1].tenth_mb;
+    const size_t i = DLS_NAMED(models, name);
+    return models[i < N_MODELS ? i : N_MODELS - 1].tenth_mb;
 }
 
 /* Nodes that a job of g GPUs takes, 0 if no switch is large enough. */

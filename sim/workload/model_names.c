@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "base/suggest.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 
@@ -148,10 +149,9 @@ static dls_model_names lookup_key(const char *name)
 {
     char key[DLS_MODEL_KEY];
     dls_model_key(name ? name : "", key);
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        if (strcmp(others[i].name, key) == 0) {
-            return names_of(others[i].zoo, others[i].layers, DLS_MODEL_KNOWN);
-        }
+    const size_t other = DLS_NAMED(others, key);
+    if (other < sizeof others / sizeof others[0]) {
+        return names_of(others[other].zoo, others[other].layers, DLS_MODEL_KNOWN);
     }
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const dls_zoo_model *zoo = dls_zoo_at(i);

@@ -6,6 +6,7 @@
 #include "workload/graph/graph.h"
 
 #include "base/alloc.h"
+#include "base/suggest.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,24 +52,16 @@ const char *dls_optimiser_name(int optimiser)
 
 bool dls_numeric_find(const char *name, dls_numeric *out)
 {
-    for (int i = 0; i < DLS_NUMERIC_COUNT; i++) {
-        if (strcmp(numerics[i].name, name) == 0) {
-            *out = (dls_numeric)i;
-            return true;
-        }
-    }
-    return false;
+    const size_t i = DLS_NAMED(numerics, name);
+    *out = i < DLS_NUMERIC_COUNT ? (dls_numeric)i : *out;
+    return i < DLS_NUMERIC_COUNT;
 }
 
 bool dls_optimiser_find(const char *name, dls_optimiser *out)
 {
-    for (int i = 0; i < DLS_OPTIMISER_COUNT; i++) {
-        if (strcmp(optimisers[i].name, name) == 0) {
-            *out = (dls_optimiser)i;
-            return true;
-        }
-    }
-    return false;
+    const size_t i = DLS_NAMED(optimisers, name);
+    *out = i < DLS_OPTIMISER_COUNT ? (dls_optimiser)i : *out;
+    return i < DLS_OPTIMISER_COUNT;
 }
 
 int32_t dls_numeric_bytes(dls_numeric numeric)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "base/suggest.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,13 +23,9 @@ static const char *const names[] = {
 
 bool dls_grouping_find(const char *name, dls_grouping_kind *out)
 {
-    for (int i = 0; i < DLS_GROUPING_COUNT; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = (dls_grouping_kind)i;
-            return true;
-        }
-    }
-    return false;
+    const size_t i = DLS_NAMED(names, name);
+    *out = i < DLS_GROUPING_COUNT ? (dls_grouping_kind)i : *out;
+    return i < DLS_GROUPING_COUNT;
 }
 
 /* ---- what is kept ---------------------------------------------------------------------------- */

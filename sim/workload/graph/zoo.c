@@ -4,6 +4,8 @@
  */
 #include "workload/graph/zoo_impl.h"
 
+#include "base/suggest.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -169,15 +171,8 @@ int32_t dls_zoo_image(const dls_zoo_model *model)
         const char *dataset;
         int32_t image;
     } sizes[] = {{"imagenet", 224}, {"cifar10", 32}, {"mnist", 28}};
-    if (model->image > 0) {
-        return model->image;
-    }
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        if (strcmp(model->dataset, sizes[i].dataset) == 0) {
-            return sizes[i].image;
-        }
-    }
-    return 0;
+    const size_t i = DLS_NAMED(sizes, model->dataset);
+    return model->image > 0 ? model->image : i < sizeof sizes / sizeof sizes[0] ? sizes[i].image : 0;
 }
 
 dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/datapath.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +28,9 @@ static dls_status take(dls_csv *csv, const int *col, void *user, dls_error *err)
     enum { MODEL, GPU, SOURCE, PRECISION, GPUS, BATCH, STEP_MS, FITTED };
     reading *r = user;
     int64_t gpus, batch, step_ns, fitted;
-    size_t source = 0;
     DLS_TRY(dls_grow(&r->point, &r->cap, r->n + 1, sizeof *r->point, err));
     dls_point *p = &r->point[r->n];
-    const char *key = dls_csv_text(csv, col[SOURCE]);
-    while (source < DLS_POINT_SOURCES && strcmp(key, dls_point_places[source].key) != 0) {
-        source++;
-    }
+    const size_t source = DLS_NAMED(dls_point_places, dls_csv_text(csv, col[SOURCE]));
     if (source == DLS_POINT_SOURCES) {
         return dls_csv_fail(csv, col[SOURCE], err, "unknown source");
     }
