@@ -8,9 +8,11 @@
 #include "results/summary.h"
 
 typedef struct dls_compare_run {
-    const char *label;        /* shown in the table: "dlas-gpu/consolidated", a file name */
+    const char *label;        /* shown in the table: "dlas-gpu/consolidated", a file name, a design */
     const char *trace_sha256; /* "" or NULL: unknown */
     const dls_summary *summary;
+    size_t design;   /* runs of one design differ in their seed alone; numbered from 0 */
+    int64_t replica; /* runs of one replica share their random numbers */
 } dls_compare_run;
 
 /* A table for people: one line per run, then one table per gang size class that has jobs. Ratios
@@ -32,12 +34,6 @@ dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n,
  * one part of its own.
  */
 
-typedef struct dls_compare_member {
-    dls_compare_run run; /* label: that of the design */
-    size_t design;       /* runs of one design differ in their seed alone; numbered from 0 */
-    int64_t replica;     /* runs of one replica share their random numbers */
-} dls_compare_member;
-
 typedef struct dls_compare_options {
     const char *const *baselines; /* none: the first design */
     size_t n_baselines;
@@ -45,12 +41,12 @@ typedef struct dls_compare_options {
 
 /* A table for people. Runs of a design need not stand together. O(n log n), with baselines
  * O(designs) for each. Errors: EUSAGE if a baseline is in no label, ENOMEM. */
-dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, size_t n,
+dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, size_t n,
                                      const dls_compare_options *options,
                                      dls_error *err) DLS_MUST_CHECK;
 /* {"designs": [{"label", "runs", "figures": {name: {"mean", "half_width"}}, "ratios": [{"baseline",
  * "label", "figures": {...}}]}]} and a line end. */
-dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,
+dls_status dls_compare_designs_json(FILE *out, const dls_compare_run *runs, size_t n,
                                     const dls_compare_options *options,
                                     dls_error *err) DLS_MUST_CHECK;
 

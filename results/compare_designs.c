@@ -50,7 +50,7 @@ static double half_width(const estimate *e)
 
 /* The runs by design. */
 typedef struct set {
-    const dls_compare_member *runs;
+    const dls_compare_run *runs;
     const dls_compare_options *options;
     size_t *order; /* runs of design d: order[start[d]] to order[start[d + 1] - 1], by replica */
     size_t *start; /* [n_designs + 1] */
@@ -58,7 +58,7 @@ typedef struct set {
     int shown; /* figures for people */
 } set;
 
-static const dls_compare_member *member(const set *s, size_t at)
+static const dls_compare_run *member(const set *s, size_t at)
 {
     return &s->runs[s->order[at]];
 }
@@ -70,7 +70,7 @@ static size_t n_runs(const set *s, size_t design)
 
 static double value(const set *s, size_t at, int figure)
 {
-    return dls_figure_value(&dls_figures[figure], member(s, at)->run.summary, 0);
+    return dls_figure_value(&dls_figures[figure], member(s, at)->summary, 0);
 }
 
 static estimate estimate_of(const set *s, size_t design, int figure)
@@ -105,9 +105,9 @@ static void set_fini(set *s)
 
 static int by_design(const void *a, const void *b, void *user)
 {
-    const dls_compare_member *runs = user;
+    const dls_compare_run *runs = user;
     const size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    const dls_compare_member *one = &runs[i], *other = &runs[k];
+    const dls_compare_run *one = &runs[i], *other = &runs[k];
     if (one->design != other->design) {
         return one->design < other->design ? -1 : 1;
     }
@@ -117,7 +117,7 @@ static int by_design(const void *a, const void *b, void *user)
     return (i > k) - (i < k);
 }
 
-static dls_status set_init(set *s, const dls_compare_member *runs, size_t n,
+static dls_status set_init(set *s, const dls_compare_run *runs, size_t n,
                            const dls_compare_options *options, dls_error *err)
 {
     *s = (set){.runs = runs, .options = options};
@@ -145,7 +145,7 @@ static dls_status set_init(set *s, const dls_compare_member *runs, size_t n,
 /* Its label, NULL if it has no run. */
 static const char *label_of(const set *s, size_t design)
 {
-    return n_runs(s, design) ? member(s, s->start[design])->run.label : NULL;
+    return n_runs(s, design) ? member(s, s->start[design])->label : NULL;
 }
 
 /* The next part of a label: its length; *at moves past it and what divides it from the next. */
@@ -184,7 +184,7 @@ static size_t baseline_of(const set *s, size_t design, size_t k, const char **na
 {
     const char *own = label_of(s, design), *wanted = *name = s->options->n_baselines
                                                                  ? s->options->baselines[k]
-                                                                 : s->runs[0].run.label;
+                                                                 : s->runs[0].label;
     if (s->options->n_baselines == 0) {
         return s->runs[0].design;
     }
@@ -291,7 +291,7 @@ static void print_design(FILE *out, const set *s, size_t design, int width)
     }
 }
 
-dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, size_t n,
+dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, size_t n,
                                      const dls_compare_options *options, dls_error *err)
 {
     DLS_OWN(set_fini) set s = {0};
@@ -302,8 +302,8 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, 
         bool several = false;
         s.shown = DLS_PLAIN_FIGURES;
         for (size_t i = 0; i < n; i++) {
-            width = dls_label_width(runs[i].run.label, width);
-            s.shown = runs[i].run.summary->has_world ? DLS_FIGURES : s.shown;
+            width = dls_label_width(runs[i].label, width);
+            s.shown = runs[i].summary->has_world ? DLS_FIGURES : s.shown;
         }
         fprintf(out, "%-*s  %5s", width, "design", "runs");
         dls_figure_heads(out, s.shown);
@@ -354,7 +354,7 @@ static void add_design(json_object *to, const set *s, size_t design)
     }
 }
 
-dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,
+dls_status dls_compare_designs_json(FILE *out, const dls_compare_run *runs, size_t n,
                                     const dls_compare_options *options, dls_error *err)
 {
     DLS_OWN(set_fini) set s = {0};

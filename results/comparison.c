@@ -210,7 +210,7 @@ static dls_status warn(dls_comparison *c, dls_error *err, const char *format, ..
     return put(&c->warning, text, strlen(text), err);
 }
 
-static dls_status look(dls_comparison *c, const dls_compare_member *members, dls_error *err)
+static dls_status look(dls_comparison *c, const dls_compare_run *runs, dls_error *err)
 {
     bool other_trace = false;
     texts_fini(&c->warning);
@@ -218,10 +218,10 @@ static dls_status look(dls_comparison *c, const dls_compare_member *members, dls
         char buf[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
         const char *label = dls_printable(c->runs[i].file_label, buf);
         size_t k = 0;
-        while (members[k].replica != members[i].replica) { /* seeds may have traces of their own */
+        while (runs[k].replica != runs[i].replica) { /* seeds may have traces of their own */
             k++;
         }
-        const char *sha = members[i].run.trace_sha256, *first = members[k].run.trace_sha256;
+        const char *sha = runs[i].trace_sha256, *first = runs[k].trace_sha256;
         if (!c->runs[i].summary.complete) {
             DLS_TRY(warn(c, err, "%s was stopped early", label));
         }
@@ -235,33 +235,26 @@ static dls_status look(dls_comparison *c, const dls_compare_member *members, dls
 }
 
 /* Run by run, or design by design. */
-static dls_status show(const dls_comparison *c, const dls_compare_member *members, bool by_design,
+static dls_status show(const dls_comparison *c, const dls_compare_run *runs, bool by_design,
                        const texts *baseline, FILE *to, bool json, dls_error *err)
 {
     const dls_compare_options options = {(const char *const *)baseline->at, baseline->n};
     if (by_design) {
-        return json ? dls_compare_designs_json(to, members, c->n, &options, err)
-                    : dls_compare_designs_print(to, members, c->n, &options, err);
+        return json ? dls_compare_designs_json(to, runs, c->n, &options, err)
+                    : dls_compare_designs_print(to, runs, c->n, &options, err);
     }
-    DLS_FREED dls_compare_run *runs = NULL;
-    DLS_TRY(dls_alloc_array(&runs, c->n, sizeof *runs, "comparison", err));
-    for (size_t i = 0; i < c->n; i++) {
-        runs[i] = members[i].run;
-    }
-    dls_status status = DLS_OK;
     if (json) {
-        status = dls_compare_json(to, runs, c->n, err);
-    } else {
-        dls_compare_print(to, runs, c->n);
+        return dls_compare_json(to, runs, c->n, err);
     }
-    return status;
+    dls_compare_print(to, runs, c->n);
+    return DLS_OK;
 }
 
 dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_error *err)
 {
     DLS_IN_C_LOCALE;
-    DLS_FREED dls_compare_member *members = NULL;
-    DLS_TRY(dls_alloc_array(&members, c->n, sizeof *members, "comparison", err));
+    DLS_FREED dls_compare_run *runs = NULL;
+    DLS_TRY(dls_alloc_array(&runs, c->n, sizeof *runs, "comparison", err));
     const bool short_labels = policies_differ(c);
     bool several = false;
     for (size_t i = 0; i < c->n; i++) {
@@ -269,19 +262,19 @@ dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_erro
         const char *label = e->design_label ? e->design_label
                             : short_labels  ? e->policy
                                             : e->file_label;
-        members[i] = (dls_compare_member){{label, e->sha256, &e->summary}, e->design, e->replica};
+        runs[i] = (dls_compare_run){label, e->sha256, &e->summary, e->design, e->replica};
         several = several || e->replica > 0;
     }
     static const texts none;
     const texts *baseline = c->baseline.n ? &c->baseline : &c->file_baseline;
     const bool by_design = several || baseline->n > 0;
     dls_error bad = {0};
-    dls_status status = look(c, members, err);
-    DLS_THEN(status, show(c, members, by_design, baseline, to, json, &bad));
+    dls_status status = look(c, runs, err);
+    DLS_THEN(status, show(c, runs, by_design, baseline, to, json, &bad));
     if (status == DLS_EUSAGE && c->baseline.n == 0) {
         /* A study's own baseline may not be among its finished points. */
         status = warn(c, err, "%s", bad.msg);
-        DLS_THEN(status, show(c, members, by_design, &none, to, json, &bad));
+        DLS_THEN(status, show(c, runs, by_design, &none, to, json, &bad));
     }
     if (bad.status != DLS_OK && status == bad.status && err) {
         *err = bad;

@@ -31,10 +31,10 @@ static void add_field(json_object *to, const dls_field *f, const void *base)
     }
 }
 
-static void add_fields(json_object *to, const dls_field *fields, size_t n, const void *base)
+static void add_fields(json_object *to, const dls_summary_group *group, const void *base)
 {
-    for (size_t i = 0; i < n; i++) {
-        add_field(to, &fields[i], base);
+    for (size_t i = 0; i < group->n_fields; i++) {
+        add_field(to, &group->fields[i], base);
     }
 }
 
@@ -45,18 +45,18 @@ void dls_json_summary(json_object *to, const dls_summary *s)
     snprintf(history, sizeof history, "%016" PRIx64, s->history_digest);
     dls_json_text(to, "digest", digest);
     dls_json_text(to, "history_digest", history);
-    add_fields(to, dls_summary_fields, dls_summary_n_fields, s);
-    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+    add_fields(to, &dls_summary_groups[DLS_GROUP_RUN], s);
+    for (int k = DLS_GROUP_WORLD; k < DLS_SUMMARY_GROUPS; k++) {
         const dls_summary_group *g = &dls_summary_groups[k];
         const void *values = dls_summary_group_of(s, k);
         if (values) {
-            add_fields(dls_json_object(to, g->name), g->fields, g->n_fields, values);
+            add_fields(dls_json_object(to, g->name), g, values);
         }
     }
     json_object *parts = dls_json_list(to, "parts");
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         if (s->part[p].jobs > 0) {
-            add_fields(dls_json_next(parts), dls_part_fields, dls_part_n_fields, &s->part[p]);
+            add_fields(dls_json_next(parts), &dls_summary_groups[DLS_GROUP_JOBS], &s->part[p]);
         }
     }
 }

@@ -106,7 +106,7 @@ static dls_status read_summary(dls_run *run, dls_error *err)
     DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     dls_summary *s = &run->summary;
     DLS_TRY(dls_h5_get_group(run->group, "summary", &at, err));
-    DLS_TRY(dls_get_fields(at, dls_summary_fields, dls_summary_n_fields, s, err));
+    DLS_TRY(dls_get_fields(at, &dls_summary_groups[DLS_GROUP_RUN], s, err));
     DLS_TRY(dls_get_rows(at, "parts", &dls_part_rows, s->part, err));
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         s->part[p].name[sizeof s->part[p].name - 1] = '\0';
@@ -116,13 +116,13 @@ static dls_status read_summary(dls_run *run, dls_error *err)
     }
     s->digest = strtoull(dls_run_attr(run, "digest"), NULL, 16);
     s->history_digest = strtoull(dls_run_attr(run, "history_digest"), NULL, 16);
-    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+    for (int k = DLS_GROUP_WORLD; k < DLS_SUMMARY_GROUPS; k++) {
         const dls_summary_group *g = &dls_summary_groups[k];
         if (dls_h5_has(run->group, g->name)) {
             DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
             *(bool *)((char *)s + g->has) = true;
             DLS_TRY(dls_h5_get_group(run->group, g->name, &group, err));
-            DLS_TRY(dls_get_fields(group, g->fields, g->n_fields, (char *)s + g->at, err));
+            DLS_TRY(dls_get_fields(group, g, s, err));
         }
     }
     return DLS_OK;

@@ -14,7 +14,7 @@
     }
 
 #define S(kind, member, units, text) FIELD(dls_summary, kind, member, units, text)
-const dls_field dls_summary_fields[] = {
+static const dls_field summary_fields[] = {
     S(F64, warmup_s, "s", "left out of the job statistics at the start"),
     S(F64, cooldown_s, "s", "left out of the job statistics at the end"),
     S(F64, first_submit_s, "s", "first submission"),
@@ -41,7 +41,6 @@ const dls_field dls_summary_fields[] = {
       "times the policy had no solution and did what it says it then does"),
     S(BOOL, complete, "", "1: every event was processed"),
 };
-const size_t dls_summary_n_fields = sizeof dls_summary_fields / sizeof dls_summary_fields[0];
 #undef S
 
 #define P(kind, member, units, text) FIELD(dls_summary_part, kind, member, units, text)
@@ -62,7 +61,7 @@ const size_t dls_summary_n_fields = sizeof dls_summary_fields / sizeof dls_summa
         STAT(stat, mean_s, what ": mean"), STAT(stat, median_s, what ": median"),                  \
         STAT(stat, p95_s, what ": 95th percentile"), STAT(stat, p99_s, what ": 99th percentile"),  \
         STAT(stat, max_s, what ": largest")
-const dls_field dls_part_fields[] = {
+static const dls_field part_fields[] = {
     P(KIND, kind, "", "what the jobs are grouped by"),
     P(TEXT, name, "", "which group"),
     P(U64, jobs, "jobs", "jobs of the whole run"),
@@ -82,8 +81,7 @@ const dls_field dls_part_fields[] = {
     STATS(first_start, "submission to first start"),
     P(F64, slowdown_mean, "", "completion time / duration, mean"),
 };
-const size_t dls_part_n_fields = sizeof dls_part_fields / sizeof dls_part_fields[0];
-const dls_rows dls_part_rows = {dls_part_fields, sizeof dls_part_fields / sizeof dls_part_fields[0],
+const dls_rows dls_part_rows = {part_fields, sizeof part_fields / sizeof part_fields[0],
                                 sizeof(dls_summary_part), DLS_SUMMARY_PARTS};
 #undef STATS
 #undef STAT
@@ -250,7 +248,7 @@ size_t dls_schema_columns(const dls_trace_columns *trace, const dls_record *rec,
 #member, DLS_FIELD_##kind, offsetof(dls_world_summary, facts.part.member),                 \
             sizeof(((dls_run_facts *)0)->part.member), 1, units, text                              \
     }
-const dls_field dls_world_fields[] = {
+static const dls_field world_fields[] = {
     W(F64, best_slowdown_mean, "", "completion time / run time on the best placement, mean"),
     W(F64, placement_slowdown_mean, "", "time running / run time on the best placement, mean"),
     W(F64, nic_mean, "", "part of nodes' network links in use, mean over links and time"),
@@ -287,7 +285,6 @@ const dls_field dls_world_fields[] = {
     F(U64, predictions, unknown_kinds, "", "of them, of an unknown model"),
     F(F64, predictions, predictor_s, "s", "wall time in the predictor"),
 };
-const size_t dls_world_n_fields = sizeof dls_world_fields / sizeof dls_world_fields[0];
 #undef F
 #undef W
 
@@ -326,7 +323,9 @@ static const dls_field service_fields[] = {
                                           offsetof(dls_summary, name)                              \
     }
 const dls_summary_group dls_summary_groups[DLS_SUMMARY_GROUPS] = {
-    GROUP(world, dls_world_fields),
+    {NULL, summary_fields, sizeof summary_fields / sizeof *summary_fields, 0, 0},
+    {NULL, part_fields, sizeof part_fields / sizeof *part_fields, 0, offsetof(dls_summary, part)},
+    GROUP(world, world_fields),
     GROUP(energy, energy_fields),
     GROUP(services, service_fields),
 };

@@ -30,29 +30,37 @@ typedef struct dls_rows {
     size_t n_fields, row_bytes, n;
 } dls_rows;
 
-extern const dls_field dls_summary_fields[]; /* of dls_summary, without part[] and digest */
-extern const size_t dls_summary_n_fields;
-extern const dls_field dls_world_fields[]; /* of dls_world_summary */
-extern const size_t dls_world_n_fields;
-extern const dls_field dls_part_fields[]; /* of dls_summary_part */
-extern const size_t dls_part_n_fields;
-extern const dls_rows dls_part_rows; /* those of a summary */
+extern const dls_rows dls_part_rows; /* the parts of a summary */
 
-/* What a summary only has of some runs. */
+/* What a summary tells, in the order in which its numbers are told: of the run, of all its jobs,
+ * and from DLS_GROUP_WORLD on what only some runs have. */
 typedef struct dls_summary_group {
-    const char *name;
+    const char *name; /* in files; NULL: every run has it */
     const dls_field *fields;
     size_t n_fields, has, at; /* offsets in dls_summary */
 } dls_summary_group;
 
-enum { DLS_GROUP_WORLD, DLS_GROUP_ENERGY, DLS_GROUP_SERVICES, DLS_SUMMARY_GROUPS };
+enum {
+    DLS_GROUP_RUN,
+    DLS_GROUP_JOBS,
+    DLS_GROUP_WORLD,
+    DLS_GROUP_ENERGY,
+    DLS_GROUP_SERVICES,
+    DLS_SUMMARY_GROUPS
+};
 extern const dls_summary_group dls_summary_groups[DLS_SUMMARY_GROUPS];
 
 /* The group's struct; NULL: the summary has it not. */
 static inline const void *dls_summary_group_of(const dls_summary *s, int group)
 {
     const dls_summary_group *g = &dls_summary_groups[group];
-    return *(const bool *)((const char *)s + g->has) ? (const char *)s + g->at : NULL;
+    return !g->name || *(const bool *)((const char *)s + g->has) ? (const char *)s + g->at : NULL;
+}
+
+/* Neither a text nor a kind. */
+static inline bool dls_field_is_number(const dls_field *field)
+{
+    return field->type != DLS_FIELD_TEXT && field->type != DLS_FIELD_KIND;
 }
 
 /* Texts of a trace as a column: what codes of a column of jobs mean. */

@@ -69,11 +69,12 @@ dls_status dls_put_fields(hid_t at, const dls_field *fields, size_t n, const voi
     return DLS_OK;
 }
 
-dls_status dls_get_fields(hid_t at, const dls_field *fields, size_t n, void *base, dls_error *err)
+dls_status dls_get_fields(hid_t at, const dls_summary_group *group, dls_summary *to, dls_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(fields[i].type, fields[i].width, false);
-        DLS_TRY(dls_h5_get_attr(at, fields[i].name, memory, (char *)base + fields[i].offset, err));
+    for (size_t i = 0; i < group->n_fields; i++) {
+        const dls_field *f = &group->fields[i];
+        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(f->type, f->width, false);
+        DLS_TRY(dls_h5_get_attr(at, f->name, memory, (char *)to + group->at + f->offset, err));
     }
     return DLS_OK;
 }

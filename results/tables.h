@@ -10,10 +10,11 @@
 #include "base/h5.h"
 #include "results/schema.h"
 
-/* The fields of a struct, one attribute each, out of or into `base`. */
+/* The fields of a struct, one attribute each. */
 dls_status dls_put_fields(hid_t at, const dls_field *fields, size_t n, const void *base,
                           dls_error *err) DLS_MUST_CHECK;
-dls_status dls_get_fields(hid_t at, const dls_field *fields, size_t n, void *base,
+/* Those of a group into its place in a summary. */
+dls_status dls_get_fields(hid_t at, const dls_summary_group *group, dls_summary *to,
                           dls_error *err) DLS_MUST_CHECK;
 
 dls_status dls_put_rows(hid_t at, const char *name, const char *description, const dls_rows *rows,

@@ -111,11 +111,17 @@ static dls_status write_flags(hid_t run, const dls_trace_info *info, dls_error *
                         ROWS(flag_fields, rows, COUNT(rows)), err);
 }
 
+static dls_status write_group(hid_t at, int group, const dls_summary *summary, dls_error *err)
+{
+    const dls_summary_group *g = &dls_summary_groups[group];
+    return dls_put_fields(at, g->fields, g->n_fields, (const char *)summary + g->at, err);
+}
+
 static dls_status write_summary(hid_t run, const dls_summary *summary, dls_error *err)
 {
     DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "summary", &at, err));
-    DLS_TRY(dls_put_fields(at, dls_summary_fields, dls_summary_n_fields, summary, err));
+    DLS_TRY(write_group(at, DLS_GROUP_RUN, summary, err));
     DLS_TRY(dls_put_rows(at, "parts", "jobs in all, and by gang size, class and outcome",
                          &dls_part_rows, summary->part, err));
     return DLS_OK;
@@ -240,18 +246,9 @@ static dls_status write_long_tables(hid_t run, const dls_trace *trace, const dls
     return write_table(series, "cluster", DLS_ROWS_SERIES, rec, err);
 }
 
-/* What only runs in which placement matters have. */
-static dls_status write_world(hid_t run, const dls_world_summary *measured, const dls_record *rec,
-                              dls_error *err)
+/* What only runs in which placement matters have; at: the group of their figures. */
+static dls_status write_world(hid_t run, hid_t at, const dls_record *rec, dls_error *err)
 {
-    dls_world_summary summary = *measured;
-    char date[32];
-    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
-    if (source_date(date)) {
-        summary.facts.predictions.predictor_s = 0;
-    }
-    DLS_TRY(dls_h5_put_group(run, "world", &at, err));
-    DLS_TRY(dls_put_fields(at, dls_world_fields, dls_world_n_fields, &summary, err));
     DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.predictions.notes, err));
     DLS_TRY(write_table(at, "series", DLS_ROWS_WORLD, rec, err));
     return write_table(run, "starts", DLS_ROWS_STARTS, rec, err);
@@ -271,7 +268,7 @@ static dls_status write_run(hid_t file, const void *what, dls_error *err)
     dls_summary summary = *w->summary;
     char date[32];
     if (source_date(date)) {
-        summary.wall_s = summary.events_per_s = 0;
+        summary.wall_s = summary.events_per_s = summary.world.facts.predictions.predictor_s = 0;
     }
     DLS_H5_OWNED hid_t runs = H5I_INVALID_HID, run = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
@@ -286,16 +283,12 @@ static dls_status write_run(hid_t file, const void *what, dls_error *err)
         DLS_TRY(write_cluster(run, meta->cluster, err));
     }
     DLS_TRY(write_long_tables(run, w->trace, w->rec, err));
-    if (summary.has_world) {
-        DLS_TRY(write_world(run, &summary.world, w->rec, err));
-    }
-    for (int k = DLS_GROUP_ENERGY; k < DLS_SUMMARY_GROUPS; k++) {
-        const dls_summary_group *g = &dls_summary_groups[k];
-        const void *values = dls_summary_group_of(&summary, k);
-        if (values) {
+    for (int k = DLS_GROUP_WORLD; k < DLS_SUMMARY_GROUPS; k++) {
+        if (dls_summary_group_of(&summary, k)) {
             DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
-            DLS_TRY(dls_h5_put_group(run, g->name, &at, err));
-            DLS_TRY(dls_put_fields(at, g->fields, g->n_fields, values, err));
+            DLS_TRY(dls_h5_put_group(run, dls_summary_groups[k].name, &at, err));
+            DLS_TRY(write_group(at, k, &summary, err));
+            DLS_TRY(k == DLS_GROUP_WORLD ? write_world(run, at, w->rec, err) : DLS_OK);
         }
     }
     return write_dicts(run, w->trace, err);

@@ -100,32 +100,6 @@ const char *dls_simulation_name(const dls_simulation *sim, const char *column, u
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Where numbers come from: fields of the summary, of all its jobs, of its world, energy and
- * services. */
-typedef struct source {
-    const dls_field *fields;
-    size_t n;
-    const void *values;
-} source;
-
-enum { SOURCES = 2 + DLS_SUMMARY_GROUPS };
-
-static void sources_of(const dls_summary *s, source out[SOURCES])
-{
-    out[0] = (source){dls_summary_fields, dls_summary_n_fields, s};
-    out[1] = (source){dls_part_fields, dls_part_n_fields, &s->part[0]};
-    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
-        const void *values = dls_summary_group_of(s, k);
-        out[2 + k] = (source){dls_summary_groups[k].fields,
-                              values ? dls_summary_groups[k].n_fields : 0, values};
-    }
-}
-
-static bool is_number(const dls_field *f)
-{
-    return f->type != DLS_FIELD_TEXT && f->type != DLS_FIELD_KIND;
-}
-
 static double number_of(const dls_field *f, const void *values)
 {
     const void *at = (const char *)values + f->offset;
@@ -155,17 +129,14 @@ size_t dls_simulation_n_numbers(const dls_simulation *sim)
 
 bool dls_number_at(const dls_summary *summary, size_t i, dls_result_number *out)
 {
-    source from[SOURCES];
-    if (!summary) {
-        return false;
-    }
-    sources_of(summary, from);
-    for (size_t k = 0; k < SOURCES; k++) {
-        for (size_t f = 0; f < from[k].n; f++) {
-            const dls_field *field = &from[k].fields[f];
-            if (is_number(field) && i-- == 0) {
+    for (int k = 0; summary && k < DLS_SUMMARY_GROUPS; k++) {
+        const dls_summary_group *group = &dls_summary_groups[k];
+        const void *values = dls_summary_group_of(summary, k);
+        for (size_t f = 0; values && f < group->n_fields; f++) {
+            const dls_field *field = &group->fields[f];
+            if (dls_field_is_number(field) && i-- == 0) {
                 *out = (dls_result_number){field->name, field->units, field->description,
-                                           number_of(field, from[k].values)};
+                                           number_of(field, values)};
                 return true;
             }
         }

@@ -156,15 +156,11 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
                                   dls_error *err)
 {
-    dls_place_index *x;
+    DLS_HOLD(dls_place_index_destroy) dls_place_index *x = NULL;
     DLS_TRY(dls_alloc_array(&x, 1, sizeof *x, "placement index", err));
     x->fault = &x->first_fault;
-    const dls_status status = build(x, spec, err);
-    if (status != DLS_OK) {
-        dls_place_index_destroy(x);
-        return status;
-    }
-    *out = x;
+    DLS_TRY(build(x, spec, err));
+    *out = dls_take(&x);
     return DLS_OK;
 }
 

@@ -141,38 +141,29 @@ static dls_status add_axis(table *t, size_t k, dls_error *err)
     return DLS_OK;
 }
 
-/* Those of a summary that are columns. */
-static bool is_column(const dls_field *field)
+/* A column for a number of a summary: NaN or 0 until a point's is put there. */
+static dls_status add_number(table *t, const dls_field *f, dls_error *err)
 {
-    return field->type != DLS_FIELD_TEXT && field->type != DLS_FIELD_KIND;
-}
-
-/* Columns for the fields: NaN or 0 until a point's are put there. */
-static dls_status add_fields(table *t, const dls_field *fields, size_t n, dls_error *err)
-{
-    for (size_t f = 0; f < n; f++) {
-        void *data;
-        if (!is_column(&fields[f])) {
-            continue;
-        }
-        DLS_TRY(add_column(t, fields[f].name, fields[f].type, 0, fields[f].units,
-                           fields[f].description, &data, err));
-        for (size_t i = 0; i < t->n && fields[f].type == DLS_FIELD_F64; i++) {
-            ((double *)data)[i] = (double)NAN;
-        }
+    void *data;
+    DLS_TRY(add_column(t, f->name, f->type, 0, f->units, f->description, &data, err));
+    for (size_t i = 0; i < t->n && f->type == DLS_FIELD_F64; i++) {
+        ((double *)data)[i] = (double)NAN;
     }
     return DLS_OK;
 }
 
-/* The fields of `base` into row i of the columns from *column on, which moves past them. */
-static void put_fields(table *t, size_t *column, const dls_field *fields, size_t n,
-                       const void *base, size_t i)
+/* The numbers of a summary into row i of the columns from `column` on. */
+static void put_numbers(table *t, size_t column, const dls_summary *summary, size_t i)
 {
-    for (size_t f = 0; f < n; f++) {
-        if (is_column(&fields[f])) {
-            const size_t width = dls_field_width(fields[f].type);
-            memcpy((char *)t->data[(*column)++] + i * width, (const char *)base + fields[f].offset,
-                   width);
+    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+        const dls_summary_group *g = &dls_summary_groups[k];
+        const char *values = dls_summary_group_of(summary, k);
+        for (size_t f = 0; f < g->n_fields; f++) {
+            const size_t width = dls_field_width(g->fields[f].type);
+            if (dls_field_is_number(&g->fields[f]) && values) {
+                memcpy((char *)t->data[column] + i * width, values + g->fields[f].offset, width);
+            }
+            column += dls_field_is_number(&g->fields[f]);
         }
     }
 }
@@ -190,29 +181,17 @@ static dls_status read_summary(const char *path, dls_summary *out, dls_error *er
 static dls_status add_summaries(table *t, dls_error *err)
 {
     const size_t first = t->n_columns;
-    DLS_TRY(add_fields(t, dls_summary_fields, dls_summary_n_fields, err));
-    DLS_TRY(add_fields(t, dls_part_fields, dls_part_n_fields, err));
-    size_t group[DLS_SUMMARY_GROUPS];
     for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
-        group[k] = t->n_columns;
-        DLS_TRY(add_fields(t, dls_summary_groups[k].fields, dls_summary_groups[k].n_fields, err));
+        const dls_summary_group *g = &dls_summary_groups[k];
+        for (size_t f = 0; f < g->n_fields; f++) {
+            DLS_TRY(dls_field_is_number(&g->fields[f]) ? add_number(t, &g->fields[f], err) : DLS_OK);
+        }
     }
     for (size_t i = 0; i < t->n; i++) {
-        if (t->state[i] != DLS_STUDY_FINISHED) {
-            continue;
-        }
         dls_summary summary;
-        size_t column = first;
-        DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
-        put_fields(t, &column, dls_summary_fields, dls_summary_n_fields, &summary, i);
-        put_fields(t, &column, dls_part_fields, dls_part_n_fields, &summary.part[0], i);
-        for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
-            const void *values = dls_summary_group_of(&summary, k);
-            if (values) {
-                column = group[k];
-                put_fields(t, &column, dls_summary_groups[k].fields, dls_summary_groups[k].n_fields,
-                           values, i);
-            }
+        if (t->state[i] == DLS_STUDY_FINISHED) {
+            DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
+            put_numbers(t, first, &summary, i);
         }
     }
     return DLS_OK;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/own.h"
 #include "base/shell.h"
+#include "base/suggest.h"
 #include "config/load.h"
 #include "config/prepare.h"
 
@@ -278,28 +279,21 @@ static dls_status look_at_first(dls_sweep_plan *plan, dls_problems *problems, dl
     plan->placement = dls_strdup(config->placement);
     DLS_TRY(plan->scheduler && plan->placement ? make_seeds(plan, config, err)
                                                : dls_nomem(err, "sweep", 0));
-    if (*config->results_path) {
-        dls_problems_add(problems, plan->request.sweep->base,
-                         "'results.path' is set: results of a sweep go to its own folder");
-        return dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
+    if (!*config->results_path && *config->trace_path) {
+        return DLS_OK;
     }
-    if (*config->trace_path == '\0') {
-        dls_problems_add(problems, plan->request.sweep->base,
-                         "no trace: give 'trace.path' or --trace=FILE");
-        return dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
-    }
-    return DLS_OK;
+    dls_problems_add(problems, plan->request.sweep->base, "%s",
+                     *config->results_path
+                         ? "'results.path' is set: results of a sweep go to its own folder"
+                         : "no trace: give 'trace.path' or --trace=FILE");
+    return dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
 }
 
 /* Add the problems that are not there yet. */
 static void merge_problems(dls_problems *to, const dls_problems *from)
 {
     for (size_t i = 0; i < from->kept; i++) {
-        bool known = false;
-        for (size_t k = 0; k < to->kept && !known; k++) {
-            known = strcmp(to->text[k], from->text[i]) == 0;
-        }
-        if (!known) {
+        if (dls_named(to->text, to->kept, sizeof *to->text, from->text[i]) == to->kept) {
             dls_problems_add(to, NULL, "%s", from->text[i]);
         }
     }
@@ -337,37 +331,27 @@ static dls_status resolve(dls_sweep_plan *plan, bool ids, dls_problems *problems
     return bad ? DLS_ECONFIG : DLS_OK;
 }
 
-static int by_id(const void *a, const void *b, void *user)
-{
-    char(*ids)[DLS_SWEEP_ID] = user;
-    const size_t i = *(const size_t *)a, k = *(const size_t *)b;
-    const int order = strcmp(ids[i], ids[k]);
-    return order ? order : (i > k) - (i < k);
-}
-
 /* Two points with one result: an axis that changes nothing, or a value that is there twice. */
 static dls_status check_distinct(const dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
 {
-    DLS_FREED size_t *order = NULL;
-    DLS_TRY(dls_alloc_array(&order, plan->n, sizeof *order, "sweep", err));
+    DLS_OWN(dls_strdict_fini) dls_strdict ids = {0};
+    DLS_FREED size_t *last = NULL; /* [ids.n] the last point of each */
+    DLS_TRY(dls_alloc_array(&last, plan->n, sizeof *last, "sweep", err));
     for (size_t i = 0; i < plan->n; i++) {
-        order[i] = i;
-    }
-    qsort_r(order, plan->n, sizeof *order, by_id, plan->id);
-    for (size_t i = 1; i < plan->n; i++) {
-        const size_t a = order[i - 1], b = order[i];
-        if (strcmp(plan->id[a], plan->id[b]) == 0) {
-            char one[160], other[160];
+        const size_t known = ids.n, point = plan->first + i;
+        char one[160], other[160];
+        int32_t code;
+        DLS_TRY(dls_strdict_put(&ids, plan->id[i], strlen(plan->id[i]), &code, err));
+        if (ids.n == known) {
             dls_problems_add(
                 problems, plan->request.sweep->path,
                 "points %zu (%s) and %zu (%s) have the same configuration: their "
                 "results would clash",
-                plan->first + a,
-                dls_sweep_label(plan, dls_sweep_design(plan, plan->first + a), one, sizeof one),
-                plan->first + b,
-                dls_sweep_label(plan, dls_sweep_design(plan, plan->first + b), other,
-                                sizeof other));
+                last[code],
+                dls_sweep_label(plan, dls_sweep_design(plan, last[code]), one, sizeof one), point,
+                dls_sweep_label(plan, dls_sweep_design(plan, point), other, sizeof other));
         }
+        last[code] = point;
     }
     return DLS_OK;
 }

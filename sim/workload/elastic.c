@@ -228,17 +228,13 @@ dls_status dls_elastic_create(const char *path, const dls_trace *trace,
     if (!path && !cols->min_gpus && !cols->max_gpus) {
         return DLS_OK;
     }
-    dls_elastic_jobs *e;
+    DLS_HOLD(dls_elastic_destroy) dls_elastic_jobs *e = NULL;
     DLS_TRY(dls_alloc_array(&e, 1, sizeof *e, "elastic jobs", err));
     e->cols = cols;
-    dls_status status = path ? read_table(e, path, cluster, err) : DLS_OK;
-    DLS_THEN(status, find_models(e, trace, err));
-    DLS_THEN(status, find_ranges(e, err));
-    if (status != DLS_OK) {
-        dls_elastic_destroy(e);
-        return status;
-    }
-    *out = e;
+    DLS_TRY(path ? read_table(e, path, cluster, err) : DLS_OK);
+    DLS_TRY(find_models(e, trace, err));
+    DLS_TRY(find_ranges(e, err));
+    *out = dls_take(&e);
     return DLS_OK;
 }
 

@@ -41,7 +41,7 @@ static void read_run(const dls_results *file, const char *id, bool edited)
     if (dls_run_open(file, id, &run, &err) == DLS_OK && dls_run_verify(run, &err) == DLS_OK) {
         must(!edited || run->summary.digest == dls_record_digest(rec));
         FILE *out = fopen("/dev/null", "w");
-        const dls_compare_run one = {"x", "", &run->summary};
+        const dls_compare_run one = {"x", "", &run->summary, 0, 0};
         dls_compare_print(out, &one, 1);
         fclose(out);
     }

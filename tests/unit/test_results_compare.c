@@ -24,15 +24,15 @@ static const struct {
 };
 
 static dls_summary summaries[RUNS];
-static dls_compare_member members[RUNS];
+static dls_compare_run members[RUNS];
 
 static int setup(void **state)
 {
     for (int i = 0; i < RUNS; i++) {
         summaries[i].part[0].jct.mean_s = given[i].jct_s;
         summaries[i].makespan_s = 7; /* the same in all: an interval of width 0 */
-        members[i] = (dls_compare_member){
-            {given[i].label, "", &summaries[i]}, given[i].design, given[i].replica};
+        members[i] = (dls_compare_run){given[i].label, "", &summaries[i], given[i].design,
+                                       given[i].replica};
     }
     return 0;
 }

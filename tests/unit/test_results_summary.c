@@ -271,7 +271,7 @@ static char *printed(const dls_summary *s, int what)
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     assert_non_null(out);
-    const dls_compare_run runs[] = {{"first", "aa", s}, {"second", "bb", s}};
+    const dls_compare_run runs[] = {{"first", "aa", s, 0, 0}, {"second", "bb", s, 1, 0}};
     switch (what) {
     case 0:
         dls_summary_print(out, s, true);

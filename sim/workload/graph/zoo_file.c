@@ -5,7 +5,7 @@
  */
 #include "workload/graph/zoo_impl.h"
 
-#include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/import.h"
 
 #include <string.h>
@@ -110,22 +110,16 @@ dls_status dls_zoo_open(struct dls_zoo_file **files, const char *path, const dls
             return DLS_OK;
         }
     }
-    dls_zoo_file *f = dls_alloc_zero(1, sizeof *f + n);
-    if (!f) {
-        return dls_nomem(err, path, sizeof *f + n);
-    }
+    DLS_FREED dls_zoo_file *f = NULL;
+    DLS_TRY(dls_alloc_array(&f, 1, sizeof *f + n, path, err));
     memcpy(f->path, path, n);
     f->imported = ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
     f->model = (dls_zoo_model){
         .name = f->path, .family = "file", .dataset = f->dataset, .design = from_file};
-    const dls_status status = learn(f, err);
-    if (status != DLS_OK) {
-        dls_free(f);
-        return status;
-    }
+    DLS_TRY(learn(f, err));
     f->next = *files;
-    *files = f;
     *out = &f->model;
+    *files = dls_take(&f);
     return DLS_OK;
 }
 
