@@ -15,7 +15,6 @@
  */
 #include "dlsim/memory.h"
 #include "placement/choose.h"
-#include "placement/fit.h"
 #include "placement/rotation.h"
 
 #include <math.h>

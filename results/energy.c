@@ -4,7 +4,6 @@
  */
 #include "results/energy.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/own.h"
 #include "base/strdict.h"

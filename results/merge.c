@@ -5,7 +5,6 @@
  */
 #include "results/merge.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <limits.h>

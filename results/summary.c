@@ -5,7 +5,6 @@
  */
 #include "results/summary.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/radix.h"
 

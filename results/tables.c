@@ -4,7 +4,6 @@
  */
 #include "results/tables.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
  *
  * Whether a run's tables are what was written: all of them are read once, in blocks.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "results/read.h"
 

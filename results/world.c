@@ -5,8 +5,6 @@
  */
 #include "results/world.h"
 
-#include "results/summary.h"
-
 #include <inttypes.h>
 #include <math.h>
 

@@ -5,7 +5,6 @@
  */
 #include "results/write.h"
 
-#include "base/own.h"
 #include "base/sha256.h"
 #include "results/tables.h"
 

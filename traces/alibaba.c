@@ -5,7 +5,6 @@
  */
 #include "traces/outcome.h"
 #include "traces/table.h"
-#include "traces/trace_impl.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
  */
 #include "traces/assign.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/rng.h"
 #include "base/suggest.h"

@@ -3,7 +3,6 @@
  * Builds a trace from job records of a reader: grows columns, applies filters, counts repairs and
  * skipped rows with their reasons, and sorts by submission.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/radix.h"
 #include "traces/date.h"

@@ -4,7 +4,6 @@
  * tables made of it, and Shanghai AI Lab's Acme (Hu et al., NSDI 2024).
  */
 #include "traces/table.h"
-#include "traces/trace_impl.h"
 
 /* ---- the run of a job ------------------------------------------------------------------------ */
 

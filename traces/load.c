@@ -3,7 +3,6 @@
  * Loads a trace file: reads and decompresses it, recognises its format by its content, and runs the
  * format's reader.
  */
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/guard.h"
 #include "base/own.h"

@@ -4,7 +4,6 @@
  * names (sacct(1)). A job is submitted when it became eligible: before that Slurm did not consider
  * it. Odd rows are left out and counted, for a site's history is never clean.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "traces/date.h"
 #include "traces/outcome.h"

@@ -5,15 +5,12 @@
  */
 #include "traces/sacct_json.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/own.h"
-#include "traces/trace_impl.h"
 #include "traces/walk.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

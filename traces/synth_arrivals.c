@@ -4,7 +4,6 @@
  */
 #include "traces/synth_plan.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "traces/gsl_philox.h"
 

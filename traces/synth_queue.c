@@ -4,7 +4,6 @@
  */
 #include "traces/synth_queue.h"
 
-#include "base/alloc.h"
 #include "base/evq.h"
 #include "base/own.h"
 

@@ -4,7 +4,6 @@
  */
 #include "dlsim/replayer.h"
 
-#include "base/alloc.h"
 #include "base/options.h"
 #include "base/own.h"
 #include "base/suggest.h"

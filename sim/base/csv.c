@@ -5,7 +5,6 @@
  */
 #include "base/csv.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/decimal.h"
 #include "base/file.h"

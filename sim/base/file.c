@@ -6,7 +6,6 @@
 #define ZLIB_CONST /* next_in may point to constant bytes */
 #include "base/file.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <dirent.h>

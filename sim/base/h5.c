@@ -6,7 +6,6 @@
  */
 #include "base/h5.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/h5_driver.h"
 #include "base/own.h"

@@ -4,7 +4,6 @@
  * one thread, is given what comes out, in order. Its own filters undo it (H5Zshuffle.c,
  * H5Zdeflate.c, H5Zfletcher32.c); what deflates is libdeflate, twice as fast as their zlib.
  */
-#include "base/alloc.h"
 #include "base/h5.h"
 #include "base/own.h"
 #include "base/team.h"

@@ -4,7 +4,6 @@
  */
 #include "base/h5.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <stdio.h>

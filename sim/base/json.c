@@ -5,8 +5,6 @@
  */
 #include "base/json.h"
 
-#include "base/alloc.h"
-
 #include <errno.h>
 #include <math.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  */
 #include "base/kendall.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <math.h>

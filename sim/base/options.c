@@ -4,7 +4,6 @@
  */
 #include "base/options.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/json.h"
 #include "base/suggest.h"

@@ -3,7 +3,6 @@
  * dlsim predict: ask the inspector about files of graphs. Reads a slice, predicts, writes the
  * slice, so memory does not grow with the number of graphs.
  */
-#include "base/alloc.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "cli/command.h"

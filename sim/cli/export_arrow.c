@@ -4,7 +4,6 @@
  * the buffers is written in FlatBuffers, back to front, as Arrow's Schema.fbs, Message.fbs and
  * File.fbs give it; places in it are counted from its end.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "cli/export_tables.h"
 

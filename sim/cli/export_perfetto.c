@@ -3,7 +3,6 @@
  * Exports a run as Trace Event JSON: one slice for each GPU that a job holds, in row order by
  * start, and counters of the cluster; written as a stream, without a tree in memory.
  */
-#include "base/alloc.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "cli/export_tables.h"

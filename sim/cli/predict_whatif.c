@@ -5,7 +5,6 @@
  */
 #include "cli/command.h"
 
-#include "base/alloc.h"
 #include "base/json.h"
 #include "base/own.h"
 #include "dlsim/predictor.h"

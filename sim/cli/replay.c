@@ -5,7 +5,6 @@
  */
 #include "cli/replay.h"
 
-#include "base/alloc.h"
 #include "base/shell.h"
 #include "cli/signals.h"
 

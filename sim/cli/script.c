@@ -3,7 +3,6 @@
  * Finds a script beside the program and replaces this process by it.
  */
 #include "cli/script.h"
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <errno.h>

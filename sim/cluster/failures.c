@@ -5,7 +5,6 @@
  */
 #include "cluster/failures.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/own.h"
 #include "base/rng.h"

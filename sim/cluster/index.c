@@ -5,7 +5,6 @@
  */
 #include "cluster/index.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 
 #include <stdarg.h>

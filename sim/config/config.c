@@ -5,7 +5,6 @@
  */
 #include "config/config.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "config/load.h"
 #include "config/tree.h"

@@ -4,7 +4,6 @@
  */
 #include "dlsim/replayer.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/own.h"
 #include "fgd/fgd.h"

@@ -10,7 +10,6 @@
  */
 #include "gavel/core.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <math.h>

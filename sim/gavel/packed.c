@@ -6,7 +6,6 @@
  */
 #include "gavel/core.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <glpk.h>

@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 
-#include <math.h>
 #include <string.h>
 
 const char *dls_gavel_policy_at(size_t i, const char **summary)

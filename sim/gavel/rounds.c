@@ -5,7 +5,6 @@
  */
 #include "gavel/core.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "gavel/market.h"
 

@@ -4,7 +4,6 @@
  */
 #include "dlsim/replayer.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "muri/muri.h"
 

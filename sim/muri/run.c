@@ -4,7 +4,6 @@
  */
 #include "muri/core.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <math.h>

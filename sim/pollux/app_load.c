@@ -4,7 +4,6 @@
  */
 #include "pollux/app.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/own.h"

@@ -7,7 +7,6 @@
  * the places, which is the same for gangs of one. `alpha` lets only that part of the jobs, those
  * that wait longest, into the matching.
  */
-#include "dlsim/predictor.h"
 #include "sched/gangs.h"
 #include "sched/transport.h"
 

@@ -18,8 +18,6 @@
 #include "sched/gangs.h"
 #include "sched/lines.h"
 
-#include <math.h>
-
 enum { OPT_GUARANTEED, OPT_BOOKED };
 static const dls_option options[] = {
     {"guaranteed", DLS_OPT_I64, 0, 1e9, "1", "", "least priority of a guaranteed job", NULL},

@@ -5,7 +5,6 @@
 #include "sched/gavel.h"
 
 #include "dlsim/memory.h"
-#include "dlsim/predictor.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -15,7 +15,6 @@
  * decides x. Who would lose by it comes after all others and has what is left. O(jobs x types x
  * nodes).
  */
-#include "dlsim/predictor.h"
 #include "sched/gangs.h"
 #include "sched/offers.h"
 

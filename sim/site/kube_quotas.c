@@ -10,7 +10,6 @@
  */
 #include "site/kube_quotas.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/suggest.h"
 

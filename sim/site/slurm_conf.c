@@ -4,7 +4,6 @@
  */
 #include "site/slurm_conf.h"
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/own.h"
 #include "dlsim/policy.h"

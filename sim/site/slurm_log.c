@@ -4,7 +4,6 @@
  */
 #include "site/slurm_log.h"
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/own.h"
 #include "base/strdict.h"

@@ -11,7 +11,6 @@
  */
 #include "site/slurm_topology.h"
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/own.h"
 #include "site/node_list.h"

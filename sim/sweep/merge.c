@@ -5,7 +5,6 @@
  */
 
 #include "results/merge.h"
-#include "base/alloc.h"
 #include "base/own.h"
 #include "sweep/read.h"
 #include "sweep/store.h"

@@ -5,7 +5,6 @@
  */
 #include "sweep/read.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/suggest.h"
 #include "config/load.h"

@@ -4,7 +4,6 @@
  */
 #include "sweep/read.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <stdio.h>

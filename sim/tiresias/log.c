@@ -11,7 +11,6 @@
  *
  * Line ends are CRLF. Numbers are formatted by hand: a log has a row per event.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/atomicfile.h"
 #include "base/csv.h"

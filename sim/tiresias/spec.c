@@ -2,7 +2,6 @@
  *
  * The original's input files other than the trace: cluster_spec.csv and the GPU-time samples.
  */
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/own.h"
 #include "tiresias/gittins.h"

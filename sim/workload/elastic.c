@@ -4,7 +4,6 @@
  */
 #include "workload/elastic.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/csv.h"
 #include "workload/kinds.h"

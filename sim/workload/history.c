@@ -5,7 +5,6 @@
  */
 #include "workload/history.h"
 
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/radix.h"
 #include "base/strdict.h"

@@ -5,7 +5,6 @@
  */
 #include "workload/kinds.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/suggest.h"
 #include "workload/graph/zoo.h"

@@ -5,7 +5,6 @@
  */
 #include "world/table.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/h5.h"
 

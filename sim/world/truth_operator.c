@@ -14,10 +14,8 @@
  */
 #include "world/truth.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "workload/operator/llm.h"
-#include "workload/operator/timeline.h"
 #include "workload/operator/topology.h"
 
 #include <math.h>

@@ -5,7 +5,6 @@
  */
 #include "world/truth.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/units.h"
 

@@ -13,7 +13,6 @@
 #include "world/table.h"
 #include "world/truth.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <math.h>

@@ -4,7 +4,6 @@
  */
 #include "world/variability.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/own.h"
 #include "base/rng.h"

@@ -5,7 +5,6 @@
  */
 #include "world/world_impl.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/suggest.h"
 #include "workload/operator/llm.h"

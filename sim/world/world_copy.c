@@ -3,7 +3,6 @@
  * A second world in the same state: set up as the first was, then given what the first has come to
  * since.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "world/world_impl.h"
 

@@ -5,7 +5,6 @@
  */
 #include "workload/graph/features.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <math.h>

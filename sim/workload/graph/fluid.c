@@ -5,7 +5,6 @@
  */
 #include "workload/graph/fluid.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "workload/graph/pyrandom.h"
 

@@ -5,7 +5,6 @@
  */
 #include "workload/graph/graph.h"
 
-#include "base/alloc.h"
 #include "base/suggest.h"
 
 #include <math.h>

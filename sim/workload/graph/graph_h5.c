@@ -3,12 +3,10 @@
  * Computational graphs in HDF5: docs/graphs.md describes the layout. One table of columns drives
  * writing, reading and the checksum.
  */
-#include "base/alloc.h"
 #include "base/h5.h"
 #include "base/own.h"
 #include "workload/graph/graph.h"
 
-#include <hdf5.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "workload/graph/graphdef.h"
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "graphdef.pb-c.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/import_impl.h"

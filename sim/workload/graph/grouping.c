@@ -5,7 +5,6 @@
  */
 #include "workload/graph/grouping.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 #include "base/suggest.h"
 

@@ -4,7 +4,6 @@
  */
 #include "workload/graph/import.h"
 
-#include "base/alloc.h"
 #include "base/file.h"
 #include "base/own.h"
 #include "workload/graph/graphdef.h"

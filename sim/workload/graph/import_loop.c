@@ -6,7 +6,6 @@
  *      Const --> Enter --> Merge --> Less --> LoopCond
  *                            ^         ^---- Enter <-- Const: the limit
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "workload/graph/import_impl.h"
 

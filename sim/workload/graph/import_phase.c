@@ -3,7 +3,6 @@
  * Which part of a training step an operation is, which variables are trained, and what runs on a
  * GPU. Files do not say so; names, kinds and consumers do.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "workload/graph/import_impl.h"
 

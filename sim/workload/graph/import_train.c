@@ -4,7 +4,6 @@
  * functions would add them, by the same rules as the model zoo's (net_grad.c). Outputs that nobody
  * reads are taken for logits. What several consumers send back to an operation is added up.
  */
-#include "base/alloc.h"
 #include "base/own.h"
 #include "workload/graph/import_impl.h"
 

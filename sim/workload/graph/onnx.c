@@ -7,7 +7,6 @@
 #include "workload/graph/onnx.h"
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "onnx.pb-c.h"
 #include "workload/graph/import_impl.h"
 #include "workload/graph/pb.h"

@@ -27,7 +27,6 @@
 #include "workload/graph/blocks.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct mobile {

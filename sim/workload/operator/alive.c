@@ -5,7 +5,6 @@
  */
 #include "workload/operator/alive.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <stdbool.h>

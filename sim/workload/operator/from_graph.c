@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #define WEIGHT_BYTES 4.0
 

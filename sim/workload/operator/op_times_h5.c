@@ -2,7 +2,6 @@
  *
  * Measured times in HDF5: one column per field, one checksum over all (docs/operator.md).
  */
-#include "base/alloc.h"
 #include "base/h5.h"
 #include "base/own.h"
 #include "workload/operator/op_times.h"

@@ -5,7 +5,6 @@
  */
 #include "workload/operator/schedule.h"
 
-#include "base/alloc.h"
 #include "base/own.h"
 
 #include <math.h>
