@@ -298,7 +298,7 @@ static dls_summary summary_of(double jct)
 }
 
 /* *text: what is written, owned (free). */
-static dls_status compared(const dls_compare_member *runs, size_t n, const char *baseline,
+static dls_status compared(const dls_compare_run *runs, size_t n, const char *baseline,
                            bool json, char **text)
 {
     size_t len;
@@ -336,10 +336,10 @@ TEST(designs)
     static const int64_t replica[] = {0, 0, 2, 1, 1, 2, 1};
     static const char *const label[] = {"srtf/random", "srtf/pack", "fifo/random"};
     dls_summary summary[7];
-    dls_compare_member runs[7];
+    dls_compare_run runs[7];
     for (size_t i = 0; i < 7; i++) {
         summary[i] = summary_of(jct[i]);
-        runs[i] = (dls_compare_member){{label[design[i]], "", &summary[i]}, design[i], replica[i]};
+        runs[i] = (dls_compare_run){label[design[i]], "", &summary[i], design[i], replica[i]};
     }
     char *text;
     assert_int_equal(compared(runs, 7, "srtf/random", false, &text), DLS_OK);
