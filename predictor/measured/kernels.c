@@ -87,7 +87,9 @@ static dls_sized_kernel work_of(const dls_kernel_operation *o, dls_numeric units
         k.m = (double)v[DLS_KERNEL_M];
         k.n = (double)v[DLS_KERNEL_N];
         k.k = (double)v[DLS_KERNEL_K];
-        k.family = (dls_sized_family)(o->sized + !dls_sized_aligned(k.m, k.n, k.k));
+        k.row_n = k.n;
+        k.row_k = k.k;
+        k.family = dls_sized_product_family(o->sized == DLS_SIZED_BMM, k.m, k.n, k.k, units);
         break;
     case DLS_SIZED_CONV:
         k.batch = (double)v[DLS_KERNEL_BATCH];

@@ -59,15 +59,18 @@ typedef struct seen {
     size_t n;
 } seen;
 
-/* The tiles of a list that enough of the group's rows used, the most frequent first. */
+/* The tiles of a list that enough of the group's rows used, the most frequent first; of products
+ * not by the convolutions that are some. */
 static void find_tiles(group *g, int list)
 {
     seen tile[64];
-    size_t n = 0;
+    size_t n = 0, rows = 0;
     for (size_t i = 0; i < g->n; i++) {
         const dls_measured_kernel *row = &g->rows->row[g->at[i]];
+        const bool own = (row->work.batch > 0) == (g->row.family == DLS_SIZED_CONV);
         size_t k = 0;
-        if (row->tile_list != list) {
+        rows += own;
+        if (!own || row->tile_list != list) {
             continue;
         }
         while (k < n && memcmp(&tile[k].tile, &row->tile, sizeof row->tile) != 0) {
@@ -86,7 +89,7 @@ static void find_tiles(group *g, int list)
         for (size_t k = 1; k < n; k++) {
             most = tile[k].n > tile[most].n ? k : most;
         }
-        if (n == 0 || (double)tile[most].n <= SEEN_LEAST * (double)g->n) {
+        if (n == 0 || (double)tile[most].n <= SEEN_LEAST * (double)rows) {
             break;
         }
         g->row.tile[list][(*kept)++] = tile[most].tile;
@@ -146,8 +149,7 @@ static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *ta
     return dls_sized_table_put(table, &g->row, err);
 }
 
-/* Rows of a GPU and family that fit, into at; products are not fitted to the convolutions that are
- * some, but for ragged ones of batches, which are few. */
+/* Rows of a GPU and family that fit, into at. */
 static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
                      dls_sized_family family, dls_numeric numeric, size_t *at)
 {
@@ -155,8 +157,6 @@ static size_t select(const dls_measured_kernels *rows, const dls_hw_gpu *gpu,
     for (size_t i = 0; i < rows->n; i++) {
         const dls_measured_kernel *row = &rows->row[i];
         if (row->gpu == gpu && row->work.family == family && row->units == numeric && !row->judge &&
-            (row->work.batch > 0 ? family == DLS_SIZED_CONV || family == DLS_SIZED_BMM_RAGGED
-                                 : family != DLS_SIZED_CONV) &&
             !(row->work.groups > 1)) {
             at[n++] = i;
         }

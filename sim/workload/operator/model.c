@@ -149,6 +149,15 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     }
     r.gpu = dls_sized_gpu_of(gpu, as);
     r.gpu.alone = false;
+    /* Kernels of matrix units were measured one after the other, in a graph: the shortest of a
+     * family says what a launch costs. */
+    const dls_sized_row *shortest =
+        model->sized
+            ? dls_sized_table_find(model->sized, gpu->name, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16)
+            : NULL;
+    if (shortest) {
+        r.launch_s = 1e-6 * shortest->c[DLS_ELEMENTS_FLOOR];
+    }
     r.norm_bps = r.mem_bps;
     if (model->sized && gpu->tf32_flops > 0) {
         r.norm_bps = fmin(r.mem_bps, r.gpu.multiprocessors *
@@ -198,7 +207,7 @@ bool dls_kernel_work(const dls_kernel *k, double element_bytes, double batch, dl
 }
 
 /* The product at a batch. */
-static dls_sized_kernel product_at(const dls_product *p, double batch)
+static dls_sized_kernel product_at(const dls_product *p, double batch, dls_numeric units)
 {
     const double grown = batch / p->batch;
     dls_sized_kernel k = {.b = p->count, .m = p->rows, .n = p->depth, .k = p->columns};
@@ -213,11 +222,12 @@ static dls_sized_kernel product_at(const dls_product *p, double batch)
      */
     double *const size_of_batch = size[p->grows], at = *size_of_batch;
     *size_of_batch = ALIGNED;
-    const bool ragged = !dls_sized_aligned(k.m, k.n, k.k);
-    *size_of_batch = at * grown;
-    k.streamed = p->grows == DLS_GROWS_DEPTH;
     const bool batched = p->count > 1 || p->grows == DLS_GROWS_COUNT;
-    k.family = (dls_sized_family)((batched ? DLS_SIZED_BMM : DLS_SIZED_LINEAR) + ragged);
+    k.family = dls_sized_product_family(batched, k.m, k.n, k.k, units);
+    k.streamed = p->grows == DLS_GROWS_DEPTH;
+    k.row_n = k.streamed ? k.m : k.n;
+    k.row_k = k.k;
+    *size_of_batch = at * grown;
     return k;
 }
 
@@ -253,15 +263,18 @@ static bool sized_kernel(const dls_kernel *k, double batch, dls_numeric units,
     const bool window = matrix ? k->part != DLS_PART_WEIGHT
                                : k->family != DLS_KERNEL_CONV1 &&
                                      (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3);
-    *out = conv && window ? window_at(k, batch) : product_at(&k->product, batch);
+    *out = conv && window ? window_at(k, batch) : product_at(&k->product, batch, units);
     if (conv && window) {
         (void)dls_sized_as_product(out, units);
+    } else if (conv ||
+               (k->backward && units == DLS_NUMERIC_FP16 && out->family == DLS_SIZED_LINEAR)) {
+        out->row_n = out->row_k = 0; /* what fills no vectors costs no more there */
     }
     return true;
 }
 
-/* Seconds of one run, 0: the formula of families answers. */
-static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
+/* Seconds of one run and of its launch, if that is known; 0: the formula of families answers. */
+static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch, double *launch_s)
 {
     dls_sized_kernel work;
     const dls_sized_row *conv = rates->sized[DLS_SIZED_CONV].row;
@@ -274,6 +287,11 @@ static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
      */
     const dls_sized_pair by = rates->sized[work.family];
     const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? rates->eta[k->family] : 1;
+    if (by.row->numeric != DLS_NUMERIC_FP32) {
+        *launch_s =
+            1e-6 *
+            by.row->c[work.family == DLS_SIZED_CONV ? (int)DLS_CONV_FLOOR : (int)DLS_PRODUCT_FLOOR];
+    }
     const double s = dls_sized_pair_s(&work, by, &rates->gpu) / (eta * rates->clock[work.family]);
     /* The gradient of weights transposes what it reads, as the convolution did. */
     if (units != DLS_NUMERIC_FP32 && k->family < DLS_KERNEL_MATMUL && k->part == DLS_PART_WEIGHT) {
@@ -308,15 +326,16 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     if (grouped > 0) {
         return rates->derate * k->repeats * (grouped + rates->launch_s);
     }
-    double compute = k->repeats * sized_s(k, rates, batch);
+    double launch_s = rates->launch_s, compute = k->repeats * sized_s(k, rates, batch, &launch_s);
     if (!(compute > 0) && k->family != DLS_KERNEL_MEMORY) {
         compute = k->repeats * batch * k->flops / rates->flops[k->family];
     }
-    return rates->derate * (fmax(compute, memory) + k->repeats * rates->launch_s);
+    return rates->derate * (fmax(compute, memory) + k->repeats * launch_s);
 }
 
 /* PyTorch's optimisers go over all parameters once an operation: with momentum a product (2 numbers
- * moved) and two sums (3); AdamW's decay, two means (3, 2 and 3), root, quotient, sum (2) and step (4). */
+ * moved) and two sums (3); AdamW's decay, two means (3, 2 and 3), root, quotient, sum (2) and step
+ * (4). */
 double dls_update_bytes(const dls_workload *w)
 {
     const double moved = w->process > 0 && w->optimiser == DLS_OPTIMISER_MOMENTUM ? 8

@@ -15,15 +15,16 @@
 #define BEST_RATE 1.05    /* of the data sheet's: clocks are above the base that it states */
 #define FUSED_CHANNELS 32 /* of Winograd's fused kernel, and outputs: 128 or 32 tiles of 2x2 */
 #define FUSED_TILES 32
-#define BLOCK 32.0 /* channels that matrix units take at a time, of a tap */
-#define WINDOW_LARGE 9  /* taps, above which kernels of matrix units for tf32 are older */
-#define CHANNELS_FEW 256 /* with less channels than that */
-#define TRANSFORMED 6.0 /* edge of an input tile of Winograd's products */
+#define BLOCK 32.0        /* channels that matrix units take at a time, of a tap */
+#define WINDOW_LARGE 9    /* taps, above which kernels of matrix units are older */
+#define CHANNELS_MANY 256 /* of less channels than that */
+#define HALF_FEW 64       /* and all of less in 16 bits */
+#define TRANSFORMED 6.0   /* edge of an input tile of Winograd's products */
 #define PRODUCTS (TRANSFORMED * TRANSFORMED)
-#define SETTLED 0.5     /* of the throttle shows in a step */
 #define ROW_LANES 512   /* elements that a block of a row kernel takes at a time */
 #define WARP_WIDTH 1024 /* the longest row that one warp takes */
 #define WORD 4.0
+#define VECTOR_BYTES 16
 
 #define XX(id, key, mean, sigma) {#key, mean, sigma},
 static const dls_sized_constant product_constants[] = {DLS_PRODUCT_CONSTANTS(XX)};
@@ -98,6 +99,13 @@ bool dls_sized_aligned(double m, double n, double k)
            (multiple(m, 32) || (multiple(n, 4) && multiple(k, 4)));
 }
 
+dls_sized_family dls_sized_product_family(bool batched, double m, double n, double k,
+                                          dls_numeric units)
+{
+    const bool ragged = units == DLS_NUMERIC_FP32 && !dls_sized_aligned(m, n, k);
+    return (dls_sized_family)((batched ? DLS_SIZED_BMM : DLS_SIZED_LINEAR) + ragged);
+}
+
 bool dls_sized_as_product(dls_sized_kernel *k, dls_numeric units)
 {
     const double pixels = k->out_h * k->out_w;
@@ -106,12 +114,10 @@ bool dls_sized_as_product(dls_sized_kernel *k, dls_numeric units)
         return false;
     }
     k->b = half ? 1 : k->batch;
-    k->m = half ? k->batch * pixels : pixels;
-    k->n = k->in_c;
-    k->k = k->out_c;
-    /* A batch more or less changes no kernel of the library. */
-    const bool ragged = !dls_sized_aligned(half ? BLOCK : k->m, k->n, k->k);
-    k->family = (dls_sized_family)((half ? DLS_SIZED_LINEAR : DLS_SIZED_BMM) + ragged);
+    k->m = half ? k->batch * pixels : k->out_c;
+    k->n = k->row_n = k->in_c;
+    k->k = k->row_k = half ? k->out_c : pixels;
+    k->family = dls_sized_product_family(!half, k->m, k->n, k->k, units);
     return true;
 }
 
@@ -153,6 +159,18 @@ static double span_mb(const dls_sized_kernel *k, double tm, double tn, double in
     return 1e-6 * element_bytes * k->n * column * pow(row / column, along / (1 + along));
 }
 
+/* Matrix units: how many times as slow a product is for rows of memory that fill no vectors. */
+static double of_vectors(const dls_sized_kernel *k, const dls_sized_row *row, double element_bytes)
+{
+    const double whole = VECTOR_BYTES / element_bytes;
+    if (row->numeric == DLS_NUMERIC_FP32 ||
+        (multiple(k->row_n, whole) && multiple(k->row_k, whole))) {
+        return 1;
+    }
+    return row
+        ->c[multiple(k->row_n, 2) && multiple(k->row_k, 2) ? DLS_PRODUCT_EVEN : DLS_PRODUCT_ODD];
+}
+
 /* Parts of a sum that multiprocessors share. */
 static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16};
 
@@ -166,6 +184,7 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
     const double result = gpu->element_bytes * k->b * k->m * k->k;
     const double sm = gpu->multiprocessors, bps = gpu->mem_bps * c[DLS_PRODUCT_MEMORY];
     const double depth = c[DLS_PRODUCT_DEPTH] * latency_terms(gpu);
+    const double flops = gpu->flops / of_vectors(k, row, gpu->element_bytes);
     double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const double tm = row->tile[0][i].m, tn = row->tile[0][i].n;
@@ -177,7 +196,7 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
         double paging = k->streamed ? 1 : 0; /* 0: not yet known */
         const double moved =
             fmax(once, c[DLS_PRODUCT_REUSE] * k->b * (across * down / wave) * strip) + result;
-        const double sm_rate = gpu->flops / sm * rate[i];
+        const double sm_rate = flops / sm * rate[i];
         for (size_t j = 0; j < n_splits; j++) {
             const double s = splits[j], tiles = k->b * across * down;
             if (s > 1 && (k->n / s < SPLIT_LEAST || tiles >= 2 * sm)) {
@@ -283,12 +302,19 @@ double dls_sized_turned_s(const dls_sized_kernel *k, const dls_sized_row *row,
                : 0;
 }
 
+/* Kernels of matrix units that are left for what the new ones do not take. */
+static bool runs_older(const dls_sized_kernel *k, dls_numeric numeric)
+{
+    return (numeric == DLS_NUMERIC_FP16 && k->in_c < HALF_FEW) ||
+           (numeric != DLS_NUMERIC_FP32 && k->in_c < CHANNELS_MANY &&
+            k->kernel_h * k->kernel_w > WINDOW_LARGE);
+}
+
 /* Matrix units want channels last; in tf32 they lie first, and all is transposed. */
 static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
                          const dls_sized_gpu *gpu)
 {
-    const bool older = row->numeric == DLS_NUMERIC_TF32 && k->in_c < CHANNELS_FEW &&
-                       k->kernel_h * k->kernel_w > WINDOW_LARGE;
+    const bool older = runs_older(k, row->numeric);
     return implicit_at(k, row, gpu, row->c[older ? DLS_CONV_OLDER : DLS_CONV_IMPLICIT],
                        row->numeric != DLS_NUMERIC_FP32 && !older) +
            dls_sized_turned_s(k, row, gpu);
@@ -363,9 +389,8 @@ static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const 
         algorithm *const by = tf32 ? tf32_units[how] : vector_units[how];
         if (by && (tf32 || how == 0 || winograd) && row->n_tiles[tf32 ? 0 : how] > 0) {
             const double floor_us = c[DLS_CONV_FLOOR] * (how == 2 ? c[DLS_CONV_MANY] : 1);
-            best =
-                fmin(best, finish(by(k, row, gpu), floor_us, c[DLS_CONV_THROTTLE],
-                                  c[DLS_CONV_SETTLE], c[DLS_CONV_OVERLAP], gpu->alone));
+            best = fmin(best, finish(by(k, row, gpu), floor_us, c[DLS_CONV_THROTTLE],
+                                     c[DLS_CONV_SETTLE], c[DLS_CONV_OVERLAP], gpu->alone));
         }
     }
     return best;

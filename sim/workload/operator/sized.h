@@ -7,14 +7,17 @@
  *          compute  (ceil(tiles splits / SMs) + fill) 2 tm tn (n / splits + depth SM rate / usual)
  *                   / (SM rate x the tile's)
  *          memory   max(operands once, reuse x operands of each wave of tiles) + result
+ *                   matrix units: `even`, `odd` times as long where rows of memory fill no
+ *                   vectors of 16 bytes but pairs of numbers, or not even those
  *          both     (compute^mix + memory^mix)^(1/mix), x (1 + paging h / (1 + h)),
  *                   h = (span of a wave / reach)^steep
  *      convolution  of three algorithms the fastest: the implicit product, Winograd's 2x2 in one
  *                   kernel, Winograd's 4x4 as 36 products between transforms (3x3, stride 1 alone).
  *                   Matrix units: the implicit product alone, of whole blocks of channels, its sum
  *                   in parts as a product's (1x1 of stride 1: a product). tf32, whose images lie
- *                   channel by channel: between transposes, or by vector units as they lie; windows
- *                   of more than 3x3 of few channels at `older`, in one part
+ *                   channel by channel: between transposes, or by vector units as they lie. At
+ *                   `older`, in one part: windows of more than 3x3 of less than 256 channels, in 16
+ *                   bits all of less than 64
  *      rows         layer norm and softmax: a block a row; what does not stay in the cache is read
  *                   twice
  *      elements     what it reads and writes, over the bandwidth
@@ -22,9 +25,8 @@
  *                   overlap)))^(...)
  *
  * `throttle` is the clock that a GPU cannot hold, `settle` how long it takes to show. In a training
- * step launches overlap, and kernels that take power alternate with others: no floor, half of the
- * throttle. Constants are
- * kept for a GPU and a family; the laboratory fits them (predictor/measured/sized_fit.h).
+ * step launches overlap: no floor, and the throttle whole. Constants are kept for a GPU and a
+ * family; the laboratory fits them (predictor/measured/sized_fit.h).
  */
 #ifndef DLS_OPERATOR_SIZED_H
 #define DLS_OPERATOR_SIZED_H
@@ -35,7 +37,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* XX(id, key). `ragged`: sizes that fill no whole vectors (dls_sized_aligned), as random shapes. */
+/* XX(id, key). `ragged`: sizes that fill no whole vectors (dls_sized_aligned), as random shapes; of
+ * vector units. */
 #define DLS_SIZED_FAMILY_MAP(XX)                                                                   \
     XX(LINEAR, linear)                                                                             \
     XX(LINEAR_RAGGED, linear_ragged)                                                               \
@@ -68,7 +71,9 @@ typedef enum dls_sized_family {
     XX(PAGING, paging, 0.3, 1.2)                                                                   \
     XX(STEEP, steep, 1.5, 0.5)                                                                     \
     XX(ALONG, along, 1, 0.7)                                                                       \
-    XX(REUSE, reuse, 0.2, 0.8)
+    XX(REUSE, reuse, 0.2, 0.8)                                                                     \
+    XX(EVEN, even, 1.8, 0.5)                                                                       \
+    XX(ODD, odd, 3, 0.7)
 #define DLS_CONV_CONSTANTS(XX)                                                                     \
     XX(FLOOR, floor_us, 70, 0.4)                                                                   \
     XX(MANY, many, 1.5, 0.4)                                                                       \
@@ -138,7 +143,7 @@ enum { DLS_ELEMENTS_CONSTANTS(XX) DLS_ELEMENTS_N };
 
 #define DLS_SIZED_TILES 7
 #define DLS_SIZED_NUMERICS 3   /* fp32, tf32, fp16 */
-#define DLS_SIZED_CONSTANTS 20 /* the most that a family has, rates of tiles with them */
+#define DLS_SIZED_CONSTANTS 22 /* the most that a family has, rates of tiles with them */
 
 /* Rows by columns of a result; Winograd's fused kernel: images by rows by columns of an output. */
 typedef struct dls_tile {
@@ -174,6 +179,7 @@ typedef struct dls_sized_kernel {
     double b, m, n, k; /* products: b of m x n by n x k; linear layers: b = 1 */
     bool streamed; /* both operands lie along their outputs (weight gradients): the terms of a sum
                       are rows of memory, and no wave spans more pages for a longer sum */
+    double row_n, row_k; /* numbers of such rows, for vectors; 0: they fill whole ones */
     /* convolutions */
     double batch, in_c, out_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, stride;
     double groups;      /* above 1 it is none that the sized model knows */
@@ -184,9 +190,13 @@ typedef struct dls_sized_kernel {
 /* Do the sizes of a product fill whole vectors, as those of real transformers do? */
 bool dls_sized_aligned(double m, double n, double k);
 
-/* On matrix units a convolution whose outputs see one pixel each is a product of pixels by channels,
- * which the library of products runs: in 16 bits, whose channels lie last, a linear layer, in tf32
- * one of batched products for each image. False: it is another, and stays as it was. */
+/* Which family b products of m x n by n x k are, on these units. */
+dls_sized_family dls_sized_product_family(bool batched, double m, double n, double k,
+                                          dls_numeric units);
+
+/* On matrix units a convolution whose outputs see one pixel each is a product of pixels by
+ * channels, which the library of products runs: in 16 bits, whose channels lie last, a linear
+ * layer, in tf32 one of batched products for each image. False: it is another, and stays so. */
 bool dls_sized_as_product(dls_sized_kernel *k, dls_numeric units);
 
 /* The GPU as a kernel sees it. */
