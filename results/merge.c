@@ -133,9 +133,5 @@ static dls_status read_points(const dls_results *file, dls_points *p, dls_error 
 dls_status dls_points_read(const dls_results *file, dls_points *out, dls_error *err)
 {
     *out = (dls_points){0};
-    const dls_status status = read_points(file, out, err);
-    if (status != DLS_OK) {
-        dls_points_fini(out);
-    }
-    return dls_h5_where(status, err, file->path);
+    return dls_h5_where(read_points(file, out, err), err, file->path);
 }

@@ -47,6 +47,7 @@ typedef struct dls_points {
     char *baseline;                /* labels or parts of some, a line each; "" */
 } dls_points;
 
+/* *out needs dls_points_fini in any case. */
 dls_status dls_points_read(const dls_results *file, dls_points *out, dls_error *err) DLS_MUST_CHECK;
 void dls_points_fini(dls_points *points);
 

@@ -4,6 +4,7 @@
  * header, no quoting; 7, 10 or 12 fields. Work is given in steps; only Shockwave has a run time.
  * The models of the 7-field files, which follow Philly's arrivals, were drawn at random.
  */
+#include "base/own.h"
 #include "traces/reader.h"
 #include "traces/table.h"
 #include "traces/trace_impl.h"
@@ -100,7 +101,7 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
 
 static dls_status read_gavel(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     dls_csv_init(&csv, src->path, src->text, src->len, '\t');
     return dls_trace_rows_read(&csv, row, NULL, b, err);
 }

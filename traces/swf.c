@@ -5,6 +5,7 @@
  * processor is one GPU has to be asked for (swf_processor_is_gpu).
  */
 #include "base/decimal.h"
+#include "base/own.h"
 #include "traces/date.h"
 #include "traces/table.h"
 #include "traces/trace_impl.h"
@@ -146,7 +147,7 @@ static dls_status read_swf(const dls_trace_source *src, dls_trace_builder *b, dl
                         "processor for one GPU");
     }
     read_epoch(src, dls_trace_builder_info(b));
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     dls_csv_init(&csv, src->path, src->text, src->len, ' ');
     csv.comment = ';';
     return dls_trace_rows_read(&csv, row, NULL, b, err);

@@ -6,6 +6,7 @@
 #include "traces/table.h"
 
 #include "base/assert.h"
+#include "base/own.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
 #include "traces/trace_impl.h"
@@ -194,22 +195,17 @@ static void note_unread(const dls_csv *csv, const int *col, size_t n, dls_trace_
 dls_status dls_trace_rows_read(dls_csv *csv, dls_cells_fn row, const void *user,
                                dls_trace_builder *b, dls_error *err)
 {
-    dls_status status = DLS_OK;
-    for (bool more = true; status == DLS_OK && !dls_trace_builder_full(b);) {
-        status = dls_csv_next(csv, &more, err);
-        if (status != DLS_OK || !more) {
-            break;
-        }
-        status = row(csv, user, b, err);
+    for (bool more = true; more && !dls_trace_builder_full(b);) {
+        DLS_TRY(dls_csv_next(csv, &more, err));
+        DLS_TRY(more ? row(csv, user, b, err) : DLS_OK);
     }
-    dls_csv_fini(csv);
-    return status;
+    return DLS_OK;
 }
 
 dls_status dls_trace_table_read(const struct dls_trace_table *t, const dls_trace_source *src,
                                 dls_trace_builder *b, dls_error *err)
 {
-    dls_csv csv;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     bound_table bound = {.table = t};
     dls_csv_bind binds[DLS_TABLE_FIELDS];
     DLS_ASSERT(t->n_fields <= DLS_TABLE_FIELDS);

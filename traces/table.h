@@ -91,7 +91,7 @@ int dls_trace_table_sniff(const struct dls_trace_table *table, const dls_trace_s
 dls_status dls_trace_table_read(const struct dls_trace_table *table, const dls_trace_source *src,
                                 dls_trace_builder *b, dls_error *err) DLS_MUST_CHECK;
 
-/* row() for every row from here on until the builder is full; fini of csv. What tables without
+/* row() for every row from here on until the builder is full. What tables without
  * header are read with. */
 typedef dls_status (*dls_cells_fn)(dls_csv *csv, const void *user, dls_trace_builder *b,
                                    dls_error *err);

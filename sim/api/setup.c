@@ -100,19 +100,13 @@ dls_status dls_setup_text(dls_setup *setup, const char *text, dls_error *err)
 dls_status dls_setup_set_from(dls_setup *setup, const char *key, const char *value,
                               const char *origin, dls_error *err)
 {
-    char *mine = NULL, *text = NULL, *where = NULL;
+    DLS_FREED char *mine = NULL, *text = NULL, *where = NULL;
     change(setup);
-    dls_status status =
-        dls_grow(&setup->set, &setup->set_cap, setup->n_set + 1, sizeof *setup->set, err);
-    status = status == DLS_OK && key ? copy(key, &mine, err) : status;
-    DLS_THEN(status, copy(value, &text, err));
-    DLS_THEN(status, copy(origin, &where, err));
-    if (status != DLS_OK) {
-        dls_free(mine);
-        dls_free(text);
-        return status;
-    }
-    setup->set[setup->n_set++] = (dls_override){.key = mine, .text = text, .where = where};
+    DLS_TRY(dls_grow(&setup->set, &setup->set_cap, setup->n_set + 1, sizeof *setup->set, err));
+    DLS_TRY(key ? copy(key, &mine, err) : DLS_OK);
+    DLS_TRY(copy(value, &text, err));
+    DLS_TRY(copy(origin, &where, err));
+    setup->set[setup->n_set++] = (dls_override){dls_take(&mine), dls_take(&text), dls_take(&where)};
     return DLS_OK;
 }
 

@@ -57,18 +57,12 @@ static dls_status make_world(const dls_config *config, const dls_trace *trace, d
 {
     if (strcmp(config->world.model, "trace") == 0 && !config->world.stages_path &&
         !config->world.variability_path) {
-        DLS_TRY(dls_kinds_of_trace(trace, config->world.stand_ins, config->memo, &p->kinds, err));
-        p->params.kinds = &p->kinds;
-        return DLS_OK;
+        return dls_kinds_of_trace(trace, config->world.stand_ins, config->memo, &p->kinds, err);
     }
     dls_world_params params = config->world;
     params.trace = trace;
     params.memo = config->memo;
-    DLS_TRY(dls_world_create(&params, &p->world, err));
-    p->params.kinds = dls_world_kinds(p->world);
-    p->pace = dls_pace_of(p->world);
-    p->params.pace = &p->pace;
-    return DLS_OK;
+    return dls_world_create(&params, &p->world, err);
 }
 
 static dls_status make_predictions(const dls_config *config, const dls_trace *trace,
@@ -81,10 +75,7 @@ static dls_status make_predictions(const dls_config *config, const dls_trace *tr
     params.trace = trace;
     params.memo = config->memo;
     params.world = p->world;
-    DLS_TRY(dls_predictions_create(&params, &p->predictions, err));
-    p->prediction_ops = dls_prediction_ops_of(p->predictions);
-    p->params.predictions = &p->prediction_ops;
-    return DLS_OK;
+    return dls_predictions_create(&params, &p->predictions, err);
 }
 
 static double elastic_speed(void *user, int32_t job, const dls_shape *shape, int64_t batch)
@@ -116,12 +107,11 @@ static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_e
 {
     p->params.failures = &config->failures;
     p->params.services = &config->services;
-    if (!config->failure_trace) {
-        return DLS_OK;
-    }
-    p->params.failure_trace = &p->failures;
-    return dls_failure_trace_load(config->failure_trace,
-                                  (int32_t)dls_cluster_nodes(&config->cluster), &p->failures, err);
+    p->params.failure_trace = config->failure_trace ? &p->failures : NULL;
+    return config->failure_trace ? dls_failure_trace_load(config->failure_trace,
+                                                          (int32_t)dls_cluster_nodes(&config->cluster),
+                                                          &p->failures, err)
+                                 : DLS_OK;
 }
 
 static dls_status make_history(const dls_config *config, const dls_trace *trace, dls_prepared *p,
@@ -134,68 +124,59 @@ static dls_status make_history(const dls_config *config, const dls_trace *trace,
     if (config->history_path) {
         DLS_TRY(dls_trace_load(config->history_path, NULL, &config->trace_options, &past, err));
     }
-    DLS_TRY(dls_history_create(trace, past, config->estimates_trees, &p->history, err));
+    return dls_history_create(trace, past, config->estimates_trees, &p->history, err);
+}
+
+/* What is there to the simulation. */
+static void connect(dls_prepared *p)
+{
+    p->params.kinds = p->world ? dls_world_kinds(p->world) : &p->kinds;
+    if (p->world) {
+        p->pace = dls_pace_of(p->world);
+        p->params.pace = &p->pace;
+    }
+    if (p->predictions) {
+        p->prediction_ops = dls_prediction_ops_of(p->predictions);
+        p->params.predictions = &p->prediction_ops;
+    }
     p->params.history = p->history;
-    return DLS_OK;
 }
 
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err)
 {
-    memset(out, 0, sizeof *out);
-    out->params = config->sim;
+    *out = (dls_prepared){.params = config->sim};
     out->params.trace = trace;
-    dls_status status = make_world(config, trace, out, err);
-    DLS_THEN(status, make_predictions(config, trace, out, err));
-    DLS_THEN(status, make_elastic(config, trace, out, err));
-    DLS_THEN(status, make_failures(config, out, err));
-    DLS_THEN(status, make_history(config, trace, out, err));
-    if (status != DLS_OK) {
-        dls_prepared_fini(out);
-    }
-    return status;
-}
-
-static dls_status copy_parts(dls_prepared *p, const dls_prepared *from, const dls_config *config,
-                             dls_error *err)
-{
-    DLS_TRY(make_elastic(config, from->params.trace, p, err));
-    if (from->history) {
-        DLS_TRY(dls_history_copy(from->history, &p->history, err));
-        p->params.history = p->history;
-    }
-    if (from->world) {
-        DLS_TRY(dls_world_copy(from->world, &p->world, err));
-        p->params.kinds = dls_world_kinds(p->world);
-        p->pace = dls_pace_of(p->world);
-        p->params.pace = &p->pace;
-    } else {
-        DLS_TRY(dls_kinds_of_trace(from->params.trace, config->world.stand_ins, config->memo, &p->kinds, err));
-        p->params.kinds = &p->kinds;
-    }
-    if (from->predictions) {
-        DLS_TRY(dls_predictions_copy(from->predictions, p->world, &p->predictions, err));
-        p->prediction_ops = dls_prediction_ops_of(p->predictions);
-        p->params.predictions = &p->prediction_ops;
-    }
-    if (from->params.failure_trace) {
-        p->failures = from->failures;
-        p->params.failure_trace = &p->failures;
-        return dls_duplicate(&p->failures.event, from->failures.event, from->failures.n,
-                             from->failures.n, sizeof *p->failures.event, err);
-    }
+    DLS_TRY(make_world(config, trace, out, err));
+    DLS_TRY(make_predictions(config, trace, out, err));
+    DLS_TRY(make_elastic(config, trace, out, err));
+    DLS_TRY(make_failures(config, out, err));
+    DLS_TRY(make_history(config, trace, out, err));
+    connect(out);
     return DLS_OK;
 }
 
 dls_status dls_prepared_copy(const dls_prepared *from, const dls_config *config, dls_prepared *out,
                              dls_error *err)
 {
+    const dls_trace *trace = from->params.trace;
     *out = (dls_prepared){.params = from->params};
-    const dls_status status = copy_parts(out, from, config, err);
-    if (status != DLS_OK) {
-        dls_prepared_fini(out);
+    DLS_TRY(make_elastic(config, trace, out, err));
+    DLS_TRY(from->history ? dls_history_copy(from->history, &out->history, err) : DLS_OK);
+    DLS_TRY(from->world ? dls_world_copy(from->world, &out->world, err)
+                        : dls_kinds_of_trace(trace, config->world.stand_ins, config->memo,
+                                             &out->kinds, err));
+    if (from->predictions) {
+        DLS_TRY(dls_predictions_copy(from->predictions, out->world, &out->predictions, err));
     }
-    return status;
+    if (from->params.failure_trace) {
+        out->failures = from->failures;
+        out->params.failure_trace = &out->failures;
+        DLS_TRY(dls_duplicate(&out->failures.event, from->failures.event, from->failures.n,
+                              from->failures.n, sizeof *out->failures.event, err));
+    }
+    connect(out);
+    return DLS_OK;
 }
 
 void dls_prepared_fini(dls_prepared *p)

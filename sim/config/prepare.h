@@ -36,12 +36,12 @@ typedef struct dls_prepared {
 } dls_prepared;
 
 /* Errors: those of dls_world_create, dls_predictions_create and
- * dls_failure_trace_load, and those of dls_trace_load for scheduler.history. *out needs dls_prepared_fini only on success. */
+ * dls_failure_trace_load, and those of dls_trace_load for scheduler.history. *out needs dls_prepared_fini in any case. */
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err) DLS_MUST_CHECK;
 void dls_prepared_fini(dls_prepared *p); /* may be called again */
 /* *out: a world and predictions of its own in the state of those of `from`; params.user is still that
- * one's. *out needs dls_prepared_fini only on success. */
+ * one's. *out needs dls_prepared_fini in any case. */
 dls_status dls_prepared_copy(const dls_prepared *from, const dls_config *config, dls_prepared *out,
                              dls_error *err) DLS_MUST_CHECK;
 /* After the run: keep what was predicted, where that is wanted, and say for the results what was

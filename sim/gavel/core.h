@@ -78,8 +78,12 @@ typedef struct dls_gv_round {
 
 typedef struct dls_gv dls_gv;
 
+/* The speeds that a policy believes in: the real ones, 1 everywhere, or those of v100 everywhere. */
+typedef enum dls_gv_belief { DLS_GV_REAL, DLS_GV_ONE, DLS_GV_V100 } dls_gv_belief;
+
 typedef struct dls_gv_policy {
     dls_gavel_policy_name is;
+    dls_gv_belief believes;
     bool packs;    /* pairs are candidates */
     bool shuffles; /* the order of the types, anew in every round */
     bool fifo;     /* nothing without a share runs */
@@ -159,15 +163,11 @@ dls_status dls_gv_fifo_perf(dls_gv *g, dls_error *err);
 dls_status dls_gv_gandiva(dls_gv *g, dls_error *err);
 dls_status dls_gv_allox(dls_gv *g, dls_error *err);
 dls_status dls_gv_max_min(dls_gv *g, dls_error *err);
-dls_status dls_gv_max_min_perf(dls_gv *g, dls_error *err);
 dls_status dls_gv_max_min_packed(dls_gv *g, dls_error *err);
 dls_status dls_gv_water(dls_gv *g, dls_error *err);
-dls_status dls_gv_water_perf(dls_gv *g, dls_error *err);
 dls_status dls_gv_throughput(dls_gv *g, dls_error *err);
 dls_status dls_gv_finish_time(dls_gv *g, dls_error *err);
-dls_status dls_gv_finish_time_perf(dls_gv *g, dls_error *err);
 dls_status dls_gv_duration(dls_gv *g, dls_error *err);
-dls_status dls_gv_duration_perf(dls_gv *g, dls_error *err);
 
 /* Rounds, one after another. */
 dls_status dls_gv_loop(dls_gv *g, dls_error *err) DLS_MUST_CHECK;

@@ -11,12 +11,9 @@
 
 #include <string.h>
 
-/* The speeds that a policy believes in: the real ones, 1 everywhere, or those of v100 everywhere.
- */
-typedef enum belief { REAL, ONE, V100 } belief;
-
-static dls_status list_jobs(dls_gv *g, belief b, dls_error *err)
+static dls_status list_jobs(dls_gv *g, dls_error *err)
 {
+    const dls_gv_belief b = g->policy->believes;
     dls_timeshares *s = &g->shares;
     double gpus[DLS_GV_TYPES];
     for (int32_t k = 0; k < g->n_types; k++) {
@@ -37,7 +34,8 @@ static dls_status list_jobs(dls_gv *g, belief b, dls_error *err)
                                   .age = g->now_s - j->arrival_s,
                                   .isolated_s = j->isolated_s};
         for (int32_t k = 0; k < g->n_types; k++) {
-            to->speed[k] = b == ONE ? 1 : dls_gv_alone(g, job, b == V100 ? 2 : g->type[k]);
+            to->speed[k] =
+                b == DLS_GV_ONE ? 1 : dls_gv_alone(g, job, b == DLS_GV_V100 ? 2 : g->type[k]);
             if (to->speed[k] < 0) {
                 return dls_fail(err, DLS_EINPUT, NULL,
                                 "job %d: the table has no speed of it on v100, which this policy "
@@ -73,53 +71,34 @@ static dls_status finish(dls_gv *g, dls_interior_outcome outcome, dls_error *err
     return DLS_OK;
 }
 
-static dls_status las(dls_gv *g, belief b, dls_error *err)
+typedef dls_status (*solver)(dls_timeshares *s, dls_interior_outcome *outcome, dls_error *err);
+
+static dls_status solve(dls_gv *g, solver one, dls_error *err)
 {
     dls_interior_outcome outcome;
-    DLS_TRY(list_jobs(g, b, err));
-    DLS_TRY(dls_timeshares_las(&g->shares, &outcome, err));
+    DLS_TRY(list_jobs(g, err));
+    DLS_TRY(one(&g->shares, &outcome, err));
     return finish(g, outcome, err);
 }
 
 dls_status dls_gv_max_min(dls_gv *g, dls_error *err)
 {
-    return las(g, ONE, err);
-}
-
-dls_status dls_gv_max_min_perf(dls_gv *g, dls_error *err)
-{
-    return las(g, REAL, err);
-}
-
-static dls_status water(dls_gv *g, belief b, dls_error *err)
-{
-    dls_interior_outcome outcome;
-    DLS_TRY(list_jobs(g, b, err));
-    DLS_TRY(dls_timeshares_water_filling(&g->shares, &outcome, err));
-    return finish(g, outcome, err);
+    return solve(g, dls_timeshares_las, err);
 }
 
 dls_status dls_gv_water(dls_gv *g, dls_error *err)
 {
-    return water(g, ONE, err);
-}
-
-dls_status dls_gv_water_perf(dls_gv *g, dls_error *err)
-{
-    return water(g, REAL, err);
+    return solve(g, dls_timeshares_water_filling, err);
 }
 
 dls_status dls_gv_throughput(dls_gv *g, dls_error *err)
 {
-    dls_interior_outcome outcome;
-    DLS_TRY(list_jobs(g, REAL, err));
-    DLS_TRY(dls_timeshares_throughput(&g->shares, &outcome, err));
-    return finish(g, outcome, err);
+    return solve(g, dls_timeshares_throughput, err);
 }
 
 /* ---- finish-time fairness -------------------------------------------------------------------- */
 
-static dls_status finish_time(dls_gv *g, belief b, dls_error *err)
+dls_status dls_gv_finish_time(dls_gv *g, dls_error *err)
 {
     dls_timeshares *s = &g->shares;
     dls_interior_outcome outcome;
@@ -128,7 +107,7 @@ static dls_status finish_time(dls_gv *g, belief b, dls_error *err)
         j->isolated_s +=
             j->seen ? (j->last_left - dls_gv_left(g, g->active[i])) / j->last_isolated : 0;
     }
-    DLS_TRY(list_jobs(g, b, err));
+    DLS_TRY(list_jobs(g, err));
     for (size_t i = 0; i < s->n; i++) {
         dls_gv_job *j = &g->job[s->job[i].id];
         j->seen = true;
@@ -137,16 +116,6 @@ static dls_status finish_time(dls_gv *g, belief b, dls_error *err)
     }
     DLS_TRY(dls_timeshares_finish_time(s, &outcome, err));
     return finish(g, outcome, err);
-}
-
-dls_status dls_gv_finish_time(dls_gv *g, dls_error *err)
-{
-    return finish_time(g, V100, err);
-}
-
-dls_status dls_gv_finish_time_perf(dls_gv *g, dls_error *err)
-{
-    return finish_time(g, REAL, err);
 }
 
 /* ---- minimal total duration ------------------------------------------------------------------ */
@@ -172,12 +141,12 @@ static double accepted(double shortest_s)
     return found;
 }
 
-static dls_status duration(dls_gv *g, belief b, dls_error *err)
+dls_status dls_gv_duration(dls_gv *g, dls_error *err)
 {
     dls_timeshares *s = &g->shares;
     dls_interior *lp = &s->lp;
     dls_interior_outcome outcome;
-    DLS_TRY(list_jobs(g, b, err));
+    DLS_TRY(list_jobs(g, err));
     DLS_TRY(dls_timeshares_duration(s, &outcome, err));
     if (outcome == DLS_INTERIOR_OPTIMAL && s->best < 1e12) {
         const double all_s = accepted(s->best);
@@ -195,14 +164,4 @@ static dls_status duration(dls_gv *g, belief b, dls_error *err)
         outcome = DLS_INTERIOR_OPTIMAL; /* else that of the shortest duration, which does as well */
     }
     return finish(g, outcome, err);
-}
-
-dls_status dls_gv_duration(dls_gv *g, dls_error *err)
-{
-    return duration(g, V100, err);
-}
-
-dls_status dls_gv_duration_perf(dls_gv *g, dls_error *err)
-{
-    return duration(g, REAL, err);
 }

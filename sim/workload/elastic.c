@@ -72,9 +72,15 @@ static dls_status add_row(dls_elastic_jobs *e, row *r, const char *type,
     return DLS_OK;
 }
 
-static dls_status read_row(dls_elastic_jobs *e, dls_csv *csv, const int col[6],
-                           const dls_cluster_spec *cluster, dls_error *err)
+/* Whose table is read. */
+typedef struct reading {
+    dls_elastic_jobs *e;
+    const dls_cluster_spec *cluster;
+} reading;
+
+static dls_status read_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    const reading *of = user;
     row r = {.type = -1, .batch = DLS_ABSENT, .restore_us = -1};
     int64_t gpus = 0, speed = 0;
     if (dls_csv_missing(csv, col[0])) {
@@ -88,52 +94,22 @@ static dls_status read_row(dls_elastic_jobs *e, dls_csv *csv, const int col[6],
     DLS_TRY(read_number(csv, col[5], "seconds", 6, 0, &r.restore_us, err));
     r.gpus = (int32_t)gpus;
     r.speed = (double)speed;
-    return add_row(e, &r, dls_csv_missing(csv, col[3]) ? NULL : dls_csv_text(csv, col[3]), cluster,
-                   err);
+    return add_row(of->e, &r, dls_csv_missing(csv, col[3]) ? NULL : dls_csv_text(csv, col[3]),
+                   of->cluster, err);
 }
-
-static dls_status read_file(dls_elastic_jobs *e, const char *path, const dls_cluster_spec *cluster,
-                            dls_error *err)
-{
-    int col[6];
-    const dls_csv_bind binds[] = {{"model", &col[0], true},  {"gpus", &col[1], true},
-                                  {"speed", &col[2], true},  {"gpu", &col[3], false},
-                                  {"batch", &col[4], false}, {"restore_s", &col[5], false}};
-    dls_csv csv;
-    bool more = true;
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    dls_status status = dls_csv_header(&csv, err);
-    DLS_THEN(status, dls_csv_bind_all(&csv, binds, sizeof binds / sizeof binds[0], err));
-    while (status == DLS_OK) {
-        status = dls_csv_next(&csv, &more, err);
-        if (status != DLS_OK || !more) {
-            break;
-        }
-        status = read_row(e, &csv, col, cluster, err);
-    }
-    dls_csv_fini(&csv);
-    return status;
-}
-
-typedef struct folder {
-    dls_elastic_jobs *e;
-    const dls_cluster_spec *cluster;
-} folder;
 
 static dls_status add_throughput(void *user, const dls_throughput *t, dls_error *err)
 {
-    const folder *f = user;
+    const reading *of = user;
     row r = {.type = -1, .batch = t->batch, .gpus = t->gpus, .speed = t->per_s, .restore_us = -1};
     dls_model_key(t->model, r.model);
-    return add_row(f->e, &r, t->gpu, f->cluster, err);
+    return add_row(of->e, &r, t->gpu, of->cluster, err);
 }
 
-static dls_status read_folder(dls_elastic_jobs *e, const char *path,
-                              const dls_cluster_spec *cluster, dls_error *err)
+static dls_status read_folder(const char *path, reading *of, dls_error *err)
 {
-    folder f = {e, cluster};
     bool found = false;
-    DLS_TRY(dls_throughputs_read(path, add_throughput, &f, &found, err));
+    DLS_TRY(dls_throughputs_read(path, add_throughput, of, &found, err));
     return found
                ? DLS_OK
                : dls_fail(err, DLS_EINPUT, path, "the folder has no throughputs_<GPU>/<model>.csv");
@@ -142,10 +118,13 @@ static dls_status read_folder(dls_elastic_jobs *e, const char *path,
 static dls_status read_table(dls_elastic_jobs *e, const char *path, const dls_cluster_spec *cluster,
                              dls_error *err)
 {
+    static const char *const names[] = {"model", "gpus", "speed", "gpu", "batch", "restore_s"};
     struct stat st;
+    reading of = {e, cluster};
     const bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     e->unit = is_folder ? 1 : 1e9; /* files are read in decimal fixed point */
-    DLS_TRY((is_folder ? read_folder : read_file)(e, path, cluster, err));
+    DLS_TRY(is_folder ? read_folder(path, &of, err)
+                      : dls_csv_rows(path, names, 6, 3, read_row, &of, err));
     if (e->n > 1) {
         qsort(e->row, e->n, sizeof *e->row, by_place);
     }

@@ -106,12 +106,8 @@ dls_status dls_stage_table_load(const char *path, const dls_trace *trace, dls_st
                                 dls_error *err)
 {
     *out = (dls_stage_table){0};
-    dls_status status = dls_csv_rows(path, names, N_COLS, ITERATION, add_row, out, err);
-    DLS_THEN(status, match(path, trace, out, err));
-    if (status != DLS_OK) {
-        dls_stage_table_fini(out);
-    }
-    return status;
+    DLS_TRY(dls_csv_rows(path, names, N_COLS, ITERATION, add_row, out, err));
+    return match(path, trace, out, err);
 }
 
 void dls_stage_table_fini(dls_stage_table *t)

@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/h5.h"
+#include "base/own.h"
 #include "workload/graph/features.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
 
 static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *err)
 {
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(file, SPEC, &at, err));
     char hex[DLS_SHA256_HEX];
     char columns[256] = "";
@@ -37,16 +38,14 @@ static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *
         snprintf(columns + used, sizeof columns - used, "%s%s", f ? " " : "", dls_feature_name(f));
     }
     checksum(spec, hex);
-    dls_status status = dls_h5_put_i32(at, "version", (int32_t)spec->version, err);
-    DLS_THEN(status, dls_h5_put_text(at, "columns", columns, err));
-    DLS_THEN(status, dls_h5_put_text(at, "checksum", hex, err));
-    DLS_THEN(status, dls_h5_put_dict(at, "ops", &spec->ops, err));
-    DLS_THEN(status, dls_h5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                                     spec->frequency, spec->ops.n, 0, err));
-    DLS_THEN(status, dls_h5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, spec->scale,
-                                     (size_t)spec->n_features, 0, err));
-    H5Gclose(at);
-    return status;
+    DLS_TRY(dls_h5_put_i32(at, "version", (int32_t)spec->version, err));
+    DLS_TRY(dls_h5_put_text(at, "columns", columns, err));
+    DLS_TRY(dls_h5_put_text(at, "checksum", hex, err));
+    DLS_TRY(dls_h5_put_dict(at, "ops", &spec->ops, err));
+    DLS_TRY(dls_h5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, spec->frequency,
+                            spec->ops.n, 0, err));
+    return dls_h5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, spec->scale,
+                           (size_t)spec->n_features, 0, err);
 }
 
 static dls_status put_matrices(hid_t at, const dls_feature_spec *spec, const dls_grouped *graph,
@@ -87,21 +86,14 @@ static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dl
         snprintf(name, sizeof name, "%s-%d", *model ? model : "graph", i);
     }
     const size_t n = (size_t)graph->grouping->n_groups;
-    hid_t at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
+    DLS_FREED unsigned char *adj = NULL;
+    DLS_FREED double *x = NULL;
     DLS_TRY(dls_h5_put_group(file, name, &at, err));
-    unsigned char *adj = dls_alloc_zero(n * n + 1, 1);
-    double *x = dls_alloc(n * (size_t)spec->n_features * sizeof *x + 1);
-    dls_status status = DLS_OK;
-    if (!adj || !x) {
-        status = dls_nomem(err, name, n * n);
-    } else {
-        status = put_info(at, &graph->graph->info, err);
-        DLS_THEN(status, put_matrices(at, spec, graph, adj, x, err));
-    }
-    dls_free(adj);
-    dls_free(x);
-    H5Gclose(at);
-    return status;
+    DLS_TRY(dls_alloc_array(&adj, n * n + 1, 1, name, err));
+    DLS_TRY(dls_alloc_array(&x, n * (size_t)spec->n_features + 1, sizeof *x, name, err));
+    DLS_TRY(put_info(at, &graph->graph->info, err));
+    return put_matrices(at, spec, graph, adj, x, err);
 }
 
 typedef struct grouped_list {

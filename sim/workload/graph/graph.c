@@ -78,16 +78,12 @@ int32_t dls_optimiser_words(dls_optimiser optimiser)
 dls_status dls_opgraph_create(const dls_opgraph_info *info, dls_opgraph **out, dls_error *err)
 {
     *out = NULL;
-    dls_opgraph *g;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     DLS_TRY(dls_alloc_array(&g, 1, sizeof *g, "graph", err));
     g->info = *info;
     int32_t none;
-    const dls_status status = dls_opgraph_layer(g, "", &none, err);
-    if (status != DLS_OK) {
-        dls_opgraph_destroy(g);
-        return status;
-    }
-    *out = g;
+    DLS_TRY(dls_opgraph_layer(g, "", &none, err));
+    *out = dls_take(&g);
     return DLS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "workload/graph/graphdef.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "graphdef.pb-c.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/import_impl.h"
@@ -272,18 +273,15 @@ dls_status dls_graphdef_parse(const char *name, const void *data, size_t size,
                               dls_import_report *report, dls_error *err)
 {
     static const dls_import_options none = {0};
-    imp_graph g = {.file = name, .options = options ? options : &none};
-    dls_strdict names = {0};
+    DLS_OWN(dls_imp_fini) imp_graph g = {.file = name, .options = options ? options : &none};
+    DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
     ProtobufCMessage *m = NULL;
     *out = NULL;
-    dls_status status =
-        is_text(data, size)
-            ? dls_pb_parse_text(name, data, size, &dls__tf__graph_def__descriptor, &g.arena, &m,
-                                err)
-            : dls_pb_unpack(name, data, size, &dls__tf__graph_def__descriptor, &g.arena, &m, err);
-    DLS_THEN(status, fill(&g, (const Dls__Tf__GraphDef *)m, &names, err));
-    DLS_THEN(status, dls_imp_finish(&g, out, report, err));
-    dls_strdict_fini(&names);
-    dls_imp_fini(&g);
-    return status;
+    DLS_TRY(is_text(data, size)
+                ? dls_pb_parse_text(name, data, size, &dls__tf__graph_def__descriptor, &g.arena,
+                                    &m, err)
+                : dls_pb_unpack(name, data, size, &dls__tf__graph_def__descriptor, &g.arena, &m,
+                                err));
+    DLS_TRY(fill(&g, (const Dls__Tf__GraphDef *)m, &names, err));
+    return dls_imp_finish(&g, out, report, err);
 }

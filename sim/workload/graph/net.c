@@ -4,6 +4,7 @@
  * gradients in net_grad.c.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/net_impl.h"
 
@@ -16,19 +17,15 @@ dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **ou
         return dls_fail(err, DLS_EINPUT, info->model, "a batch of %d is not possible",
                         (int)info->batch);
     }
-    dls_net *net;
+    DLS_FREED dls_net *net = NULL; /* nothing else of it is there yet */
     DLS_TRY(dls_alloc_array(&net, 1, sizeof *net, "model", err));
-    const dls_status status = dls_opgraph_create(info, &net->g, err);
-    if (status != DLS_OK) {
-        dls_net_destroy(net);
-        return status;
-    }
+    DLS_TRY(dls_opgraph_create(info, &net->g, err));
     net->decay = decay;
     net->element_bytes = dls_numeric_bytes(info->numeric);
     net->repeat = 1;
     net->shards = 1;
     net->loss = -1;
-    *out = net;
+    *out = dls_take(&net);
     return DLS_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "workload/graph/onnx.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 #include "onnx.pb-c.h"
 #include "workload/graph/import_impl.h"
 #include "workload/graph/pb.h"
@@ -371,24 +372,25 @@ static dls_status read(reader *r, dls_error *err)
     return DLS_OK;
 }
 
+static void reader_fini(reader *r)
+{
+    dls_strdict_fini(&r->values);
+    dls_strdict_fini(&r->names);
+    dls_imp_fini(&r->g);
+}
+
 dls_status dls_onnx_parse(const char *name, const void *data, size_t size,
                           const dls_import_options *options, dls_opgraph **out,
                           dls_import_report *report, dls_error *err)
 {
     static const dls_import_options none = {0};
-    reader r = {.g = {.file = name, .options = options ? options : &none}};
+    DLS_OWN(reader_fini) reader r = {.g = {.file = name, .options = options ? options : &none}};
     ProtobufCMessage *m = NULL;
     *out = NULL;
-    dls_status status =
-        dls_pb_unpack(name, data, size, &dls__onnx__model_proto__descriptor, &r.g.arena, &m, err);
-    if (status == DLS_OK) {
-        r.from = ((const Dls__Onnx__ModelProto *)m)->graph;
-        status = r.from ? read(&r, err)
-                        : dls_fail(err, DLS_EINPUT, name, "an ONNX model without a graph");
-    }
-    DLS_THEN(status, dls_imp_finish(&r.g, out, report, err));
-    dls_strdict_fini(&r.values);
-    dls_strdict_fini(&r.names);
-    dls_imp_fini(&r.g);
-    return status;
+    DLS_TRY(dls_pb_unpack(name, data, size, &dls__onnx__model_proto__descriptor, &r.g.arena, &m,
+                          err));
+    r.from = ((const Dls__Onnx__ModelProto *)m)->graph;
+    DLS_TRY(r.from ? read(&r, err)
+                   : dls_fail(err, DLS_EINPUT, name, "an ONNX model without a graph"));
+    return dls_imp_finish(&r.g, out, report, err);
 }

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/guard.h"
+#include "base/own.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -17,7 +18,8 @@
 dls_status dls_cfg_read(const char *path, config_t *cfg, dls_error *err)
 {
     DLS_IN_C_LOCALE; /* libconfig leaves the process's own behind */
-    char *text, where[256];
+    DLS_FREED char *text = NULL;
+    char where[256];
     size_t len;
     config_init(cfg);
     /* libconfig would end the program on a read error. */
@@ -28,9 +30,7 @@ dls_status dls_cfg_read(const char *path, config_t *cfg, dls_error *err)
         }
         return status == DLS_EINPUT ? DLS_ECONFIG : status;
     }
-    const bool good = config_read_string(cfg, text) == CONFIG_TRUE;
-    dls_free(text);
-    if (good) {
+    if (config_read_string(cfg, text) == CONFIG_TRUE) {
         return DLS_OK;
     }
     snprintf(where, sizeof where, "%s:%d", path, config_error_line(cfg));

@@ -5,6 +5,7 @@
 #include "workload/operator/groupconv.h"
 
 #include "base/atomicfile.h"
+#include "base/own.h"
 #include "workload/operator/cfgread.h"
 
 #include <stdio.h>
@@ -84,19 +85,18 @@ double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double bat
 
 dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err)
 {
-    config_t cfg;
+    DLS_OWN(config_destroy) config_t cfg = {0};
     const config_setting_t *list = NULL;
-    dls_status status = dls_cfg_read(path, &cfg, err);
-    DLS_THEN(status, dls_cfg_list(&cfg, path, "grouped", &list, err));
-    if (status == DLS_OK && config_setting_length(list) != 1) {
-        status = dls_cfg_fail(list, path, err, "one group of constants");
+    DLS_TRY(dls_cfg_read(path, &cfg, err));
+    DLS_TRY(dls_cfg_list(&cfg, path, "grouped", &list, err));
+    if (config_setting_length(list) != 1) {
+        return dls_cfg_fail(list, path, err, "one group of constants");
     }
-    for (int i = 0; i < DLS_GROUPCONV_N && status == DLS_OK; i++) {
-        status =
-            dls_cfg_number(config_setting_get_elem(list, 0), path, key[i], LEAST, &g->c[i], err);
+    for (int i = 0; i < DLS_GROUPCONV_N; i++) {
+        DLS_TRY(
+            dls_cfg_number(config_setting_get_elem(list, 0), path, key[i], LEAST, &g->c[i], err));
     }
-    config_destroy(&cfg);
-    return status;
+    return DLS_OK;
 }
 
 static dls_status put(FILE *to, void *what, dls_error *err)

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/datapath.h"
+#include "base/own.h"
 #include "base/suggest.h"
 #include "workload/operator/cfgread.h"
 
@@ -229,10 +230,7 @@ static dls_status read_rows(const config_t *cfg, const char *path, const char *l
     const config_setting_t *list = NULL;
     DLS_TRY(dls_cfg_list(cfg, path, list_name, &list, err));
     const size_t count = (size_t)config_setting_length(list);
-    *table = dls_alloc_zero(count, stride);
-    if (!*table) {
-        return dls_nomem(err, list_name, count * stride);
-    }
+    DLS_TRY(dls_alloc_array(table, count, stride, list_name, err));
     for (*n = 0; *n < count; (*n)++) {
         const config_setting_t *at = config_setting_get_elem(list, (unsigned)*n);
         char *row = (char *)*table + *n * stride;
@@ -249,14 +247,10 @@ static dls_status read_table(const char *folder, const char *file, const char *l
                              dls_error *err)
 {
     char path[4096];
-    config_t cfg;
+    DLS_OWN(config_destroy) config_t cfg = {0};
     snprintf(path, sizeof path, "%s/%s", folder, file);
-    dls_status status = dls_cfg_read(path, &cfg, err);
-    if (status == DLS_OK) {
-        status = read_rows(&cfg, path, list_name, stride, read, table, n, err);
-    }
-    config_destroy(&cfg);
-    return status;
+    DLS_TRY(dls_cfg_read(path, &cfg, err));
+    return read_rows(&cfg, path, list_name, stride, read, table, n, err);
 }
 
 static dls_status check_names(const dls_hardware *hw, const char *folder, dls_error *err)
@@ -287,15 +281,11 @@ dls_status dls_hardware_load(const char *given, dls_hardware *hw, dls_error *err
     snprintf(hw->folder, sizeof hw->folder, "%s", folder);
     dls_status status =
         read_table(folder, "gpus.cfg", "gpus", sizeof *hw->gpu, gpu_row, &gpus, &hw->n_gpus, err);
-    if (status == DLS_OK) {
-        status = read_table(folder, "links.cfg", "links", sizeof *hw->link, link_row, &links,
-                            &hw->n_links, err);
-    }
+    DLS_THEN(status, read_table(folder, "links.cfg", "links", sizeof *hw->link, link_row, &links,
+                                &hw->n_links, err));
     hw->gpu = gpus;
     hw->link = links;
-    if (status == DLS_OK) {
-        status = check_names(hw, folder, err);
-    }
+    DLS_THEN(status, check_names(hw, folder, err));
     if (status != DLS_OK) {
         dls_hardware_fini(hw);
     }

@@ -5,6 +5,7 @@
  */
 #include "workload/operator/measure.h"
 
+#include "base/own.h"
 #include "workload/operator/model.h"
 
 #include <stdio.h>
@@ -85,15 +86,13 @@ dls_status dls_measure_workload(const dls_meter *meter, const dls_workload *w,
                                 const dls_measure_options *o, dls_op_times *times,
                                 dls_measure_report *report, dls_error *err)
 {
-    dls_op_times todo = {0};
+    DLS_OWN(dls_op_times_fini) dls_op_times todo = {0};
     *report = (dls_measure_report){.n_measured = 0};
     if (precision_of(o->numeric) < 0) {
         return dls_fail(err, DLS_EINPUT, "precision",
                         "%s is not measured: the model takes fp16's constants for it",
                         dls_numeric_name((int)o->numeric));
     }
-    dls_status status = collect(w, meter, o, &todo, report, err);
-    status = status == DLS_OK ? measure_all(meter, o, &todo, times, report, err) : status;
-    dls_op_times_fini(&todo);
-    return status;
+    DLS_TRY(collect(w, meter, o, &todo, report, err));
+    return measure_all(meter, o, &todo, times, report, err);
 }

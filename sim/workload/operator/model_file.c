@@ -5,6 +5,7 @@
 #include "workload/operator/model.h"
 
 #include "base/atomicfile.h"
+#include "base/own.h"
 #include "workload/operator/cfgread.h"
 
 #include <stddef.h>
@@ -183,13 +184,11 @@ static dls_status read_sections(const config_t *cfg, const char *path, dls_opmod
 
 dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err)
 {
-    config_t cfg;
+    DLS_OWN(config_destroy) config_t cfg = {0};
     *model = (dls_opmodel){0};
-    dls_status status = dls_cfg_read(path, &cfg, err);
-    DLS_THEN(status, read_kernels(&cfg, path, model, err));
-    DLS_THEN(status, read_sections(&cfg, path, model, err));
-    config_destroy(&cfg);
-    return status;
+    DLS_TRY(dls_cfg_read(path, &cfg, err));
+    DLS_TRY(read_kernels(&cfg, path, model, err));
+    return read_sections(&cfg, path, model, err);
 }
 
 dls_status dls_opmodel_of(const char *folder, dls_sized_table *table, dls_opmodel *model,

@@ -110,10 +110,7 @@ dls_status dls_op_times_load(const char *path, dls_op_times *times, dls_error *e
     DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_times(file, times, err);
     if (status != DLS_OK) {
-        if (err) {
-            snprintf(err->where, sizeof err->where, "%s", path);
-        }
         dls_op_times_fini(times);
     }
-    return status;
+    return dls_h5_where(status, err, path);
 }

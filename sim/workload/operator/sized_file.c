@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/own.h"
 #include "workload/operator/cfgread.h"
 
 #include <stdio.h>
@@ -171,13 +172,10 @@ static dls_status read_table(const config_t *cfg, const char *path, dls_sized_ta
 
 dls_status dls_sized_table_load(const char *path, dls_sized_table *t, dls_error *err)
 {
-    config_t cfg;
+    DLS_OWN(config_destroy) config_t cfg = {0};
     *t = (dls_sized_table){0};
     dls_status status = dls_cfg_read(path, &cfg, err);
-    if (status == DLS_OK) {
-        status = read_table(&cfg, path, t, err);
-    }
-    config_destroy(&cfg);
+    DLS_THEN(status, read_table(&cfg, path, t, err));
     if (status != DLS_OK) {
         dls_sized_table_fini(t);
     }
