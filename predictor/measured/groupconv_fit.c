@@ -93,27 +93,31 @@ static dls_status fit(dls_fit *f, int first, dls_groupconv *g, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- 32 bits --------------------------------------------------------------------------------- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 typedef struct kernels {
+    const dls_opmodel *model; /* what launches cost */
     dls_groupconv *g;
     const dls_measured_kernel **row; /* [n] owned */
     size_t n;
 } kernels;
 
-static bool kernel_fits(const dls_measured_kernel *r)
-{
-    return r->work.groups > 1 && r->units != DLS_NUMERIC_FP16 && !r->judge &&
-           r->seconds >= LEAST_S && r->backward_s >= LEAST_S;
-}
-
+/* Without its launch; 0: none that is fitted to kernels. */
 static double part_s(const dls_groupconv *g, const dls_measured_kernel *r, dls_kernel_part part)
 {
     const dls_sized_gpu gpu = dls_sized_gpu_of(r->gpu, r->units);
     dls_kernel k = dls_measured_kernel_of(r);
+    const double bytes = gpu.element_bytes * (k.moved + k.moved_once);
     k.part = (uint8_t)part;
-    return dls_groupconv32_s(g, &k, 1, gpu.element_bytes * (k.moved + k.moved_once), gpu.mem_bps,
-                             r->gpu->fp32_flops, gpu.flops);
+    return r->units == DLS_NUMERIC_FP16
+               ? dls_groupconv9_s(g, &k, 1, bytes, gpu.mem_bps, r->gpu->fp32_flops)
+               : dls_groupconv32_s(g, &k, 1, bytes, gpu.mem_bps, r->gpu->fp32_flops, gpu.flops);
+}
+
+static bool kernel_fits(const dls_groupconv *g, const dls_measured_kernel *r)
+{
+    return r->work.groups > 1 && !r->judge && r->seconds >= LEAST_S && r->backward_s >= LEAST_S &&
+           part_s(g, r, DLS_PART_FORWARD) > 0;
 }
 
 static void kernel_residuals(void *user, const double *x, double *residual)
@@ -124,19 +128,23 @@ static void kernel_residuals(void *user, const double *x, double *residual)
     }
     for (size_t i = 0; i < k->n; i++) {
         const dls_measured_kernel *r = k->row[i];
-        const double backward = part_s(k->g, r, DLS_PART_DATA) + part_s(k->g, r, DLS_PART_WEIGHT);
-        residual[2 * i] = log(part_s(k->g, r, DLS_PART_FORWARD) / r->seconds) / RESIDUAL_SCALE;
-        residual[2 * i + 1] = log(backward / r->backward_s) / RESIDUAL_SCALE;
+        const double launch_s = dls_opmodel_rates(k->model, r->gpu, r->numeric).launch_s;
+        const double forward_s = launch_s + part_s(k->g, r, DLS_PART_FORWARD);
+        const double backward_s =
+            2 * launch_s + part_s(k->g, r, DLS_PART_DATA) + part_s(k->g, r, DLS_PART_WEIGHT);
+        residual[2 * i] = log(forward_s / r->seconds) / RESIDUAL_SCALE;
+        residual[2 * i + 1] = log(backward_s / r->backward_s) / RESIDUAL_SCALE;
     }
 }
 
-static dls_status fit_kernels(const dls_measured_kernels *rows, dls_groupconv *g, size_t *n,
+static dls_status fit_kernels(const dls_measured_kernels *rows, dls_opmodel *model, size_t *n,
                               dls_error *err)
 {
-    kernels k = {.g = g};
+    dls_groupconv *g = &model->groupconv;
+    kernels k = {.model = model, .g = g};
     DLS_TRY(dls_alloc_array(&k.row, rows->n + 1, sizeof(dls_measured_kernel *), "kernels", err));
     for (size_t i = 0; i < rows->n; i++) {
-        if (kernel_fits(&rows->row[i])) {
+        if (kernel_fits(g, &rows->row[i])) {
             k.row[k.n++] = &rows->row[i];
         }
     }
@@ -163,7 +171,7 @@ dls_status dls_groupconv_fit(const dls_measured_steps *steps, const dls_measured
 {
     DLS_OWN(problem_fini) problem p = {.model = model};
     size_t n_kernels = 0;
-    DLS_TRY(fit_kernels(rows, &model->groupconv, &n_kernels, err));
+    DLS_TRY(fit_kernels(rows, model, &n_kernels, err));
     DLS_TRY(dls_alloc_array(&p.row, steps->n + 1, sizeof *p.row, "measured steps", err));
     for (size_t i = 0; i < steps->n; i++) {
         DLS_TRY(dls_groupconv_fits(&steps->row[i]) ? take(&p, &steps->row[i], hw, err) : DLS_OK);
@@ -171,7 +179,7 @@ dls_status dls_groupconv_fit(const dls_measured_steps *steps, const dls_measured
     if (p.n + n_kernels == 0) {
         return dls_fail(err, DLS_EINPUT, "measured rows",
                         "no network of RegNetX, ResNeXt, MobileNetV2 or MnasNet on an RTX3090, and "
-                        "no convolution of groups in 32 bits");
+                        "no convolution of groups that takes 20 us");
     }
     dls_fit f = {.residuals = residuals, .user = &p, .n = DLS_GROUPCONV_HALF, .n_residuals = p.n};
     return p.n > 0 ? fit(&f, 0, &model->groupconv, err) : DLS_OK;

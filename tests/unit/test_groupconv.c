@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-static const dls_groupconv some = {
-    {0.25, 0.5, 0.05, 0.25, 0.1, 1, 5, 0.5, 0.1, 0.05, 0.02, 0.2, 0.1, 15, 0.1, 0.05, 30}};
+static const dls_groupconv some = {{0.25, 0.5, 0.05, 0.25, 0.1, 1,   5,   0.5, 0.1, 0.05, 0.02, 0.2,
+                                    0.1,  15,  0.1,  0.05, 30,  0.5, 0.5, 0.1, 0.2, 0.1,  0.05, 5}};
 
 static double seconds(int32_t groups, int32_t in, int32_t out, dls_layout layout, int part)
 {
@@ -57,6 +57,36 @@ TEST(how_long)
     near(seconds(16, 16, 16, DLS_LAYOUT_FIRST, DLS_PART_WEIGHT), 2e-6 + narrow);
     near(seconds(16, 16, 16, DLS_LAYOUT_FIRST, DLS_PART_DATA), 2e-6);
     near(seconds(16, 16, 16, DLS_LAYOUT_LAST, DLS_PART_WEIGHT), 4e-6);
+}
+
+static double seconds9(int32_t groups, int32_t in, int32_t out, dls_layout layout,
+                       dls_kernel_part part)
+{
+    const dls_kernel k = {.count = groups,
+                          .flops = 1e9,
+                          .window = {.in_c = in, .out_c = out, .stride = 2},
+                          .layout = (uint8_t)layout,
+                          .part = (uint8_t)part};
+    return dls_groupconv9_s(&some, &k, 2, 1e6, 1e12, 1e13);
+}
+
+TEST(by_cudnn_9)
+{
+    /* No fast kernel: one group, channels first, 24 and 128 a group, not as many out as in. */
+    assert_true(seconds9(1, 64, 64, DLS_LAYOUT_LAST, DLS_PART_FORWARD) == 0);
+    assert_true(seconds9(8, 64, 64, DLS_LAYOUT_FIRST, DLS_PART_FORWARD) == 0);
+    assert_true(seconds9(8, 192, 192, DLS_LAYOUT_LAST, DLS_PART_FORWARD) == 0);
+    assert_true(seconds9(8, 1024, 1024, DLS_LAYOUT_LAST, DLS_PART_FORWARD) == 0);
+    assert_true(seconds9(8, 64, 128, DLS_LAYOUT_LAST, DLS_PART_FORWARD) == 0);
+    /* A call of 5 us; 1e6 bytes over 1e12 a second and 2e9 flops over 1e13, by their shares. */
+    near(seconds9(64, 64, 64, DLS_LAYOUT_LAST, DLS_PART_FORWARD), 5e-6 + 2e-6 + 4e-4);
+    near(seconds9(64, 64, 64, DLS_LAYOUT_LAST, DLS_PART_DATA), 5e-6 + 2e-6 + 4 * 2e-3);
+    near(seconds9(64, 64, 64, DLS_LAYOUT_LAST, DLS_PART_WEIGHT), 5e-6 + 2e-6 + 1e-3);
+    /* Of groups the width makes no difference to what an output takes. */
+    near(seconds9(16, 64, 64, DLS_LAYOUT_LAST, DLS_PART_FORWARD), 5e-6 + 2e-3 / 4);
+    near(seconds9(2, 128, 128, DLS_LAYOUT_LAST, DLS_PART_FORWARD), 5e-6 + 2e-3 / 64);
+    near(seconds9(16, 64, 64, DLS_LAYOUT_LAST, DLS_PART_DATA), 5e-6 + 4 * 2e-3 / 4);
+    near(seconds9(16, 64, 64, DLS_LAYOUT_LAST, DLS_PART_WEIGHT), 5e-6 + 4e-3 / 4);
 }
 
 static double seconds32(int32_t groups, dls_kernel_part part, double flops)

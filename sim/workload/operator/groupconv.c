@@ -13,7 +13,9 @@
 #define LEAST 1e-12
 #define NARROW 32       /* channels below which cuDNN is not asked */
 #define FAST_GROUPS 32  /* of which there must be a multiple */
-#define FAST_CHANNELS 4 /* of a group, doubled up to three times */
+#define FAST_CHANNELS 4 /* of a group, doubled up to three times, by cuDNN 9 four */
+#define FAST_MOST 32
+#define FAST_MOST_9 64
 
 static const char *const key[DLS_GROUPCONV_N] = {
 #define XX(id, key, mean, sigma) #key,
@@ -22,13 +24,13 @@ static const char *const key[DLS_GROUPCONV_N] = {
 };
 
 /* Is there a kernel of matrix units? */
-static bool is_fast(const dls_window *w, int32_t groups, int32_t width)
+static bool is_fast(const dls_window *w, int32_t width, int32_t most)
 {
     bool known = false;
-    for (int32_t n = FAST_CHANNELS; n <= 8 * FAST_CHANNELS; n *= 2) {
+    for (int32_t n = FAST_CHANNELS; n <= most; n *= 2) {
         known = known || width == n;
     }
-    return known && w->in_c == w->out_c && groups % FAST_GROUPS == 0;
+    return known && w->in_c == w->out_c;
 }
 
 /* Channels of a group; 0: there is one group, or nothing is known of it. */
@@ -45,7 +47,7 @@ double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch
     const dls_window *w = &k->window;
     const int32_t width = width_of(g, k);
     const bool first = k->layout == DLS_LAYOUT_FIRST;
-    if (width < 1 || (!first && is_fast(w, (int32_t)k->count, width))) {
+    if (width < 1 || (!first && k->count % FAST_GROUPS == 0 && is_fast(w, width, FAST_MOST))) {
         return 0;
     }
     if (width > 1) {
@@ -62,6 +64,32 @@ double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch
            1e-9 * g->c[DLS_GROUPCONV_NARROW] * pixels;
 }
 
+/* The gradient of the images tries each tap for each of their pixels. */
+static double tried(const dls_kernel *k, double batch)
+{
+    const double stride = k->part == DLS_PART_DATA ? k->window.stride : 1;
+    return batch * k->flops * stride * stride;
+}
+
+double dls_groupconv9_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
+                        double mem_bps, double fp32_flops)
+{
+    static const dls_groupconv_constant of_part[] = {[DLS_PART_FORWARD] = DLS_GROUPCONV_V9_FORWARD,
+                                                     [DLS_PART_DATA] = DLS_GROUPCONV_V9_DATA,
+                                                     [DLS_PART_WEIGHT] = DLS_GROUPCONV_V9_WEIGHT};
+    const int32_t width = width_of(g, k);
+    const double call = 1e-6 * g->c[DLS_GROUPCONV_V9_CALL], work = tried(k, batch) / fp32_flops;
+    if (width < 1 || k->layout == DLS_LAYOUT_FIRST ||
+        (width > 1 && !is_fast(&k->window, width, FAST_MOST_9))) {
+        return 0;
+    }
+    return call + (width == 1 ? bytes / (mem_bps * g->c[DLS_GROUPCONV_V9_DEPTHWISE]) +
+                                    work / g->c[of_part[k->part]]
+                              : work / width /
+                                    g->c[k->part == DLS_PART_WEIGHT ? DLS_GROUPCONV_V9_BLOCK_WEIGHT
+                                                                    : DLS_GROUPCONV_V9_BLOCK]);
+}
+
 double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
                          double mem_bps, double fp32_flops, double flops)
 {
@@ -69,15 +97,14 @@ double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double bat
         [DLS_PART_FORWARD] = DLS_GROUPCONV_DEPTHWISE_FORWARD,
         [DLS_PART_DATA] = DLS_GROUPCONV_DEPTHWISE_DATA,
         [DLS_PART_WEIGHT] = DLS_GROUPCONV_DEPTHWISE_WEIGHT};
-    const int32_t width = width_of(g, k), stride = k->window.stride;
+    const int32_t width = width_of(g, k);
     const double work = batch * k->flops;
     if (width < 1) {
         return 0;
     }
     if (width == 1) {
-        const double tried = k->part == DLS_PART_DATA ? work * stride * stride : work;
         return bytes / (mem_bps * g->c[DLS_GROUPCONV_DEPTHWISE]) +
-               tried / (fp32_flops * g->c[of_part[k->part]]);
+               tried(k, batch) / (fp32_flops * g->c[of_part[k->part]]);
     }
     const double *c = g->c + (flops > fp32_flops ? DLS_GROUPCONV_TF32 : DLS_GROUPCONV_FP32);
     return bytes / (mem_bps * c[k->part != DLS_PART_FORWARD]) + work / flops + 1e-6 * c[2];

@@ -19,8 +19,16 @@
  *      grouped    bytes / (bandwidth x memory of the part) + flops / peak + call
  *
  * where the gradient of the images tries each tap for each of their pixels, whatever the stride.
- * Constants are those of grouped.cfg: in 16 bits fitted to whole steps, in 32 to kernels
- * (docs/operator.md).
+ *
+ * cuDNN 9 on an H100 has fast kernels in 16 bits, channels last, for depthwise ones and for 4 to 64
+ * channels a group, a power of two, in any number of groups, which take as long for few channels a
+ * group as for many:
+ *
+ *      depthwise  bytes / (bandwidth x v9_depthwise) + flops / (fp32 peak x that of the part)
+ *      grouped    flops / channels of a group / (fp32 peak x that of the part)
+ *
+ * and a call. Constants are those of grouped.cfg: in 16 bits fitted to whole steps, in 32 and of
+ * cuDNN 9 to kernels (docs/operator.md).
  */
 #ifndef DLS_OPERATOR_GROUPCONV_H
 #define DLS_OPERATOR_GROUPCONV_H
@@ -45,7 +53,14 @@
     XX(TF32_CALL, tf32_call_us, 15, 0.7)                                                           \
     XX(FP32, fp32, 0.1, 0.7)                                                                       \
     XX(FP32_GRADIENT, fp32_gradient, 0.05, 0.7)                                                    \
-    XX(FP32_CALL, fp32_call_us, 15, 0.7)
+    XX(FP32_CALL, fp32_call_us, 15, 0.7)                                                           \
+    XX(V9_DEPTHWISE, v9_depthwise, 0.7, 0.3)                                                       \
+    XX(V9_FORWARD, v9_forward, 0.4, 0.7)                                                           \
+    XX(V9_DATA, v9_data, 0.1, 0.7)                                                                 \
+    XX(V9_WEIGHT, v9_weight, 0.1, 0.7)                                                             \
+    XX(V9_BLOCK, v9_block, 0.08, 0.5)                                                              \
+    XX(V9_BLOCK_WEIGHT, v9_block_weight, 0.07, 0.5)                                                \
+    XX(V9_CALL, v9_call_us, 4, 0.5)
 
 typedef enum dls_groupconv_constant {
 #define XX(id, key, mean, sigma) DLS_GROUPCONV_##id,
@@ -63,6 +78,10 @@ typedef struct dls_groupconv {
  * the GPU's, per second; bytes: what the kernel reads and writes. */
 double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
                        double mem_bps, double fp32_flops);
+
+/* The same by cuDNN 9 on an H100; 0: it has no fast kernel. */
+double dls_groupconv9_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
+                        double mem_bps, double fp32_flops);
 
 /* The same in 32 bits; flops: the precision's peak, that of vector units in fp32. */
 double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,

@@ -319,10 +319,15 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     const double memory = bytes / (k->batch_norm ? rates->norm_bps : rates->mem_bps);
     const dls_groupconv *g = &rates->groupconv;
     const double once = bytes / k->repeats, mem_bps = rates->gpu.mem_bps;
-    const double grouped =
-        rates->element_bytes < WORD_BYTES
-            ? dls_groupconv_s(g, k, batch, once, mem_bps, rates->fp32_flops)
-            : dls_groupconv32_s(g, k, batch, once, mem_bps, rates->fp32_flops, rates->gpu.flops);
+    const bool half = rates->element_bytes < WORD_BYTES;
+    double grouped = half && rates->sized[DLS_SIZED_CONV].row
+                         ? dls_groupconv9_s(g, k, batch, once, mem_bps, rates->fp32_flops)
+                         : 0;
+    if (!(grouped > 0)) {
+        grouped = half ? dls_groupconv_s(g, k, batch, once, mem_bps, rates->fp32_flops)
+                       : dls_groupconv32_s(g, k, batch, once, mem_bps, rates->fp32_flops,
+                                           rates->gpu.flops);
+    }
     if (grouped > 0) {
         return rates->derate * k->repeats * (grouped + rates->launch_s);
     }
