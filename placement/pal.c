@@ -70,16 +70,10 @@ static void fini(void *state)
 static int by_speed(const void *x, const void *y)
 {
     const spot *a = x, *b = y;
-    if (a->bin != b->bin) {
-        return a->bin < b->bin ? -1 : 1;
-    }
-    if (a->off != b->off) {
-        return a->off < b->off ? -1 : 1;
-    }
-    if (a->node != b->node) {
-        return a->node < b->node ? -1 : 1;
-    }
-    return (a->gpu > b->gpu) - (a->gpu < b->gpu);
+    int order = DLS_ORDER(a->bin, b->bin);
+    order = order ? order : DLS_ORDER(a->off, b->off);
+    order = order ? order : DLS_ORDER(a->node, b->node);
+    return order ? order : DLS_ORDER(a->gpu, b->gpu);
 }
 
 /* Free GPUs of a node, fastest first, as many as its CPU and memory allow; how many there are. */

@@ -108,13 +108,9 @@ static int by_design(const void *a, const void *b, void *user)
     const dls_compare_run *runs = user;
     const size_t i = *(const size_t *)a, k = *(const size_t *)b;
     const dls_compare_run *one = &runs[i], *other = &runs[k];
-    if (one->design != other->design) {
-        return one->design < other->design ? -1 : 1;
-    }
-    if (one->replica != other->replica) {
-        return one->replica < other->replica ? -1 : 1;
-    }
-    return (i > k) - (i < k);
+    int order = DLS_ORDER(one->design, other->design);
+    order = order ? order : DLS_ORDER(one->replica, other->replica);
+    return order ? order : DLS_ORDER(i, k);
 }
 
 static dls_status set_init(set *s, const dls_compare_run *runs, size_t n,
@@ -296,30 +292,27 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, siz
 {
     DLS_OWN(set_fini) set s = {0};
     DLS_TRY(set_init(&s, runs, n, options, err));
-    const dls_status status = check_baselines(&s, err);
-    if (status == DLS_OK) {
-        int width = 20;
-        bool several = false;
-        s.shown = DLS_PLAIN_FIGURES;
-        for (size_t i = 0; i < n; i++) {
-            width = dls_label_width(runs[i].label, width);
-            s.shown = runs[i].summary->has_world ? DLS_FIGURES : s.shown;
+    DLS_TRY(check_baselines(&s, err));
+    int width = 20;
+    bool several = false;
+    s.shown = DLS_PLAIN_FIGURES;
+    for (size_t i = 0; i < n; i++) {
+        width = dls_label_width(runs[i].label, width);
+        s.shown = runs[i].summary->has_world ? DLS_FIGURES : s.shown;
+    }
+    fprintf(out, "%-*s  %5s", width, "design", "runs");
+    dls_figure_heads(out, s.shown);
+    for (size_t d = 0; d < s.n_designs; d++) {
+        if (n_runs(&s, d) > 0) {
+            print_design(out, &s, d, width);
+            several = several || n_runs(&s, d) > 1;
         }
-        fprintf(out, "%-*s  %5s", width, "design", "runs");
-        dls_figure_heads(out, s.shown);
-        for (size_t d = 0; d < s.n_designs; d++) {
-            if (n_runs(&s, d) > 0) {
-                print_design(out, &s, d, width);
-                several = several || n_runs(&s, d) > 1;
-            }
-        }
-        fputs(several
-                  ? "\nMeans over seeds; +- is half of the 95 % confidence interval, of a ratio "
+    }
+    fputs(several ? "\nMeans over seeds; +- is half of the 95 % confidence interval, of a ratio "
                     "that of its pairs of\nruns with the same seed.\n"
                   : "",
-              out);
-    }
-    return status;
+          out);
+    return DLS_OK;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 
 #include "base/own.h"
 #include "base/radix.h"
+#include "results/schema.h"
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -22,12 +23,6 @@ static const struct {
 
 static const char *const class_names[DLS_JOB_CLASSES] = {"small-short", "small-long", "large-short",
                                                          "large-long"};
-
-static const char *const outcome_names[] = {
-#define XX(name, text) text,
-    DLS_OUTCOME_MAP(XX)
-#undef XX
-};
 
 enum {
     FIRST_SIZE = 1,
@@ -65,7 +60,7 @@ static void name_parts(dls_summary *s)
         s->part[p].kind = DLS_PART_ALL;
         if (p >= FIRST_OUTCOME) {
             s->part[p].kind = DLS_PART_OUTCOME;
-            name = outcome_names[p - FIRST_OUTCOME];
+            name = dls_outcome_name((unsigned)(p - FIRST_OUTCOME));
         } else if (p >= FIRST_CLASS) {
             s->part[p].kind = DLS_PART_CLASS;
             name = class_names[p - FIRST_CLASS];

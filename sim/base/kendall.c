@@ -18,10 +18,8 @@ typedef struct pair {
 static int by_x_then_y(const void *a, const void *b)
 {
     const pair *p = a, *q = b;
-    if (p->x != q->x) {
-        return p->x < q->x ? -1 : 1;
-    }
-    return (p->y > q->y) - (p->y < q->y);
+    const int order = DLS_ORDER(p->x, q->x);
+    return order ? order : DLS_ORDER(p->y, q->y);
 }
 
 /* Sort p[n] by y with room for n more; returns how many pairs changed sides. */

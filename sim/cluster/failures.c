@@ -232,10 +232,8 @@ static dls_status read_lines(reader *r, dls_csv *csv, dls_error *err)
 static int by_time(const void *a, const void *b)
 {
     const line *x = a, *y = b;
-    if (x->t_us != y->t_us) {
-        return x->t_us < y->t_us ? -1 : 1;
-    }
-    return x->number < y->number ? -1 : 1;
+    const int order = DLS_ORDER(x->t_us, y->t_us);
+    return order ? order : DLS_ORDER(x->number, y->number);
 }
 
 static dls_status emit(reader *r, int64_t t_us, int32_t node, dls_failure_what what, double part,

@@ -5,6 +5,7 @@
  * at every number.
  */
 #include "base/alloc.h"
+#include "base/own.h"
 #include "base/rng.h"
 #include "fgd/fgd.h"
 
@@ -161,30 +162,28 @@ dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, 
                        const int32_t *kind, size_t n, dls_fgd_place *out,
                        void (*watch)(void *user, size_t pod), void *user, dls_error *err)
 {
+    DLS_OWN(close_state)
     state s = {.scheme = dls_fgd_find_scheme(policy), .world = {.exact = exact}};
     if (!s.scheme) {
         return dls_fail(err, DLS_EINPUT, NULL, "there is no policy '%s'", policy);
     }
     s.rng = dls_rng_stream(seed, DLS_RNG_PLACEMENT, 0);
-    dls_status status = open_state(&s, in, err);
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+    DLS_TRY(open_state(&s, in, err));
+    for (size_t i = 0; i < n; i++) {
         memo *m = NULL;
-        status = bring_up(&s, in, kind[i], &m, err);
-        if (status == DLS_OK) {
-            const int32_t node = s.scheme->drawn ? draw_node(&s, m) : best_node(&s, m);
-            out[i] = (dls_fgd_place){.node = -1};
-            if (node >= 0) {
-                const dls_fgd_request *r = &in->kind[kind[i]];
-                const int32_t gpu = s.scheme->drawn ? draw_gpu(&s, &s.left[node], r) : m[node].gpu;
-                take_gpus(&s, node, r, gpu, &out[i]);
-            }
-            if (watch) {
-                watch(user, i);
-            }
+        DLS_TRY(bring_up(&s, in, kind[i], &m, err));
+        const int32_t node = s.scheme->drawn ? draw_node(&s, m) : best_node(&s, m);
+        out[i] = (dls_fgd_place){.node = -1};
+        if (node >= 0) {
+            const dls_fgd_request *r = &in->kind[kind[i]];
+            const int32_t gpu = s.scheme->drawn ? draw_gpu(&s, &s.left[node], r) : m[node].gpu;
+            take_gpus(&s, node, r, gpu, &out[i]);
+        }
+        if (watch) {
+            watch(user, i);
         }
     }
-    close_state(&s);
-    return status;
+    return DLS_OK;
 }
 
 /* ---- the published experiment ---------------------------------------------------------------- */
@@ -241,6 +240,9 @@ dls_status dls_fgd_experiment(const dls_fgd_input *in, const char *policy, bool 
                               uint64_t seed, double load, double allocated[DLS_FGD_PERCENT],
                               dls_error *err)
 {
+    DLS_FREED int32_t *kind = NULL;
+    DLS_FREED dls_fgd_place *place = NULL;
+    DLS_FREED dls_fgd_node *node = NULL;
     dls_fgd_input shuffled = *in;
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PLACEMENT, 1);
     int64_t total = 0;
@@ -248,27 +250,23 @@ dls_status dls_fgd_experiment(const dls_fgd_input *in, const char *policy, bool 
         total += (int64_t)in->node[i].gpus * DLS_FGD_MILLI;
     }
     const size_t room = 2 * in->n_pods + 1000000;
-    int32_t *kind = dls_alloc(room * sizeof *kind);
-    dls_fgd_place *place = dls_alloc(room * sizeof *place);
-    shuffled.node = dls_alloc((in->n_nodes + 1) * sizeof *in->node);
-    dls_status status =
-        kind && place && shuffled.node ? DLS_OK : dls_nomem(err, "pods", room * sizeof *place);
+    DLS_TRY(dls_alloc_array(&kind, room, sizeof *kind, "pods", err));
+    DLS_TRY(dls_alloc_array(&place, room, sizeof *place, "pods", err));
+    DLS_TRY(dls_alloc_array(&node, in->n_nodes + 1, sizeof *node, "nodes", err));
+    shuffled.node = node;
     for (int32_t p = 0; p < DLS_FGD_PERCENT; p++) {
         allocated[p] = (double)NAN;
     }
-    if (status == DLS_OK) {
-        for (size_t i = 0; i < in->n_nodes; i++) {
-            const size_t at = (size_t)dls_rng_below(&rng, i + 1);
-            shuffled.node[i] = shuffled.node[at];
-            shuffled.node[at] = in->node[i];
-        }
-        watching w = {in, kind, place, total, 0, 0, allocated, 0};
-        const size_t n = draw_pods(in, seed, load * (double)total, kind, room);
-        status = dls_fgd_run(&shuffled, policy, exact, seed, kind, n, place, watch_pod, &w, err);
-        if (w.next == DLS_FGD_PERCENT - 1 && load >= 1.3) { /* the last pods did not pass it */
-            allocated[w.next] = 100 * (double)w.allocated / (double)total;
-        }
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        const size_t at = (size_t)dls_rng_below(&rng, i + 1);
+        node[i] = node[at];
+        node[at] = in->node[i];
     }
-    DLS_FREE_ALL(kind, place, shuffled.node);
-    return status;
+    watching w = {in, kind, place, total, 0, 0, allocated, 0};
+    const size_t n = draw_pods(in, seed, load * (double)total, kind, room);
+    DLS_TRY(dls_fgd_run(&shuffled, policy, exact, seed, kind, n, place, watch_pod, &w, err));
+    if (w.next == DLS_FGD_PERCENT - 1 && load >= 1.3) { /* the last pods did not pass it */
+        allocated[w.next] = 100 * (double)w.allocated / (double)total;
+    }
+    return DLS_OK;
 }

@@ -22,16 +22,10 @@ typedef struct dls_gv_candidate candidate;
 static int best_first(const void *x, const void *y)
 {
     const candidate *a = x, *b = y;
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    if (a->deficit != b->deficit) {
-        return a->deficit > b->deficit ? -1 : 1;
-    }
-    if (a->share != b->share) {
-        return a->share > b->share ? -1 : 1;
-    }
-    return a->combo < b->combo ? -1 : 1;
+    int order = DLS_ORDER(b->priority, a->priority);
+    order = order ? order : DLS_ORDER(b->deficit, a->deficit);
+    order = order ? order : DLS_ORDER(b->share, a->share);
+    return order ? order : DLS_ORDER(a->combo, b->combo);
 }
 
 static bool may_run(const dls_gv *g, const dls_gv_combo *c, int32_t type, int32_t room)

@@ -26,10 +26,8 @@ const char *dls_lucid_schedule_at(size_t i, const char **summary)
 static int by_key(const void *a, const void *b)
 {
     const dls_lucid_keyed *x = a, *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return x->place < y->place ? -1 : 1;
+    const int order = DLS_ORDER(x->key, y->key);
+    return order ? order : DLS_ORDER(x->place, y->place);
 }
 
 void dls_lucid_sort(dls_lucid *l, int32_t *job, int32_t n,

@@ -125,10 +125,9 @@ static void find_profile(dls_muri_trace *t, int32_t job)
 static int by_submission(const void *a, const void *b)
 {
     const dls_muri_job *x = a, *y = b;
-    if (x->submit_s != y->submit_s) {
-        return x->submit_s < y->submit_s ? -1 : 1;
-    }
-    return x->profile < y->profile ? -1 : 1; /* the row, until profiles are known */
+    const int order = DLS_ORDER(x->submit_s, y->submit_s);
+    /* the row, until profiles are known */
+    return order ? order : DLS_ORDER(x->profile, y->profile);
 }
 
 static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *err)

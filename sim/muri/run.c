@@ -97,10 +97,8 @@ typedef struct keyed {
 static int by_key(const void *a, const void *b)
 {
     const keyed *x = a, *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return x->place < y->place ? -1 : 1;
+    const int order = DLS_ORDER(x->key, y->key);
+    return order ? order : DLS_ORDER(x->place, y->place);
 }
 
 dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *err)

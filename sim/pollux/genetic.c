@@ -172,10 +172,8 @@ static bool is_there(const dls_genetic *g, int32_t n, const individual *of)
 static int by_value(const void *a, const void *b)
 {
     const individual *x = a, *y = b;
-    if (x->fitness != y->fitness) {
-        return x->fitness > y->fitness ? -1 : 1;
-    }
-    return x->utility > y->utility ? -1 : x->utility < y->utility;
+    const int order = DLS_ORDER(y->fitness, x->fitness);
+    return order ? order : DLS_ORDER(y->utility, x->utility);
 }
 
 /* In order of rank, within it of value. */

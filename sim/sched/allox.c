@@ -7,6 +7,7 @@
  * the places, which is the same for gangs of one. `alpha` lets only that part of the jobs, those
  * that wait longest, into the matching.
  */
+#include "dlsim/memory.h"
 #include "sched/gangs.h"
 #include "sched/transport.h"
 
@@ -142,10 +143,8 @@ static dls_status match(struct allox *a, const dls_view *view, size_t n, int64_t
 static int by_place(const void *x, const void *y)
 {
     const place *a = x, *b = y;
-    if (a->k != b->k) {
-        return a->k > b->k ? -1 : 1;
-    }
-    return (a->job > b->job) - (a->job < b->job);
+    const int order = DLS_ORDER(b->k, a->k);
+    return order ? order : DLS_ORDER(a->job, b->job);
 }
 
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)

@@ -143,11 +143,9 @@ typedef struct dls_choice_move {
 static int by_loss(const void *a, const void *b)
 {
     const dls_choice_move *x = a, *y = b;
-    if (x->loss != y->loss) {
-        return x->loss < y->loss ? -1 : 1;
-    }
-    return x->group != y->group ? (x->group < y->group ? -1 : 1)
-                                : (x->to > y->to) - (x->to < y->to);
+    int order = DLS_ORDER(x->loss, y->loss);
+    order = order ? order : DLS_ORDER(x->group, y->group);
+    return order ? order : DLS_ORDER(x->to, y->to);
 }
 
 /* Does it help: back, out of a type of which too much is used; else to what costs less and fits? */
@@ -264,10 +262,8 @@ static double idle_cost(const dls_choice *c, const radix *r, uint64_t used,
 static int by_second(const void *a, const void *b)
 {
     const dls_choice_key *x = a, *y = b;
-    if (x->second != y->second) {
-        return x->second > y->second ? -1 : 1;
-    }
-    return x->group < y->group ? -1 : 1;
+    const int order = DLS_ORDER(y->second, x->second);
+    return order ? order : DLS_ORDER(x->group, y->group);
 }
 
 /* Groups whose options differ much come first: while few options are left there are few states. */
@@ -347,10 +343,8 @@ static dls_status merge(dls_choice *c, int out, const dls_choice_state *x, size_
 static int by_more(const void *a, const void *b)
 {
     const dls_choice_state *x = a, *y = b;
-    if (x->more != y->more) {
-        return x->more < y->more ? -1 : 1;
-    }
-    return x->used < y->used ? -1 : x->used > y->used;
+    const int order = DLS_ORDER(x->more, y->more);
+    return order ? order : DLS_ORDER(x->used, y->used);
 }
 
 static int by_used(const void *a, const void *b)

@@ -283,16 +283,10 @@ static void reset(dls_gavel *g, const dls_view *view)
 static int most_wanted(const void *x, const void *y)
 {
     const candidate *a = x, *b = y;
-    if (a->priority != b->priority) {
-        return a->priority > b->priority ? -1 : 1;
-    }
-    if (a->service_us != b->service_us) {
-        return a->service_us < b->service_us ? -1 : 1;
-    }
-    if (a->job != b->job) {
-        return a->job < b->job ? -1 : 1;
-    }
-    return (a->type > b->type) - (a->type < b->type);
+    int order = DLS_ORDER(b->priority, a->priority);
+    order = order ? order : DLS_ORDER(a->service_us, b->service_us);
+    order = order ? order : DLS_ORDER(a->job, b->job);
+    return order ? order : DLS_ORDER(a->type, b->type);
 }
 
 static void join(dls_gavel *g, dls_plan *plan, dls_gavel_entry *e, dls_gavel_entry *other)

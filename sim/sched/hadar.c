@@ -15,6 +15,7 @@
  * decides x. Who would lose by it comes after all others and has what is left. O(jobs x types x
  * nodes).
  */
+#include "dlsim/memory.h"
 #include "sched/gangs.h"
 #include "sched/offers.h"
 
@@ -177,10 +178,8 @@ static void list(struct hadar *h, const dls_view *view, int32_t job)
 static int by_worth(const void *x, const void *y)
 {
     const entry *a = x, *b = y;
-    if (a->worth != b->worth) {
-        return a->worth > b->worth ? -1 : 1;
-    }
-    return a->job < b->job ? -1 : a->job > b->job;
+    const int order = DLS_ORDER(b->worth, a->worth);
+    return order ? order : DLS_ORDER(a->job, b->job);
 }
 
 /* A GPU-second of a type with `more` GPUs of it given out. */

@@ -74,16 +74,10 @@ static bool allowed(dls_quota_policy policy, const dls_kueue_load *in, const dls
 static int by_order(const void *x, const void *y)
 {
     const dls_kueue_candidate *a = x, *b = y;
-    if (a->list != b->list) {
-        return a->list < b->list ? -1 : 1;
-    }
-    if (a->priority != b->priority) {
-        return a->priority < b->priority ? -1 : 1;
-    }
-    if (a->since_us != b->since_us) {
-        return a->since_us > b->since_us ? -1 : 1;
-    }
-    return (a->job > b->job) - (a->job < b->job);
+    int order = DLS_ORDER(a->list, b->list);
+    order = order ? order : DLS_ORDER(a->priority, b->priority);
+    order = order ? order : DLS_ORDER(b->since_us, a->since_us);
+    return order ? order : DLS_ORDER(a->job, b->job);
 }
 
 /* Queues below a node that have more than their quota, but for those of a subtree; `top`: where the way from there meets

@@ -73,10 +73,8 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
 static int by_demand(const void *a, const void *b)
 {
     const struct wish *x = a, *y = b;
-    if (x->demand != y->demand) {
-        return x->demand < y->demand ? -1 : 1;
-    }
-    return x->group - y->group;
+    const int order = DLS_ORDER(x->demand, y->demand);
+    return order ? order : x->group - y->group;
 }
 
 static void share(void *state, const dls_view *view, dls_groups *g)

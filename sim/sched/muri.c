@@ -58,10 +58,8 @@ typedef struct keyed {
 static int by_key(const void *a, const void *b)
 {
     const keyed *x = a, *y = b;
-    if (x->key != y->key) {
-        return x->key < y->key ? -1 : 1;
-    }
-    return (x->job > y->job) - (x->job < y->job);
+    const int order = DLS_ORDER(x->key, y->key);
+    return order ? order : DLS_ORDER(x->job, y->job);
 }
 
 static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_error *err)
@@ -329,10 +327,8 @@ static dls_status fill_weights(dls_muri_state *s, const dls_muri_class *c, dls_e
 static int heaviest(const void *a, const void *b)
 {
     const dls_muri_pair *x = a, *y = b;
-    if (x->weight != y->weight) {
-        return x->weight > y->weight ? -1 : 1;
-    }
-    return (x->a > y->a) - (x->a < y->a);
+    const int order = DLS_ORDER(y->weight, x->weight);
+    return order ? order : DLS_ORDER(x->a, y->a);
 }
 
 /* Drop the groups that have become part of others. */

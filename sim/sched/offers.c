@@ -4,6 +4,7 @@
  */
 #include "sched/offers.h"
 
+#include "dlsim/memory.h"
 #include "sched/sia_rows.h"
 
 #include <math.h>
@@ -86,10 +87,8 @@ static void list(dls_allot *a, const dls_view *view, int32_t job, size_t *n)
 static int by_pool(const void *x, const void *y)
 {
     const dls_allot_entry *a = x, *b = y;
-    if (a->pool != b->pool) {
-        return a->pool < b->pool ? -1 : 1;
-    }
-    return a->job < b->job ? -1 : a->job > b->job;
+    const int order = DLS_ORDER(a->pool, b->pool);
+    return order ? order : DLS_ORDER(a->job, b->job);
 }
 
 static dls_status add_offers(dls_allot *a, const dls_view *view, dls_allot_entry *e,

@@ -26,10 +26,8 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
 static int by_end(const void *a, const void *b)
 {
     const dls_slurm_run *x = a, *y = b;
-    if (x->end_us != y->end_us) {
-        return x->end_us < y->end_us ? -1 : 1;
-    }
-    return x->job < y->job ? -1 : 1;
+    const int order = DLS_ORDER(x->end_us, y->end_us);
+    return order ? order : DLS_ORDER(x->job, y->job);
 }
 
 /* p->having as the node's free GPUs are. */

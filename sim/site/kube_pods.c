@@ -38,13 +38,9 @@ typedef struct step {
 static int by_time(const void *x, const void *y)
 {
     const step *a = x, *b = y;
-    if (a->gang != b->gang) {
-        return a->gang < b->gang ? -1 : 1;
-    }
-    if (a->at_us != b->at_us) {
-        return a->at_us < b->at_us ? -1 : 1;
-    }
-    return (a->gpus > b->gpus) - (a->gpus < b->gpus);
+    int order = DLS_ORDER(a->gang, b->gang);
+    order = order ? order : DLS_ORDER(a->at_us, b->at_us);
+    return order ? order : DLS_ORDER(a->gpus, b->gpus);
 }
 
 static void sweep(const step *steps, size_t n, dls_kube_gathered *out)

@@ -438,14 +438,13 @@ static dls_status add_gang(const reading *r, int32_t code, dls_trace_builder *b,
 
 static dls_status make_trace(const reading *r, dls_trace **out, dls_error *err)
 {
-    dls_trace_builder *b;
+    DLS_HOLD(dls_trace_builder_destroy) dls_trace_builder *b = NULL;
     DLS_TRY(dls_trace_builder_create(NULL, &b, err));
     dls_trace_builder_rebase(b, "Z");
-    dls_status status = DLS_OK;
-    for (size_t k = 0; status == DLS_OK && k < r->keys.n; k++) {
-        status = add_gang(r, (int32_t)k, b, err);
+    for (size_t k = 0; k < r->keys.n; k++) {
+        DLS_TRY(add_gang(r, (int32_t)k, b, err));
     }
-    return dls_trace_builder_end(b, status, out, err);
+    return dls_trace_builder_end(dls_take(&b), DLS_OK, out, err);
 }
 
 /* ---- the site ----------------------------------------------------------------------------------

@@ -19,10 +19,9 @@ enum { MODELS = sizeof models / sizeof models[0] };
 
 static dls_status make_trace(const char *type, dls_trace **out, dls_error *err)
 {
-    dls_trace_builder *b;
-    dls_status status = DLS_OK;
+    DLS_HOLD(dls_trace_builder_destroy) dls_trace_builder *b = NULL;
     DLS_TRY(dls_trace_builder_create(NULL, &b, err));
-    for (int i = 0; i < MODELS && status == DLS_OK; i++) {
+    for (int i = 0; i < MODELS; i++) {
         dls_job_rec job;
         dls_job_rec_init(&job);
         job.submit_us = 0;
@@ -30,9 +29,9 @@ static dls_status make_trace(const char *type, dls_trace **out, dls_error *err)
         job.gpus_milli = 1000;
         job.model = models[i];
         job.gpu_types = type;
-        status = dls_trace_builder_add(b, &job, "speeds", err);
+        DLS_TRY(dls_trace_builder_add(b, &job, "speeds", err));
     }
-    return dls_trace_builder_end(b, status, out, err);
+    return dls_trace_builder_end(dls_take(&b), DLS_OK, out, err);
 }
 
 static dls_status look(const dls_simulation *sim, dls_whatif_speed *out, dls_error *err)

@@ -6,6 +6,7 @@
 #include "tiresias/core.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
 
 #include <stdlib.h>
 
@@ -280,15 +281,10 @@ static dls_status replay(const dls_tir_family *family, dls_tir *s, dls_error *er
 dls_status dls_tir_run(const dls_tir_family *family, int32_t knob2, const dls_tiresias_params *p,
                        const dls_trace *trace, dls_record *rec, dls_error *err)
 {
-    dls_tir s = {.p = p, .trace = trace, .rec = rec, .knob2 = knob2};
+    DLS_OWN(fini) dls_tir s = {.p = p, .trace = trace, .rec = rec, .knob2 = knob2};
     s.n = (int32_t)dls_trace_cols(trace)->n;
-    dls_status status = init(&s, err);
-    if (status == DLS_OK && s.n > 0) {
-        status = replay(family, &s, err);
-    }
-    if (status == DLS_OK) {
-        close_run(&s);
-    }
-    fini(&s);
-    return status;
+    DLS_TRY(init(&s, err));
+    DLS_TRY(s.n > 0 ? replay(family, &s, err) : DLS_OK);
+    close_run(&s);
+    return DLS_OK;
 }

@@ -42,13 +42,9 @@ typedef struct by_kind {
 static int compare(const void *a, const void *b)
 {
     const by_kind *x = a, *y = b;
-    if (x->model != y->model) {
-        return x->model < y->model ? -1 : 1;
-    }
-    if (x->batch != y->batch) {
-        return x->batch < y->batch ? -1 : 1;
-    }
-    return x->job < y->job ? -1 : x->job > y->job;
+    int order = DLS_ORDER(x->model, y->model);
+    order = order ? order : DLS_ORDER(x->batch, y->batch);
+    return order ? order : DLS_ORDER(x->job, y->job);
 }
 
 /* of[job] becomes the first job of its kind. */

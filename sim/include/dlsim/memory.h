@@ -69,6 +69,9 @@ DLS_API dls_status dls_duplicate(void *p, const void *from, size_t n, size_t roo
 /* "out of memory (<what>, n bytes)" */
 DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
 
+/* For functions that qsort calls: below 0 if x comes before y, above 0 if behind it. */
+#define DLS_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
+
 /* `at`, a variable for indices, becomes the first of 0..n-1 for which `in_front`, an expression of
  * it that holds for some first ones alone, does not hold; n if there is none. O(log n):
  * DLS_BISECT(at, n, time[at] < now). */

@@ -189,10 +189,7 @@ dls_status dls_opgraph_load(const char *path, dls_opgraph **out, dls_error *err)
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
     *out = NULL;
     DLS_TRY(dls_h5_open(path, &file, err));
-    const dls_status status = get_graph(file, &g, err);
-    if (status != DLS_OK && err) {
-        snprintf(err->where, sizeof err->where, "%s", path);
-    }
-    *out = status == DLS_OK ? dls_take(&g) : NULL;
-    return status;
+    DLS_TRY(dls_h5_where(get_graph(file, &g, err), err, path));
+    *out = dls_take(&g);
+    return DLS_OK;
 }
