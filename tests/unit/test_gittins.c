@@ -4,21 +4,9 @@
  * it with its default options.
  */
 #include "sched/service_dist.h"
+#include "support/scratch.h"
 #include "support/sim_setup.h"
 #include "support/test.h"
-
-#include <unistd.h>
-
-static char sample_path[64];
-
-static void write_samples(const char *text)
-{
-    snprintf(sample_path, sizeof sample_path, "/tmp/dlsim-gittins-%d.txt", (int)getpid());
-    FILE *f = fopen(sample_path, "w");
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 static void near(double got, double want)
 {
@@ -46,8 +34,7 @@ TEST(test_index)
     };
     dls_service_dist d = {0};
     dls_error err;
-    write_samples("30\n4\n2\n10\n4\n");
-    assert_int_equal(dls_service_dist_load(&d, NULL, sample_path, &err), DLS_OK);
+    assert_int_equal(dls_service_dist_load(&d, NULL, put("samples.txt", "30\n4\n2\n10\n4\n"), &err), DLS_OK);
     for (size_t i = 0; i < sizeof by_hand / sizeof *by_hand; i++) {
         near(dls_service_gittins(&d, by_hand[i].a, by_hand[i].delta),
              by_hand[i].ends / by_hand[i].cost);
@@ -62,7 +49,6 @@ TEST(test_index)
         near(dls_service_quantile(&d, quantile[i][0]), quantile[i][1]);
     }
     dls_service_dist_fini(&d);
-    unlink(sample_path);
 }
 
 /* One GPU, default options but for `delta` (-1: the default), services of 9,000, 10,000 and twice
@@ -79,8 +65,7 @@ static void check_ends(double delta, double end0_s, double end1_s)
                                     {.submit_s = 18000, .duration_s = 10, .gpus = 1}};
     sim_setup s;
     setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 3), "gittins", "consolidated");
-    write_samples("9000\n10000\n100000\n100000\n");
-    setup_option(&s, "samples")->s = sample_path;
+    setup_option(&s, "samples")->s = put("samples.txt", "9000\n10000\n100000\n100000\n");
     if (delta >= 0) {
         setup_option(&s, "delta")->f = delta;
     }
@@ -90,7 +75,6 @@ static void check_ends(double delta, double end0_s, double end1_s)
     assert_int_equal(rec->end_us[2], S(18010));
     dls_record_destroy(rec);
     setup_fini(&s);
-    unlink(sample_path);
 }
 
 /* The tail of the distribution orders the last queue. */
@@ -101,3 +85,5 @@ TEST(test_last_queue)
     /* Without a quantum of its own the last queue is first come, first served. */
     check_ends(0, 18010 + 100000 - 10800, 200010);
 }
+
+GROUP(make_folder, drop_folder)

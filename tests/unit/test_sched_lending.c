@@ -3,6 +3,7 @@
  * Policies where their answers are known: virtual clusters that lend and take back, the order of
  * AlloX, pairs of Gandiva.
  */
+#include "support/scratch.h"
 #include "support/sim_setup.h"
 #include "support/test.h"
 
@@ -77,15 +78,16 @@ static const case_job crowd[N_JOBS] = {
     {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL}, {100, 1000, 1, "d", NULL},
     {200, 1000, 1, "b", NULL}, {200, 1000, 1, "b", NULL}};
 
+static const char cohort_columns[] = "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\n";
+
 /* Cohorts: whose queues reclaim what is theirs from anybody. */
 static const char *table(const char *option, const char *rows)
 {
-    static const char path[] = "cohorts_case.csv";
+    const char *path = in_folder("cohorts_case.csv");
     const bool queues = strcmp(option, "queues") == 0;
     FILE *f = fopen(path, "w");
     assert_non_null(f);
-    fprintf(f, "name,parent,gpus,%s\n",
-            queues ? "limit,weight,priority" : "borrow,lend,weight,within,reclaim,borrowing,order");
+    fputs(queues ? "name,parent,gpus,limit,weight,priority\n" : cohort_columns, f);
     for (; *rows; rows += strcspn(rows, "\n") + 1) {
         fprintf(f, "%.*s%s\n", (int)strcspn(rows, "\n"), rows, queues ? "" : ",,,Any,,");
     }
@@ -302,28 +304,23 @@ TEST(test_bad_cohorts)
         DLS_OWN(setup_fini) sim_setup s = {0};
         dls_engine *sim = NULL;
         dls_error err = {0};
-        FILE *f = fopen("cohorts_bad.csv", "w");
-        assert_non_null(f);
-        fprintf(f, "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\na,,1,,,%s\n", policies[i]);
-        assert_int_equal(fclose(f), 0);
+        char text[128];
+        snprintf(text, sizeof text, "%sa,,1,,,%s\n", cohort_columns, policies[i]);
         setup_init(&s, case_cluster(1, 8, 0), case_trace(crowd, N_JOBS), "kueue", "consolidated");
-        setup_option(&s, "cohorts")->s = "cohorts_bad.csv";
+        setup_option(&s, "cohorts")->s = put("cohorts_bad.csv", text);
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), DLS_EINPUT);
-        assert_string_equal(err.where, "cohorts_bad.csv:2");
+        assert_non_null(strstr(err.where, "cohorts_bad.csv:2"));
     }
 }
 
 /* Whole runs of one queue or cohort on eight GPUs; when each job starts first, and whether it was preempted. */
 static void expect_kueue(const char *rows, const char *fair, const case_job *jobs, int n, const double *start, const int *preempts)
 {
-    static const char path[] = "kueue_run.csv";
     DLS_OWN(setup_fini) sim_setup s = {0};
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fprintf(f, "name,parent,gpus,borrow,lend,weight,within,reclaim,borrowing,order\n%s", rows);
-    assert_int_equal(fclose(f), 0);
+    char text[512];
+    assert_true(snprintf(text, sizeof text, "%s%s", cohort_columns, rows) < (int)sizeof text);
     setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, n), "kueue", "consolidated");
-    setup_option(&s, "cohorts")->s = path;
+    setup_option(&s, "cohorts")->s = put("kueue_run.csv", text);
     setup_option(&s, "fair_sharing")->s = fair;
     DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < n; j++) {
@@ -385,3 +382,5 @@ TEST(test_gandiva_pairs)
         }
     }
 }
+
+GROUP(make_folder, drop_folder)
