@@ -155,21 +155,22 @@ static bool extend(const dls_record *rec, const dls_record_table *table, void *r
             continue;
         }
         const bool moves = file->fd < 0;
-        if ((moves && !dls_mapped_open(file, rec->stream_beside)) ||
-            !dls_mapped_grow(file, cap * width)) {
-            if (moves) {
-                dls_mapped_close(file);
-            }
+        if (moves && (!dls_mapped_open(file, rec->stream_beside) ||
+                      (n > 0 && !dls_mapped_grow(file, n * width)))) {
+            dls_mapped_close(file);
             return false;
         }
         if (moves && n > 0) {
             memcpy(&cells, (char *)rows + c->offset, sizeof cells);
             memcpy(file->at, cells, n * width);
             dls_free(cells);
+            dls_column_set(c, rows, file->at);
+        }
+        if (!dls_mapped_grow(file, cap * width)) {
+            return false;
         }
         dls_column_set(c, rows, file->at);
     }
-    rest(table, rows);
     return true;
 }
 
@@ -207,8 +208,8 @@ static dls_status grow_more(dls_record *rec, dls_rows_of which, dls_error *err)
         set_files(rows, files);
     }
     if (files && rec->stream_beside &&
-        extend(rec, table, rows, files, n, *cap + DLS_ROWS_IN_MEMORY)) {
-        *cap += DLS_ROWS_IN_MEMORY;
+        extend(rec, table, rows, files, n, *cap + DLS_ROWS_ADDED)) {
+        *cap += DLS_ROWS_ADDED;
         return DLS_OK;
     }
     if (files) {

@@ -165,11 +165,12 @@ dls_status dls_record_want(dls_record *rec, dls_wanted what, dls_error *err) DLS
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
 DLS_OWNER(dls_record, dls_record_destroy)
 /* Tables with an end that only the events know keep their first DLS_ROWS_IN_MEMORY rows in memory; once
- * there are more, or from the first row on where half as many jobs make that certain, their columns lie in files without a name on the disk of `path`, of which that many rows
- * are in memory at a time, and are used as before. Where the disk has no room for them they stay in
- * memory. Such a record belongs to one process (base/mapped.h). */
+ * there are more, or from the first row on where half as many jobs make that certain, their columns lie in files
+ * without a name on the disk of `path`, behind which the last DLS_ROWS_ADDED rows at most are in memory, and are used as
+ * before. Where the disk has no room for them they stay in memory. Such a record belongs to one process
+ * (base/mapped.h). */
 dls_status dls_record_stream(dls_record *rec, const char *path, dls_error *err) DLS_MUST_CHECK;
-enum { DLS_ROWS_IN_MEMORY = 1 << 20 };
+enum { DLS_ROWS_IN_MEMORY = 1 << 20, DLS_ROWS_ADDED = 1 << 16 };
 /* Rows that lie in files leave the memory until they are touched again. */
 void dls_record_rest(const dls_record *rec);
 /* For who goes through a table: called with every row. */

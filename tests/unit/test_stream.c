@@ -140,7 +140,7 @@ TEST(full_disk)
     }
 }
 
-/* With so many jobs rows begin in files; with fewer, or where there is no room, in memory. */
+/* With so many jobs rows begin in files, to which they go by parts; with fewer, or where there is no room, in memory. */
 TEST(many_jobs)
 {
     signal(SIGXFSZ, SIG_IGN);
@@ -149,13 +149,18 @@ TEST(many_jobs)
         dls_error err = no_error;
         assert_int_equal(dls_record_create(DLS_ROWS_IN_MEMORY / 2 - (run == 1), &r, &err), DLS_OK);
         assert_int_equal(dls_record_stream(r, in_folder("r.h5"), &err), DLS_OK);
-        limit_files(run == 2 ? 6 << 20 : RLIM_INFINITY);
-        const dls_series_point p = {.t_us = 7, .busy_gpus = 8};
-        assert_int_equal(dls_record_series(r, &p, &err), DLS_OK);
+        limit_files(run == 2 ? DLS_ROWS_ADDED * 7 : RLIM_INFINITY);
+        const size_t n = 2 * DLS_ROWS_ADDED + 1;
+        for (size_t i = 0; i < n; i++) {
+            const dls_series_point p = {.t_us = (int64_t)i, .busy_gpus = (int32_t)i * 3};
+            assert_int_equal(dls_record_series(r, &p, &err), DLS_OK);
+        }
         limit_files(RLIM_INFINITY);
         assert_int_equal(r->series.file && r->series.file[0].fd >= 0, run == 0);
-        assert_int_equal(r->series.cap >= DLS_ROWS_IN_MEMORY, run == 0);
-        assert_true(r->series.n == 1 && r->series.t_us[0] == 7 && r->series.busy_gpus[0] == 8);
+        assert_int_equal(r->series.n, n);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(r->series.t_us[i] == (int64_t)i && r->series.busy_gpus[i] == (int32_t)i * 3);
+        }
         assert_int_equal(entries(), 0);
     }
 }
