@@ -59,7 +59,7 @@ test:
 	    cmake/check_syntax.sh $(CLANG) $(JOBS) unit_test_determinism; \
 	else echo "no clang: digests are compared with those of one compiler only"; fi
 	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON \
-	    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) \
+	    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-Og -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) \
 	    -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(ASAN) -j $(JOBS) -- --quiet
 	@DLSIM_VENV="$(abspath $(BUILD))/python/venv" tests/skipped.sh $(BUILD),$(ASAN) -j $(TESTS_AT_ONCE) --output-on-failure --no-tests=error

@@ -5,7 +5,7 @@
  * being evicted. Their numbers; names are shortened.
  */
 #include "sched/kueue_preempt.h"
-#include "support/test.h"
+#include "support/scratch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +150,7 @@ static const char *read_load(const char *at, const dls_quota_tree *t, dls_kueue_
 
 static void check(const a_case *cases, size_t n_cases)
 {
-    static const char path[] = "kueue_case.csv";
+    const char *path = in_folder("quotas.csv");
     DLS_OWN(dls_kueue_search_fini) dls_kueue_search s = {0};
     for (size_t i = 0; i < n_cases; i++) {
         const a_case *c = &cases[i];
@@ -211,4 +211,4 @@ TEST(test_shares)
     check(by_share, sizeof by_share / sizeof *by_share);
 }
 
-GROUP(NULL, NULL)
+GROUP(make_folder, drop_folder)

@@ -6,6 +6,7 @@
  */
 #include "base/rng.h"
 #include "support/must.h"
+#include "support/scratch.h"
 #include "workload/operator/op_rates.h"
 
 #include <math.h>
@@ -64,7 +65,7 @@ static int jobs(void **state)
                                                       4 * pool_byte_s * kernel[i][1].moved));
         job[i] = (dls_op_job){.w = &work[i], .batch = batch, .step_s = s};
     }
-    return 0;
+    return make_folder(state);
 }
 
 TEST(found_again)
@@ -85,9 +86,9 @@ TEST(found_again)
     static dls_opmodel again;
     model.rates[0] = found;
     model.n_rates = 1;
-    assert_int_equal(dls_opmodel_save(&model, "rates.cfg", NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_save(&model, in_folder("rates.cfg"), NULL), DLS_OK);
     model.n_rates = 0;
-    MUST(dls_opmodel_load("rates.cfg", &again, &e));
+    MUST(dls_opmodel_load(in_folder("rates.cfg"), &again, &e));
     assert_int_equal(again.n_rates, 1);
     const dls_rates rates = dls_opmodel_rates(&again, &core, DLS_NUMERIC_FP32);
     for (int i = 0; i < JOBS; i++) {
@@ -107,4 +108,4 @@ TEST(refusals)
     assert_int_equal(dls_op_rates_fit(&none, 1, &formula, &found, NULL), DLS_EINPUT);
 }
 
-GROUP(jobs, NULL)
+GROUP(jobs, drop_folder)

@@ -5,7 +5,7 @@
  * pkg/scheduler/plugins/proportion/resource_division/resource_division_test.go): the cases' numbers.
  */
 #include "sched/quota_tree.h"
-#include "support/test.h"
+#include "support/scratch.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 
 static const char *write_table(const char *header, const char *rows)
 {
-    static const char path[] = "quotas_case.csv";
+    const char *path = in_folder("quotas.csv");
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f, "%s\n%s", header, rows);
@@ -165,4 +165,4 @@ TEST(test_levels)
     assert_true(dls_quota_before(&t, c, a) && !dls_quota_before(&t, a, c));
 }
 
-GROUP(NULL, NULL)
+GROUP(make_folder, drop_folder)

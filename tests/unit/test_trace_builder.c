@@ -30,7 +30,7 @@ TEST(sorts_by_time_then_row)
     static const int64_t submit_s[] = {5, 3, 5, 0, 3, 5};
     for (int i = 0; i < 6; i++) {
         dls_job_rec rec = job(S(submit_s[i]), i + 1, S(10 + i));
-        char model[8];
+        char model[16];
         snprintf(model, sizeof model, "m%d", i);
         rec.model = model;
         rec.iterations = i == 4 ? 77 : DLS_ABSENT;
