@@ -17,26 +17,17 @@
 
 /* ---- tables of time -------------------------------------------------------------------------- */
 
-/* The row that holds at t_us, of n > 0 in ascending order; the first holds before it, too. */
-static size_t row_at(const int64_t *t_us, size_t n, int64_t at_us)
-{
-    size_t row;
-    DLS_BISECT(row, n - 1, t_us[row + 1] <= at_us);
-    return row;
-}
+typedef struct point {
+    int64_t t_us;
+    double value, sum; /* sum: integral up to t_us, in value x s */
+} point;
 
-/* Piecewise constant from each time on. */
+/* Piecewise constant from each time on; the first holds before it, too. */
 typedef struct curve {
-    int64_t *t_us;
-    double *value, *sum; /* sum: integral up to t_us, in value x s */
-    size_t n, cap[3];
+    point *at; /* [n] in order of time */
+    size_t n, cap;
     double constant; /* without a table */
 } curve;
-
-static void curve_fini(curve *c)
-{
-    DLS_FREE_ALL(c->t_us, c->value, c->sum);
-}
 
 /* Integral from the table's first time, or from 0, to t_us. */
 static double up_to(const curve *c, int64_t t_us)
@@ -44,8 +35,9 @@ static double up_to(const curve *c, int64_t t_us)
     if (c->n == 0) {
         return c->constant * (double)t_us / US;
     }
-    const size_t row = row_at(c->t_us, c->n, t_us);
-    return c->sum[row] + c->value[row] * (double)(t_us - c->t_us[row]) / US;
+    size_t row;
+    DLS_BISECT(row, c->n - 1, c->at[row + 1].t_us <= t_us);
+    return c->at[row].sum + c->at[row].value * (double)(t_us - c->at[row].t_us) / US;
 }
 
 static dls_status add_point(dls_csv *csv, const int *col, void *user, dls_error *err)
@@ -56,16 +48,12 @@ static dls_status add_point(dls_csv *csv, const int *col, void *user, dls_error 
                            err));
     DLS_TRY(dls_csv_scaled(csv, col[1], "a number of at least 0", 6, true, 0,
                            INT64_C(1000000000000000), &value, err));
-    if (c->n > 0 && t_us <= c->t_us[c->n - 1]) {
+    if (c->n > 0 && t_us <= c->at[c->n - 1].t_us) {
         return dls_csv_fail(csv, col[0], err, "expected a time after that of the line before");
     }
     const double sum = c->n > 0 ? up_to(c, t_us) : 0;
-    DLS_TRY(dls_grow(&c->t_us, &c->cap[0], c->n + 1, sizeof *c->t_us, err));
-    DLS_TRY(dls_grow(&c->value, &c->cap[1], c->n + 1, sizeof *c->value, err));
-    DLS_TRY(dls_grow(&c->sum, &c->cap[2], c->n + 1, sizeof *c->sum, err));
-    c->t_us[c->n] = t_us;
-    c->value[c->n] = (double)value / US;
-    c->sum[c->n++] = sum;
+    DLS_TRY(dls_grow(&c->at, &c->cap, c->n + 1, sizeof *c->at, err));
+    c->at[c->n++] = (point){t_us, (double)value / US, sum};
     return DLS_OK;
 }
 
@@ -207,7 +195,8 @@ static void change_power(accounting *a, int64_t t_us, double w)
 {
     const dls_series_rows *s = &a->rec->series;
     if (s->n > 0 && t_us >= s->t_us[0]) {
-        const size_t row = row_at(s->t_us, s->n, t_us);
+        size_t row;
+        DLS_BISECT(row, s->n - 1, s->t_us[row + 1] <= t_us);
         a->step_w[row] += w;
         a->part_j[row] -= w * (double)(t_us - s->t_us[row]) / US;
     }
@@ -308,9 +297,7 @@ static dls_status account(accounting *a, const dls_trace *trace, dls_energy_summ
 
 static void accounting_fini(accounting *a)
 {
-    curve_fini(&a->price);
-    curve_fini(&a->carbon);
-    DLS_FREE_ALL(a->type_of, a->used, a->step_w, a->part_j);
+    DLS_FREE_ALL(a->price.at, a->carbon.at, a->type_of, a->used, a->step_w, a->part_j);
 }
 
 dls_status dls_energy_account(const dls_energy_params *p, const dls_cluster_spec *cluster,

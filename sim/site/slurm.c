@@ -186,20 +186,15 @@ enum { ACCOUNT, USER, SHARES };
 
 typedef struct sharing {
     FILE *out;
-    dls_strdict seen;
+    dls_strdict *seen;
 } sharing;
-
-static void sharing_fini(sharing *s)
-{
-    dls_strdict_fini(&s->seen);
-}
 
 /* What a replay would refuse
  * (sched/slurm_priority.c) is told here, where the file is that it comes from. */
 static dls_status put_share(dls_csv *csv, const int *col, void *to, dls_error *err)
 {
     FILE *out = ((sharing *)to)->out;
-    dls_strdict *seen = &((sharing *)to)->seen;
+    dls_strdict *seen = ((sharing *)to)->seen;
     const char *account = dls_csv_text(csv, col[ACCOUNT]), *user = dls_csv_text(csv, col[USER]);
     const size_t before = seen->n;
     char row[132];
@@ -238,12 +233,12 @@ static dls_status put_shares(FILE *out, void *what, dls_error *err)
 {
     static const char *const names[] = {"Account", "User", "RawShares|Raw Shares"};
     const making *m = what;
-    DLS_OWN(sharing_fini) sharing s = {.out = out};
+    DLS_OWN(dls_strdict_fini) dls_strdict seen = {0};
     DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     DLS_TRY(dls_csv_open(&csv, m->site->shares, err));
     csv.sep = '|';
     fputs("account,user,shares\n", out);
-    return dls_csv_read(&csv, names, 3, 3, put_share, &s, err);
+    return dls_csv_read(&csv, names, 3, 3, put_share, &(sharing){out, &seen}, err);
 }
 
 static dls_status path_in(const making *m, const char *name, char *out, size_t size, dls_error *err)

@@ -323,14 +323,9 @@ static const char *mode_of(dls_csv *csv, const int col[N_QOS], const dls_site_ru
 
 typedef struct putting_qos {
     const dls_site_rules *rules;
-    dls_strdict names;
+    dls_strdict *names;
     FILE *out, *to;
 } putting_qos;
-
-static void putting_qos_fini(putting_qos *p)
-{
-    dls_strdict_fini(&p->names);
-}
 
 static dls_status put_qos_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
@@ -340,10 +335,10 @@ static dls_status put_qos_row(dls_csv *csv, const int *col, void *user, dls_erro
     if (csv->cell[col[QOS_NAME]].len == 0 || memchr(csv->cell[col[QOS_NAME]].s, ',', csv->cell[col[QOS_NAME]].len)) {
         return dls_csv_fail(csv, col[QOS_NAME], err, "expected a name");
     }
-    DLS_TRY(add_qos(&p->names, csv, col[QOS_NAME], err));
+    DLS_TRY(add_qos(p->names, csv, col[QOS_NAME], err));
     DLS_TRY(dls_csv_i64(csv, col[QOS_PRIORITY], "a priority", 0, 0, INT64_C(10000000000), &priority, err));
     if (col[QOS_PREEMPT] >= 0) {
-        DLS_TRY(add_qos(&p->names, csv, col[QOS_PREEMPT], err));
+        DLS_TRY(add_qos(p->names, csv, col[QOS_PREEMPT], err));
     }
     snprintf(others, sizeof others, "%s", dls_csv_text(csv, col[QOS_PREEMPT]));
     for (char *comma = others; (comma = strchr(comma, ','));) {
@@ -362,7 +357,8 @@ dls_status dls_site_qos_put(const char *path, const dls_site_rules *rules, FILE 
 {
     static const char *const names[N_QOS] = {"Name",        "Priority",          "Preempt",
                                              "PreemptMode", "PreemptExemptTime", "GraceTime"};
-    DLS_OWN(putting_qos_fini) putting_qos p = {.rules = rules, .out = out, .to = to};
+    DLS_OWN(dls_strdict_fini) dls_strdict seen = {0};
+    putting_qos p = {rules, &seen, out, to};
     DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     DLS_TRY(dls_csv_open(&csv, path, err));
     csv.sep = '|';

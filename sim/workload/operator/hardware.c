@@ -170,9 +170,9 @@ dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls
     return DLS_OK;
 }
 
-static dls_status read_gpu(const config_setting_t *at, const char *path, dls_hw_gpu *g,
-                           dls_error *err)
+static dls_status read_gpu(const config_setting_t *at, const char *path, void *row, dls_error *err)
 {
+    dls_hw_gpu *g = row;
     DLS_TRY(dls_cfg_name(at, path, "name", false, g->name, sizeof g->name, err));
     DLS_TRY(dls_cfg_quantity(at, path, "fp32", DLS_QUANTITY_FLOPS, &g->fp32_flops, err));
     DLS_TRY(dls_cfg_quantity(at, path, "tf32", DLS_QUANTITY_FLOPS, &g->tf32_flops, err));
@@ -196,9 +196,9 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, dls_hw_
     return DLS_OK;
 }
 
-static dls_status read_link(const config_setting_t *at, const char *path, dls_hw_link *l,
-                            dls_error *err)
+static dls_status read_link(const config_setting_t *at, const char *path, void *row, dls_error *err)
 {
+    dls_hw_link *l = row;
     double efficiency = 0;
     DLS_TRY(dls_cfg_name(at, path, "name", false, l->name, sizeof l->name, err));
     DLS_TRY(dls_cfg_quantity(at, path, "bandwidth", DLS_QUANTITY_RATE, &l->bps, err));
@@ -213,16 +213,6 @@ static dls_status read_link(const config_setting_t *at, const char *path, dls_hw
 
 typedef dls_status (*row_reader)(const config_setting_t *at, const char *path, void *row,
                                  dls_error *err);
-
-static dls_status gpu_row(const config_setting_t *at, const char *path, void *row, dls_error *err)
-{
-    return read_gpu(at, path, row, err);
-}
-
-static dls_status link_row(const config_setting_t *at, const char *path, void *row, dls_error *err)
-{
-    return read_link(at, path, row, err);
-}
 
 static dls_status read_rows(const config_t *cfg, const char *path, const char *list_name,
                             size_t stride, row_reader read, void **table, size_t *n, dls_error *err)
@@ -280,8 +270,8 @@ dls_status dls_hardware_load(const char *given, dls_hardware *hw, dls_error *err
     *hw = (dls_hardware){0};
     snprintf(hw->folder, sizeof hw->folder, "%s", folder);
     dls_status status =
-        read_table(folder, "gpus.cfg", "gpus", sizeof *hw->gpu, gpu_row, &gpus, &hw->n_gpus, err);
-    DLS_THEN(status, read_table(folder, "links.cfg", "links", sizeof *hw->link, link_row, &links,
+        read_table(folder, "gpus.cfg", "gpus", sizeof *hw->gpu, read_gpu, &gpus, &hw->n_gpus, err);
+    DLS_THEN(status, read_table(folder, "links.cfg", "links", sizeof *hw->link, read_link, &links,
                                 &hw->n_links, err));
     hw->gpu = gpus;
     hw->link = links;
