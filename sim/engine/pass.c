@@ -88,8 +88,7 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 
 static int by_number(const void *a, const void *b)
 {
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
+    return DLS_ORDER(*(const int32_t *)a, *(const int32_t *)b);
 }
 
 /* What has changed, in the order of the list of what was touched. */

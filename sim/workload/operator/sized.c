@@ -379,6 +379,7 @@ static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const 
 {
     typedef double algorithm(const dls_sized_kernel *, const dls_sized_row *,
                              const dls_sized_gpu *);
+    /* The third is of several launches. */
     static algorithm *const vector_units[] = {implicit_s, fused_s, transformed_s};
     static algorithm *const tf32_units[] = {vector_s, NULL, implicit_s};
     const double *c = row->c;
