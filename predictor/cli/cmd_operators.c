@@ -409,6 +409,7 @@ VERB(measure, dls_operators_measure(a, err))
 VERB(list, list(a, err))
 VERB(fit_kernels, dls_operators_kernels(a, true, err))
 VERB(fit_grouped, dls_operators_grouped(a, err))
+VERB(fit_host, dls_operators_host(a, err))
 VERB(kernels, dls_operators_kernels(a, false, err))
 #undef VERB
 
@@ -435,6 +436,11 @@ static const dls_verb verbs[] = {
     {"fit-grouped", "FILE... --output=FILE",
      "fit the constants of convolutions of groups (grouped.cfg) to measured steps (CSV)", 1, 64,
      "output", cmd_fit_grouped},
+    {"fit-host", "FILE... --host=NAME --output=FILE",
+     "fit what a host that runs PyTorch takes for a launch and for a parameter "
+     "(operator-sized.cfg) "
+     "to measured steps (CSV)",
+     1, 64, "host output", cmd_fit_host},
     {"kernels", "FILE...", "how far the shipped constants are off on those rows", 1, 64, NULL,
      cmd_kernels},
     {"list", NULL, "models, GPUs, links, hosts and fabrics that the tables know", 0, 0, NULL,
@@ -452,7 +458,8 @@ static const dls_arg args[] = {
     DLS_SWITCH(dls_operators, left_out, "left-out", 0,
                "fit-kernels: judge each GPU by the constants of the others, too"),
     DLS_TEXT(dls_operators, output, "output", 'o', "FILE",
-             "calibrate, fit-kernels, fit-grouped, measure: where the constants, the times go; "
+             "calibrate, fit-kernels, fit-grouped, fit-host, measure: where the constants, the "
+             "times go; "
              "profile: the "
              "samples, as a "
              "recording for dlsim perf analyze"),

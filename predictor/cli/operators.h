@@ -44,6 +44,10 @@ dls_status dls_operators_kernels(const dls_operators *o, bool fit, dls_error *er
 /* fit-grouped: the constants of convolutions of groups fitted to measured steps, to the output. */
 dls_status dls_operators_grouped(const dls_operators *o, dls_error *err) DLS_MUST_CHECK;
 
+/* fit-host: what the host takes for a launch and a parameter fitted to measured steps, to the
+ * output: the model that knows sizes. */
+dls_status dls_operators_host(const dls_operators *o, dls_error *err) DLS_MUST_CHECK;
+
 /* measure: times of a training graph's operations, added to the output, in which those of others
  * stay. */
 dls_status dls_operators_measure(const dls_operators *o, dls_error *err) DLS_MUST_CHECK;

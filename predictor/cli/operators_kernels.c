@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Fits, writes and judges the constants of measured kernels, and of convolutions of groups; tables
- * are Markdown.
+ * Fits, writes and judges the constants of measured kernels, and fits those of convolutions of
+ * groups and of hosts; tables are Markdown.
  */
 #include "predictor/cli/operators.h"
 
 #include "base/own.h"
 #include "predictor/measured/groupconv_fit.h"
+#include "predictor/measured/host_fit.h"
 #include "predictor/measured/sized_fit.h"
 
 #include <stdio.h>
@@ -132,4 +133,26 @@ dls_status dls_operators_grouped(const dls_operators *o, dls_error *err)
     }
     DLS_TRY(dls_groupconv_fit(&steps, &rows, &o->hw, &model, err));
     return dls_groupconv_save(&model.groupconv, o->output, err);
+}
+
+dls_status dls_operators_host(const dls_operators *o, dls_error *err)
+{
+    dls_opmodel model;
+    DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
+    DLS_OWN(dls_host_fit_fini) dls_host_fit fit = {.model = &model, .hw = &o->hw};
+    DLS_TRY(dls_opmodel_of(o->folder, &table, &model, err));
+    for (size_t i = 0; i < o->n_files; i++) {
+        DLS_TRY(dls_host_fit_read(&fit, o->file[i], o->host, err));
+    }
+    const dls_host *known = dls_opmodel_host(&model, o->host);
+    if (!known && model.n_hosts == DLS_OPMODEL_ROWS) {
+        return dls_fail(err, DLS_EINPUT, "hosts", "more than %d", DLS_OPMODEL_ROWS);
+    }
+    dls_host *host = &model.host[known ? (size_t)(known - model.host) : model.n_hosts++];
+    if (!known) {
+        *host = (dls_host){.slowdown = 1};
+        snprintf(host->name, sizeof host->name, "%s", o->host);
+    }
+    DLS_TRY(dls_host_fit_run(&fit, host, err));
+    return dls_opmodel_save(&model, o->output, err);
 }

@@ -68,12 +68,9 @@ static dls_status take(problem *p, const dls_measured_step *step, const dls_hard
                        dls_error *err)
 {
     struct problem_row *row = &p->row[p->n];
-    dls_model_names names = dls_model_lookup(step->model);
-    dls_model_resize(&names, step->image, 0);
-    names.runner = DLS_RUN_EAGER | (strcmp(step->layout, "nchw") == 0 ? DLS_RUN_CHANNELS_FIRST : 0);
     row->step = step;
     DLS_TRY(dls_hardware_gpu(hw, step->gpu, &row->gpu, err));
-    DLS_TRY(dls_model_workload(&names, step->numeric, &row->work, err));
+    DLS_TRY(dls_measured_step_work(step, &row->work, err));
     p->n++;
     return DLS_OK;
 }

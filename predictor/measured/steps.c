@@ -333,3 +333,12 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
     DLS_TRY(read_rows(&t, s, hw, err));
     return drop_slips(s, first, path, err);
 }
+
+dls_status dls_measured_step_work(const dls_measured_step *row, dls_workload *work, dls_error *err)
+{
+    dls_model_names model = dls_model_lookup(row->model);
+    dls_model_resize(&model, row->image, row->sequence);
+    model.layers = NULL;
+    model.runner = DLS_RUN_EAGER | (strcmp(row->layout, "nchw") == 0 ? DLS_RUN_CHANNELS_FIRST : 0);
+    return dls_model_workload(&model, row->numeric, work, err);
+}

@@ -59,6 +59,9 @@ dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err) DLS_
 dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, const dls_hardware *hw,
                                    const dls_measured_defaults *defaults,
                                    dls_error *err) DLS_MUST_CHECK;
+/* What PyTorch launches for the row, uncompiled. Errors: EINPUT, ENOMEM. */
+dls_status dls_measured_step_work(const dls_measured_step *row, dls_workload *work,
+                                  dls_error *err) DLS_MUST_CHECK;
 /* Leave the rows from `first` on out that are marked (bad[0] is row 0's), each with a complaint
  * that ends in `why`. Errors: ENOMEM. */
 dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bool *bad,

@@ -465,6 +465,10 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     if (q->part != DLS_STEP_WHOLE) {
         dls_step part = step.gpu;
         part.gpu_s = part_s(&step.gpu, q->part);
+        if (q->part == DLS_STEP_FORWARD) {
+            part.runs = part.forward_runs;
+            part.tensors = 0;
+        }
         one_s = dls_step_host_s(&part, work, s.host);
         out->iteration_s = !s.fabric || q->part == DLS_STEP_FORWARD
                                ? one_s

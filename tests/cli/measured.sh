@@ -69,6 +69,18 @@ END
     fi
 done
 
+# A host is told of what it launches: of a forward pass less than half, and no parameters.
+printf '%s\n' model,gpu,batch,framework,precision,mode,step_ms resnet50,H100,8,pytorch-2.11.0-slow-vm,bf16,training,40 \
+    resnet50,H100,8,pytorch-2.11.0-slow-vm,bf16,forward,40 >host.csv
+expect 0 evaluate --measured --no-points --sources=operator --json --details host.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "a host's forward pass"
+import json, sys
+whole, forward = (row["operator"] for row in json.load(open(sys.argv[1]))["steps"])
+assert 0.005 < forward < 0.25 * whole and whole > 0.035, (whole, forward)
+END
+fi
+
 # What others measured of the same job: the geometric mean of their rows, of another framework, too, not of another batch.
 cat >again.csv <<'END'
 model,gpu,batch,framework,step_ms

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The shipped constants of convolutions of groups are the fit to timm's benchmark and to an H100's
- * kernels, and no row that judges has a part in them.
+ * kernels, those of its host the fit to its steps, and no row that judges has a part in them.
  */
 #include "predictor/measured/groupconv_fit.h"
+#include "predictor/measured/host_fit.h"
 #include "support/shared.h"
 #include "support/test.h"
 
@@ -61,4 +62,27 @@ TEST(shipped)
     assert_memory_equal(&same, &now, sizeof now);
     dls_measured_kernels_fini(&kernels);
     dls_measured_steps_fini(&steps);
+}
+
+TEST(host_shipped)
+{
+    static const char name[] = "pytorch-2.11.0-slow-vm";
+    char path[4200], folder[4096];
+    DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
+    DLS_OWN(dls_sized_table_fini) dls_sized_table table = {0};
+    dls_opmodel model;
+    dls_error err;
+    snprintf(folder, sizeof folder, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
+    snprintf(path, sizeof path, "%s/measured/h100_steps.csv.gz", folder);
+    assert_int_equal(dls_hardware_load(folder, &hw, &err), DLS_OK);
+    assert_int_equal(dls_opmodel_of(folder, &table, &model, &err), DLS_OK);
+    DLS_OWN(dls_host_fit_fini) dls_host_fit fit = {.model = &model, .hw = &hw};
+    const dls_host *shipped = dls_opmodel_host(&model, name);
+    dls_host now = {.slowdown = 1};
+    assert_int_equal(dls_host_fit_run(&fit, &now, &err), DLS_EINPUT);
+    assert_int_equal(dls_host_fit_read(&fit, path, name, &err), DLS_OK);
+    assert_int_equal(fit.n, 21);
+    assert_int_equal(dls_host_fit_run(&fit, &now, &err), DLS_OK);
+    assert_true(fabs(now.launch_s / shipped->launch_s - 1) < 1e-4);
+    assert_true(fabs(now.tensor_s / shipped->tensor_s - 1) < 1e-4);
 }

@@ -122,6 +122,11 @@ TEST(kernels_by_hand)
     const dls_host host = {.slowdown = 2, .floor_s = 1, .floor_per_op_s = 0.5};
     const double gpu = 2 * step.gpu_s;
     assert_true(near(dls_step_host_s(&step, &w, &host), pow(pow(gpu, 4) + pow(6, 4), 0.25), 1e-12));
+    /* A run forward, two parameters, 0.6 launches of the update. */
+    const dls_host launches = {.slowdown = 1, .launch_s = 10, .tensor_s = 3};
+    assert_true(step.forward_runs == 1 && step.tensors == 2);
+    assert_true(near(dls_step_host_s(&step, &w, &launches),
+                     pow(pow(gpu / 2, 4) + pow(10 * 1.6 + 3 * 2, 4), 0.25), 1e-12));
     /* An input that the training loop makes is a floor, too: the larger of both counts. */
     dls_workload fed = w;
     fed.made = 1e9;

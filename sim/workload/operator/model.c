@@ -366,12 +366,14 @@ dls_step dls_step_kernels(const dls_workload *w, const dls_rates *rates, double 
             kernel_s[i] = s;
         }
         *(w->kernel[i].backward ? &step.backward_s : &step.forward_s) += s;
-        step.runs += s > 0 ? w->kernel[i].repeats : 0;
+        *(w->kernel[i].backward ? &step.runs : &step.forward_runs) +=
+            s > 0 ? w->kernel[i].repeats : 0;
     }
     const double byte_s = rates->op ? rates->op->byte_s[DLS_FAMILY_OPTIMISER] : 1 / rates->mem_bps;
     step.update_s =
         rates->derate * (dls_update_bytes(w) * byte_s + dls_update_runs(w) * rates->launch_s);
-    step.runs += dls_update_runs(w);
+    step.runs += step.forward_runs + dls_update_runs(w);
+    step.tensors = (double)w->n_tensors;
     step.gpu_s = step.forward_s + step.backward_s + step.update_s;
     step.added_s = rates->derate * (WORDS_TO_ADD * WORD_BYTES * w->params * byte_s +
                                     (double)w->n_tensors * rates->launch_s);
@@ -384,8 +386,9 @@ double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_ho
         return step->gpu_s;
     }
     const double gpu = (host ? host->slowdown : 1) * step->gpu_s;
-    const double floor_s =
-        host ? host->floor_s + host->floor_per_op_s * w->n_ops + host->launch_s * step->runs : 0;
+    const double floor_s = host ? host->floor_s + host->floor_per_op_s * w->n_ops +
+                                      host->launch_s * step->runs + host->tensor_s * step->tensors
+                                : 0;
     const double least = fmax(floor_s, step->input_s);
     return sqrt(hypot(gpu * gpu, least * least));
 }

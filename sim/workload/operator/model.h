@@ -45,6 +45,7 @@ typedef struct dls_host {
     double floor_s;        /* a step takes at least about this */
     double floor_per_op_s; /* more floor for each forward operation */
     double launch_s;       /* and for each kernel that it launches */
+    double tensor_s;       /* and for each parameter tensor that it trains */
 } dls_host;
 
 /* What operations of a processor cost, by the family of the operation, fitted to whole steps
@@ -139,8 +140,10 @@ double dls_update_runs(const dls_workload *w);
 
 typedef struct dls_step {
     double forward_s, backward_s, update_s;
-    double gpu_s;   /* their sum */
-    double runs;    /* kernels that the host launches */
+    double gpu_s;        /* their sum */
+    double runs;         /* kernels that the host launches, */
+    double forward_runs; /* of these in the forward pass */
+    double tensors;      /* parameters whose gradients it keeps and applies */
     double added_s; /* instead of the update: gradients are added to those of the steps before */
     double input_s; /* of the host meanwhile, to make the next input; 0: others do it beforehand */
 } dls_step;

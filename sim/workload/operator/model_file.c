@@ -51,10 +51,10 @@ static const number rate[] = {NUMBER(dls_op_rates, "run_s", run_s, 0),
                               DLS_OP_FAMILY_MAP(XX)
 #undef XX
 };
-static const number host[] = {NUMBER(dls_host, "slowdown", slowdown, LEAST),
-                              NUMBER(dls_host, "floor_s", floor_s, 0),
-                              NUMBER(dls_host, "floor_per_op_s", floor_per_op_s, 0),
-                              NUMBER(dls_host, "launch_s", launch_s, 0)};
+static const number host[] = {
+    NUMBER(dls_host, "slowdown", slowdown, LEAST), NUMBER(dls_host, "floor_s", floor_s, 0),
+    NUMBER(dls_host, "floor_per_op_s", floor_per_op_s, 0),
+    NUMBER(dls_host, "launch_s", launch_s, 0), NUMBER(dls_host, "tensor_s", tensor_s, 0)};
 static const number fabric[] = {
     NUMBER(dls_fabric_row, "bytes_per_s", fabric.bps, LEAST),
     NUMBER(dls_fabric_row, "per_tensor_s", fabric.per_tensor_s, 0),
