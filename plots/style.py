@@ -52,12 +52,13 @@ def save(fig, folder, name):
     """Write the picture without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
     os.makedirs(folder, exist_ok=True)
-    # Laid out once: saving would do it again every time, not quite the same.
-    fig.draw_without_rendering()
-    fig.set_layout_engine("none")
+    # Laid out and measured once: saving would do both for every file, and the layout not quite the same.
+    fig.get_layout_engine().execute(fig)
+    fig.set_layout_engine(None)
+    box = fig.get_tightbbox().padded(matplotlib.rcParams["savefig.pad_inches"])
     for ending in ENDINGS:
         with results.whole(os.path.join(folder, f"{name}.{ending}")) as part:
-            fig.savefig(part, format=ending, bbox_inches="tight", metadata=metadata[ending])
+            fig.savefig(part, format=ending, bbox_inches=box, metadata=metadata[ending])
     plt.close(fig)
 
 
