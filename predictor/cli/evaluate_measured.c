@@ -375,6 +375,7 @@ static dls_status doublings_report(const dls_whatif_params *p, json_object *list
 
 typedef struct session {
     dls_hardware hw;
+    dls_memo *memo;    /* of all sources */
     dls_whatif *model; /* operator's, once there are files of steps */
     dls_measured_steps steps;
     dls_measured_kernels kernels;
@@ -384,7 +385,8 @@ typedef struct session {
 static dls_status read_steps(const request *a, const char *path, session *s, dls_error *err)
 {
     const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
-    const dls_whatif_params by = {.source = "operator", .hardware_dir = a->hardware};
+    const dls_whatif_params by = {
+        .source = "operator", .hardware_dir = a->hardware, .memo = s->memo};
     const size_t first = s->steps.n;
     DLS_TRY(dls_measured_steps_read(&s->steps, path, &s->hw, &defaults, err));
     DLS_TRY(s->model ? DLS_OK : dls_whatif_create(&by, &s->model, err));
@@ -455,6 +457,7 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
                              .hardware_dir = a->hardware,
                              .weights = a->weights,
                              .networks = a->networks,
+                             .memo = s->memo,
                              .left_out = a->left_out};
     DLS_TRY(read_files(a, call, s, err));
     if (!a->no_points && !a->memory && !a->busy && (s->steps.n > 0 || call->n_words == 0)) {
@@ -476,6 +479,7 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
 /* Of the named sources, else of those that need no file of networks. */
 static dls_status double_batches(const request *a, dls_error *err)
 {
+    DLS_HOLD(dls_memo_destroy) dls_memo *memo = dls_memo_create();
     DLS_HOLD(json_object_put) json_object *top = a->json ? json_object_new_object() : NULL;
     json_object *list = dls_json_list(top, "doublings");
     const char *const *source = a->sources.n ? a->sources.at : dls_whatif_sources();
@@ -488,6 +492,7 @@ static dls_status double_batches(const request *a, dls_error *err)
         const bool justus = strcmp(source[i], "justus") == 0;
         const dls_whatif_params p = {.source = source[i],
                                      .hardware_dir = a->hardware,
+                                     .memo = memo,
                                      .weights = justus ? a->networks : a->weights};
         if (a->sources.n || !justus || a->networks) {
             DLS_TRY(doublings_report(&p, list, err));
@@ -503,11 +508,12 @@ static void session_fini(session *s)
     dls_measured_steps_fini(&s->steps);
     dls_measured_kernels_fini(&s->kernels);
     dls_hardware_fini(&s->hw);
+    dls_memo_destroy(s->memo);
 }
 
 static dls_status run(dls_call *call, dls_error *err)
 {
-    DLS_OWN(session_fini) session s = {0};
+    DLS_OWN(session_fini) session s = {.memo = dls_memo_create()};
     return ((const request *)call->request)->doublings ? double_batches(call->request, err)
                                                        : judge(call->request, call, &s, err);
 }

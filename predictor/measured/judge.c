@@ -208,6 +208,7 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
     const bool justus = strcmp(v->source[source], "justus") == 0;
     const dls_whatif_params p = {.source = v->source[source],
                                  .hardware_dir = o->hardware_dir,
+                                 .memo = o->memo,
                                  .weights = justus ? o->networks : o->weights};
     if (v->source[source] == again) {
         return ask_others(v, source, err);

@@ -22,6 +22,7 @@ typedef struct dls_verdict_options {
     const char *hardware_dir; /* NULL: the usual places */
     const char *weights;      /* of the inspector; NULL: the shipped ones */
     const char *networks;     /* of justus; NULL: it answers nothing */
+    dls_memo *memo;           /* dls_whatif_params */
     dls_whatif *known;        /* of source operator, that answers for it; NULL: opened anew */
     bool left_out; /* the operator model forgets each row's GPU first; groups are GPUs then */
 } dls_verdict_options;

@@ -177,6 +177,7 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
     }
     dls_model_resize(names, q->image, q->sequence);
     names->shards = q->shards;
+    names->memo = w->p.memo;
     if ((q->shards > 1 || q->stages > 1) &&
         (w->source != OPERATOR || names->zoo->design != dls_zoo_gpt)) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");

@@ -18,6 +18,7 @@ typedef struct dls_whatif_params {
     const char *backend;      /* driple: "auto", "cpu", "cuda"; NULL: auto */
     const char *settings_map; /* driple; NULL: the nearest setting */
     const char *left_out;     /* operator: forget what was fitted to this GPU; NULL: nothing */
+    dls_memo *memo;           /* where sources share the models' kernels; outlives them; NULL: nowhere */
 } dls_whatif_params;
 
 /* Which part of a training step is asked for. Without the update nobody clears the gradients: a
