@@ -19,28 +19,31 @@ typedef struct judging {
     const dls_sized_table *table;
 } judging;
 
-/* Prints a line about the judging rows of one family, GPU (NULL: all) and precision, nothing if
- * there are none. */
-static dls_status print_line(const judging *j, int family, const dls_hw_gpu *gpu, dls_numeric units,
-                             dls_error *err)
+/* About the judging rows of one family, GPU (NULL: all) and precision. */
+static dls_status errors_of(const judging *j, int family, const dls_hw_gpu *gpu, dls_numeric units,
+                            dls_errors *e, dls_error *err)
 {
     const dls_kernel_choice c = {
         .family = (dls_sized_family)family, .set = -1, .gpu = gpu, .apart = true, .units = units};
-    dls_errors e;
-    DLS_TRY(dls_measured_kernels_judge(j->rows, &c, dls_measured_sized_s, j->table, &e, err));
-    if (e.rows == 0) {
-        return DLS_OK;
-    }
+    return dls_measured_kernels_judge(j->rows, &c, dls_measured_sized_s, j->table, e, err);
+}
+
+/* Nothing if there are no rows. */
+static void print_line(const dls_errors *e, int family, const char *gpu, dls_numeric units)
+{
     const bool fp32 = units == DLS_NUMERIC_FP32;
+    if (e->rows == 0) {
+        return;
+    }
     printf("| %s%s%s | %s | %zu |", dls_sized_family_name(family), fp32 ? "" : ", ",
-           fp32 ? "" : dls_numeric_name((int)units), gpu ? gpu->name : "all", e.answered);
-    if (e.answered > 0) {
-        printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e.median, 100 * e.mean, 100 * e.p90, e.bias);
+           fp32 ? "" : dls_numeric_name((int)units), gpu, e->answered);
+    if (e->answered > 0) {
+        printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e->median, 100 * e->mean, 100 * e->p90,
+               e->bias);
     } else {
         fputs(" - | - | - | - |", stdout);
     }
-    printf(" %zu |\n", e.rows - e.answered);
-    return DLS_OK;
+    printf(" %zu |\n", e->rows - e->answered);
 }
 
 static void print_head(void)
@@ -54,10 +57,14 @@ static dls_status print_all(const judging *j, dls_error *err)
     print_head();
     for (int k = 0; k < DLS_SIZED_NUMERICS * DLS_SIZED_FAMILIES; k++) {
         const dls_numeric units = (dls_numeric)(k / DLS_SIZED_FAMILIES);
-        for (size_t g = 0; g <= j->hw->n_gpus; g++) { /* all of them last */
-            const dls_hw_gpu *gpu = g < j->hw->n_gpus ? &j->hw->gpu[g] : NULL;
-            DLS_TRY(print_line(j, k % DLS_SIZED_FAMILIES, gpu, units, err));
+        const int family = k % DLS_SIZED_FAMILIES;
+        dls_errors all, one;
+        DLS_TRY(errors_of(j, family, NULL, units, &all, err));
+        for (size_t g = 0; all.rows > 0 && g < j->hw->n_gpus; g++) {
+            DLS_TRY(errors_of(j, family, &j->hw->gpu[g], units, &one, err));
+            print_line(&one, family, j->hw->gpu[g].name, units);
         }
+        print_line(&all, family, "all", units);
     }
     return DLS_OK;
 }
@@ -78,7 +85,9 @@ static dls_status print_left_out(const judging *all, dls_error *err)
             const judging j = {all->rows, all->hw, &table};
             DLS_TRY(dls_sized_fit(j.rows, j.hw, gpu, &table, err));
             for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-                DLS_TRY(print_line(&j, f, gpu, DLS_NUMERIC_FP32, err));
+                dls_errors e;
+                DLS_TRY(errors_of(&j, f, gpu, DLS_NUMERIC_FP32, &e, err));
+                print_line(&e, f, gpu->name, DLS_NUMERIC_FP32);
             }
         }
     }

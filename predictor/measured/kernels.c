@@ -280,10 +280,8 @@ static dls_status check_time(const dls_measured_table *t, const dls_measured_ker
 static dls_status read_row(dls_measured_kernels *s, dls_measured_table *t, const dls_hardware *hw,
                            dls_measured_kernel *row, dls_error *err)
 {
-    char gpu[DLS_HW_NAME];
     *row = (dls_measured_kernel){0};
-    DLS_TRY(dls_measured_gpu(t, GPU, hw, gpu, err));
-    DLS_TRY(dls_hardware_gpu(hw, gpu, &row->gpu, err));
+    DLS_TRY(dls_measured_gpu(t, GPU, hw, &row->gpu, err));
     DLS_TRY(take_op(t, &row->op, err));
     DLS_TRY(take_set(s, t, &row->set, err));
     DLS_TRY(take_precision(t, &row->numeric, err));
@@ -422,14 +420,14 @@ dls_status dls_measured_kernels_judge(const dls_measured_kernels *s, const dls_k
                                       dls_kernel_model model, const void *user, dls_errors *out,
                                       dls_error *err)
 {
-    size_t n = 0;
-    dls_judged *judged;
-    DLS_TRY(dls_alloc_array(&judged, s->n, sizeof *judged, "judged kernels", err));
+    size_t n = 0, cap = 0;
+    DLS_FREED dls_judged *judged = NULL;
     for (size_t i = 0; i < s->n; i++) {
         const dls_measured_kernel *row = &s->row[i];
         if (c->family == row->op->sized && (c->set < 0 || c->set == row->set) &&
             (!c->gpu || c->gpu == row->gpu) && row->seconds >= c->least_s &&
             (!c->apart || (row->judge && row->units == c->units))) {
+            DLS_TRY(dls_grow(&judged, &cap, n + 1, sizeof *judged, err));
             judged[n] = (dls_judged){.measured = row->seconds,
                                      .predicted = model(user, row),
                                      .batch = 1,
@@ -437,7 +435,5 @@ dls_status dls_measured_kernels_judge(const dls_measured_kernels *s, const dls_k
             n++;
         }
     }
-    const dls_status status = dls_errors_of(judged, n, out, err);
-    dls_free(judged);
-    return status;
+    return dls_errors_of(judged, n, out, err);
 }

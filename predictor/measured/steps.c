@@ -213,13 +213,15 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
 static dls_status read_row(dls_measured_table *t, const dls_hardware *hw, dls_measured_step *row,
                            dls_error *err)
 {
+    const dls_hw_gpu *gpu;
     *row = (dls_measured_step){.line = t->csv.line};
     dls_measured_word(t, SOURCE, t->stem, row->source, sizeof row->source);
     dls_measured_word(t, MODEL, "", row->model, sizeof row->model);
     if (!row->model[0]) {
         return dls_csv_fail(&t->csv, t->col[MODEL], err, "no model is named");
     }
-    DLS_TRY(dls_measured_gpu(t, GPU, hw, row->gpu, err));
+    DLS_TRY(dls_measured_gpu(t, GPU, hw, &gpu, err));
+    snprintf(row->gpu, sizeof row->gpu, "%s", gpu->name);
     DLS_TRY(read_sizes(t, row, err));
     DLS_TRY(read_how(t, row, err));
     row->column = (size_t)(t->csv.cell[t->col[STEP_MS]].s - t->csv.line_start) + 1;

@@ -127,15 +127,18 @@ dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seco
 }
 
 dls_status dls_measured_gpu(dls_measured_table *t, int column, const dls_hardware *hw,
-                            char out[DLS_HW_NAME], dls_error *err)
+                            const dls_hw_gpu **out, dls_error *err)
 {
     dls_error why = {0};
     char name[DLS_HW_NAME];
     dls_measured_word(t, column, "", name, sizeof name);
-    const dls_hw_gpu *row = dls_hardware_gpu_variant(hw, name);
-    if (!row && dls_hardware_gpu(hw, name, &row, &why) != DLS_OK) {
-        return dls_csv_fail(&t->csv, t->col[column], err, "%.200s", why.msg);
+    if (!t->gpu_row || strcmp(t->gpu, name) != 0) {
+        t->gpu_row = dls_hardware_gpu_variant(hw, name);
+        if (!t->gpu_row && dls_hardware_gpu(hw, name, &t->gpu_row, &why) != DLS_OK) {
+            return dls_csv_fail(&t->csv, t->col[column], err, "%.200s", why.msg);
+        }
+        memcpy(t->gpu, name, sizeof name);
     }
-    snprintf(out, DLS_HW_NAME, "%s", row->name);
+    *out = t->gpu_row;
     return DLS_OK;
 }

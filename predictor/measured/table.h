@@ -35,6 +35,8 @@ typedef struct dls_measured_table {
     const char *const *names;
     int col[DLS_MEASURED_COLUMNS];
     const char *given[DLS_MEASURED_COLUMNS]; /* from the defaults, or NULL */
+    char gpu[DLS_HW_NAME];                   /* found last, as the file spells it */
+    const dls_hw_gpu *gpu_row;               /* NULL: none yet */
 } dls_measured_table;
 
 /* names[n]: of columns, alternatives joined by '|'; the last is the time, which no default gives. needed: those that must be there or have a
@@ -56,8 +58,8 @@ dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwi
 /* Above 0; milliseconds in seconds. */
 dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seconds,
                            dls_error *err) DLS_MUST_CHECK;
-/* As gpus.cfg spells it. */
+/* Its row of the tables. */
 dls_status dls_measured_gpu(dls_measured_table *t, int column, const dls_hardware *hw,
-                            char out[DLS_HW_NAME], dls_error *err) DLS_MUST_CHECK;
+                            const dls_hw_gpu **out, dls_error *err) DLS_MUST_CHECK;
 
 #endif
