@@ -21,28 +21,34 @@ static int cmp(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static dls_status refuse(const char *path, int line, const char *what, dls_error *err)
+{
+    char where[512];
+    snprintf(where, sizeof where, "%s:%d", path, line);
+    return dls_fail(err, DLS_EINPUT, where, "%s", what);
+}
+
 static dls_status read_file(dls_service_dist *d, const char *path, dls_error *err)
 {
     FILE *f = fopen(path, "r");
     if (!f) {
         return dls_fail(err, DLS_EINPUT, path, "cannot read service samples: %s", strerror(errno));
     }
-    char line[256], where[512];
+    char line[256];
     size_t cap = 0, n = 0;
     dls_status status = DLS_OK;
     for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
         char *end;
         const double x = strtod(line, &end);
         end += strspn(end, " \t\r\n,");
-        snprintf(where, sizeof where, "%s:%d", path, number);
         if (strlen(line) == sizeof line - 1 || (!*line && !feof(f))) {
-            status = dls_fail(err, DLS_EINPUT, where, "a NUL byte or a long line: no service samples");
+            status = refuse(path, number, "a NUL byte or a long line: no service samples", err);
         } else if (end == line || *end) {
             if (number > 1 && line[strspn(line, " \t\r\n")]) {
-                status = dls_fail(err, DLS_EINPUT, where, "expected one number of GPU-seconds");
+                status = refuse(path, number, "expected one number of GPU-seconds", err);
             }
         } else if (!(x >= 0) || isinf(x)) {
-            status = dls_fail(err, DLS_EINPUT, where, "expected GPU-seconds of at least 0");
+            status = refuse(path, number, "expected GPU-seconds of at least 0", err);
         } else if (n == SAMPLES_MAX) {
             status = dls_fail(err, DLS_EINPUT, path, "is larger than %d samples", SAMPLES_MAX);
         } else {

@@ -23,19 +23,19 @@ expect 0 export --csv run.h5 -o jobs.csv -q
 expect 0 export --csv --table=allocations run.h5 -o allocations.csv -q
 expect 0 export --csv --table=series run.h5 -o series.csv -q
 python3 - <<'END' || fail "sums over the allocations"
-import csv, json
+import bisect, csv, itertools, json
 off, on = json.load(open("off.json")), json.load(open("on.json"))
 assert "energy" not in off and off["digest"] == on["digest"] and off["history_digest"] == on["history_digest"]
 e = on["energy"]
-price = [(3600 * h, h % 7 + 0.25) for h in range(1, 4001)]
+hours = [3600 * h for h in range(1, 4001)]
+price = [h % 7 + 0.25 for h in range(1, 4001)]
+until = list(itertools.accumulate((3600 * v for v in price), initial=0))
+def price_until(t):
+    """Integral of the price from the first hour to second t."""
+    i = min(max(0, bisect.bisect(hours, t) - 1), len(hours) - 1)
+    return until[i] + price[i] * (t - hours[i])
 def price_over(a, b):
-    """Integral of the price over seconds a..b."""
-    total = 0
-    for i, (t, v) in enumerate(price):
-        start = t if i else -1e18
-        end = price[i + 1][0] if i + 1 < len(price) else 1e18
-        total += v * max(0, min(b, end) - max(a, start))
-    return total
+    return price_until(b) - price_until(a)
 rest = [40] * 4 + [80] * 2
 work = [40 + 0.6 * 200] * 4 + [80 + 0.6 * 320] * 2
 jobs = list(csv.DictReader(open("jobs.csv")))

@@ -25,7 +25,8 @@ reads() {
 # any WORDS...: the words with each kind of bad file.
 any() {
     reads /proc/self/mem 'Input/output error|not a regular file|not an HDF5 file' "$@"
-    reads /dev/zero 'NUL byte|is larger than|not a regular file' "$@"
+    # An import would read 2 GiB of zeros; a pipe's limit is met below.
+    test "$1" = graph || reads /dev/zero 'NUL byte|is larger than|not a regular file' "$@"
     reads "$work/folder" 'a (directory|folder)|not a regular file|expected <application>' "$@"
     reads "$work/none" 'No such file|cannot be (opened|read)' "$@"
 }
