@@ -193,42 +193,47 @@ static void print_metrics(const dls_judgement *j)
     }
 }
 
-/* n 0: of no one setting. */
-static void print_errors(const char *name, size_t n, const double *all, const double *iteration)
-{
-    char graphs[24] = "";
-    if (n) {
-        snprintf(graphs, sizeof graphs, "%zu", n);
-    }
-    printf("%-22s %4s %9.4f %7.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", name, graphs,
-           all[DLS_WHO_INSPECTOR], all[DLS_WHO_FLOOR], all[DLS_WHO_MODEL], all[DLS_WHO_NEAREST],
-           all[DLS_WHO_MEAN], iteration[DLS_WHO_INSPECTOR], iteration[DLS_WHO_FLOOR],
-           iteration[DLS_WHO_MODEL], iteration[DLS_WHO_NEAREST]);
-}
+/* Columns of a setting's line: whose error, of all metrics or of the step alone. */
+static const struct {
+    const char *head;
+    int who;
+    bool iteration;
+    int width;
+} columns[] = {{"NRMSE", DLS_WHO_INSPECTOR, false, 9}, {"floor", DLS_WHO_FLOOR, false, 7},
+               {"operat.", DLS_WHO_MODEL, false, 7},   {"nearest", DLS_WHO_NEAREST, false, 7},
+               {"mean", DLS_WHO_MEAN, false, 7},       {"iter", DLS_WHO_INSPECTOR, true, 9},
+               {"floor", DLS_WHO_FLOOR, true, 7},      {"operat.", DLS_WHO_MODEL, true, 7},
+               {"nearest", DLS_WHO_NEAREST, true, 7}};
+enum { COLUMNS = sizeof columns / sizeof *columns };
 
 static void print_all_errors(const session *s)
 {
-    double sum[DLS_WHO_COUNT] = {0};
-    double iteration_sum[DLS_WHO_COUNT] = {0};
-    printf("%-22s %4s %9s %7s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
-           "operat.", "nearest", "mean", "iter", "floor", "operat.", "nearest");
+    double sum[COLUMNS] = {0};
+    printf("%-22s %4s", "setting", "n");
+    for (int k = 0; k < COLUMNS; k++) {
+        printf(" %*s", columns[k].width, columns[k].head);
+    }
+    putchar('\n');
     for (size_t i = 0; i < s->n; i++) {
         const dls_judgement *j = &s->result[i].j;
-        double all[DLS_WHO_COUNT];
-        double iteration[DLS_WHO_COUNT];
-        for (int k = 0; k < DLS_WHO_COUNT; k++) {
-            all[k] = j->table[k].by_range;
-            iteration[k] = j->table[k].iteration.by_range;
-            sum[k] += all[k] / (double)s->n;
-            iteration_sum[k] += iteration[k] / (double)s->n;
+        printf("%-22s %4zu", s->result[i].name, j->table[0].n);
+        for (int k = 0; k < COLUMNS; k++) {
+            const dls_error_table *t = &j->table[columns[k].who];
+            const double x = columns[k].iteration ? t->iteration.by_range : t->by_range;
+            sum[k] += x / (double)s->n;
+            printf(" %*.4f", columns[k].width, x);
         }
-        print_errors(s->result[i].name, j->table[0].n, all, iteration);
+        putchar('\n');
         if (s->req->metrics) {
             print_metrics(j);
         }
     }
     if (s->n > 1) {
-        print_errors("average", 0, sum, iteration_sum);
+        printf("%-22s %4s", "average", "");
+        for (int k = 0; k < COLUMNS; k++) {
+            printf(" %*.4f", columns[k].width, sum[k]);
+        }
+        putchar('\n');
     }
 }
 
@@ -270,16 +275,9 @@ static void print_families(const session *s)
     }
 }
 
-/* The step time alone, by range and in percent; n 0: of no one setting. */
-static void print_step_errors(const char *name, size_t n, const dls_column_error *e,
-                              const bool *shown)
+/* The step time alone, by range and in percent. */
+static void print_step_errors(const dls_column_error *e, const bool *shown)
 {
-    printf("%-22s", name);
-    if (n) {
-        printf(" %4zu", n);
-    } else {
-        printf("     ");
-    }
     for (int k = 0; k < 2 + DLS_BASELINE_KINDS; k++) {
         if (shown[k]) {
             printf(" %7.4f %6.1f%%", e[k].by_range, e[k].percent);
@@ -309,24 +307,13 @@ static void print_baselines(const session *s)
             sum[k].by_range += e[k].by_range / (double)s->n;
             sum[k].percent += e[k].percent / (double)s->n;
         }
-        print_step_errors(r->name, r->j.table[0].n, e, shown);
+        printf("%-22s %4zu", r->name, r->j.table[0].n);
+        print_step_errors(e, shown);
     }
     if (s->n > 1) {
-        print_step_errors("average", 0, sum, shown);
+        printf("%-22s %4s", "average", "");
+        print_step_errors(sum, shown);
     }
-}
-
-static void print_text(const session *s)
-{
-    if (s->req->baselines) {
-        print_baselines(s);
-        return;
-    }
-    if (s->req->families) {
-        print_families(s);
-        return;
-    }
-    print_all_errors(s);
 }
 
 static void session_fini(session *s)
@@ -351,7 +338,13 @@ static dls_status run(dls_call *call, dls_error *err)
     if (req->json) {
         return print_json(&s, err);
     }
-    print_text(&s);
+    if (req->baselines) {
+        print_baselines(&s);
+    } else if (req->families) {
+        print_families(&s);
+    } else {
+        print_all_errors(&s);
+    }
     return DLS_OK;
 }
 

@@ -41,37 +41,22 @@ static size_t refused(const dls_verdicts *v, size_t group, size_t source, size_t
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* The rest of a row, in columns or of a page's table, which leaves out how many pairs there were.
- */
+/* The rest of a row, in columns or of a page's table; of NULL the heads. */
 static void print_figures(const dls_errors *e, bool page)
 {
-    const struct {
-        double x, scale;
-        int digits, width;
-    } figure[] = {{e->median, 100, 1, 7},   {e->mean, 100, 1, 7},
-                  {e->p90, 100, 1, 7},      {e->bias, 1, 2, 6},
-                  {e->tau, 1, 2, 6},        {(double)e->gpu_pairs, 1, 0, 5},
-                  {e->in_order, 100, 1, 6}, {e->ratio_median, 100, 1, 6}};
-    for (size_t i = 0; i < sizeof figure / sizeof figure[0]; i++) {
-        const int width = page ? 0 : figure[i].width;
-        if (page && figure[i].digits == 0) {
-            continue;
+    for (size_t i = 0; i < dls_error_figures_n; i++) {
+        const dls_error_figure *f = &dls_error_figures[i];
+        const char *head = page ? f->page : f->head;
+        const int width = page ? 0 : f->width;
+        const double x = e ? f->scale * dls_error_figure_of(f, e) : (double)NAN;
+        if (head && isfinite(x)) {
+            printf(" %*.*f", width, f->digits, x);
+        } else if (head) {
+            printf(" %*s", width, e ? "-" : head);
         }
-        if (isfinite(figure[i].x)) {
-            printf(" %*.*f", width, figure[i].digits, figure[i].scale * figure[i].x);
-        } else {
-            printf(" %*s", width, "-");
-        }
-        fputs(page ? " |" : "", stdout);
+        fputs(head && page ? " |" : "", stdout);
     }
     putchar('\n');
-}
-
-static void print_errors(const char *name, const dls_verdict_group *g, size_t source)
-{
-    const dls_errors *e = &g->errors[source];
-    printf("%-46s %5zu %5zu", name, e->rows, e->rows - e->answered);
-    print_figures(e, false);
 }
 
 /* Unknown models stand in one line, the first of them by name. */
@@ -99,22 +84,24 @@ static void print_reasons(const dls_verdicts *v, size_t source)
 
 static void print_source(const dls_verdicts *v, size_t source)
 {
-    printf("%-46s %5s %5s %7s %7s %7s %6s %6s %5s %6s %6s\n", v->source[source], "rows", "none",
-           "median%", "mean%", "p90%", "bias", "tau", "pairs", "order%", "ratio%");
     size_t silent = 0;
+    printf("%-46s %5s %5s", v->source[source], "rows", "none");
+    print_figures(NULL, false);
     for (size_t g = 0; g < v->n_groups; g++) {
-        if (v->group[g].errors[source].answered == 0) {
+        const dls_errors *e = &v->errors[g][source];
+        if (e->answered == 0) {
             silent += g < v->groups.n;
             continue;
         }
-        print_errors(dls_verdicts_group_name(v, g), &v->group[g], source);
+        printf("%-46s %5zu %5zu", dls_verdicts_group_name(v, g), e->rows, e->rows - e->answered);
+        print_figures(e, false);
     }
     if (silent > 0) {
         printf("  %zu groups without any answer are not shown\n", silent);
     }
-    if (v->group[v->groups.n].unfit[source] > 0) {
+    if (v->errors[v->groups.n][source].unfit > 0) {
         printf("  %zu of the answered are said not to fit the GPU's memory\n",
-               v->group[v->groups.n].unfit[source]);
+               v->errors[v->groups.n][source].unfit);
     }
     print_reasons(v, source);
     putchar('\n');
@@ -125,15 +112,14 @@ static void print_source(const dls_verdicts *v, size_t source)
 /* The sums, or the groups, as a table of a page. */
 static void print_markdown(const dls_verdicts *v, bool groups)
 {
-    puts("| source | rows | not answered | median % | mean % | p90 % | bias | tau | GPU pairs in "
-         "order % | "
-         "their ratio % |");
+    fputs("| source | rows | not answered |", stdout);
+    print_figures(NULL, true);
     puts("|---|---|---|---|---|---|---|---|---|---|");
     for (size_t s = 0; s < v->n_sources; s++) {
         const size_t from = groups ? 0 : v->groups.n, to = groups ? v->groups.n : v->n_groups;
         for (size_t g = from; g < to; g++) {
-            const dls_errors *e = &v->group[g].errors[s];
-            const size_t all = v->group[v->groups.n].errors[s].rows;
+            const dls_errors *e = &v->errors[g][s];
+            const size_t all = v->errors[v->groups.n][s].rows;
             if (g != v->groups.n && (e->answered == 0 || e->rows == all)) {
                 continue; /* nothing to tell, or told already */
             }
@@ -149,15 +135,18 @@ static void print_markdown(const dls_verdicts *v, bool groups)
 
 static void json_errors(json_object *list, const dls_verdicts *v, size_t group, size_t source)
 {
-    const dls_verdict_group *g = &v->group[group];
-    const dls_errors *e = &g->errors[source];
+    const dls_errors *e = &v->errors[group][source];
     json_object *obj = dls_json_next(list);
-    DLS_JSON(obj, "source", v->source[source], "group", dls_verdicts_group_name(v, group), "rows",
-             e->rows, "answered", e->answered, "said_not_to_fit", g->unfit[source], "median",
-             e->median, "mean", e->mean, "p90", e->p90, "bias", e->bias, "network_pairs",
-             e->network_pairs);
-    DLS_JSON(obj, "tau", e->tau, "gpu_pairs", e->gpu_pairs, "in_order", e->in_order, "ratio_median",
-             e->ratio_median);
+    DLS_JSON(obj, "source", v->source[source], "group", dls_verdicts_group_name(v, group));
+    for (size_t i = 0; i < dls_error_figures_n; i++) {
+        const dls_error_figure *f = &dls_error_figures[i];
+        const double x = dls_error_figure_of(f, e);
+        if (f->files & DLS_ERROR_IN_JSON && f->count) {
+            dls_json_int(obj, f->name, (int64_t)x);
+        } else if (f->files & DLS_ERROR_IN_JSON) {
+            dls_json_real(obj, f->name, x);
+        }
+    }
     json_object *why = dls_json_list(obj, "unanswered");
     for (size_t r = 0; r < v->reasons.n; r++) {
         const size_t n = refused(v, group, source, r);
@@ -309,8 +298,10 @@ static dls_status count_one(dls_whatif *w, const char *network, const dls_hw_gpu
 {
     double last_s = (double)NAN;
     for (int32_t batch = 1; batch <= LARGEST_BATCH; batch *= 2) {
-        dls_whatif_question q = {
-            .model = network, .setting = {.workers = 1, .nodes = 1}, .batch = batch, .step_only = true};
+        dls_whatif_question q = {.model = network,
+                                 .setting = {.workers = 1, .nodes = 1},
+                                 .batch = batch,
+                                 .step_only = true};
         dls_whatif_answer a;
         snprintf(q.setting.gpu, sizeof q.setting.gpu, "%s", gpu->name);
         snprintf(q.setting.link, sizeof q.setting.link, "%s", gpu->link);

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 #include "base/json.h"
+#include "base/own.h"
 #include "predictor/measure/cycle.h"
 #include "predictor/measure/spread.h"
 #include "predictor/measure/steps.h"
@@ -41,7 +42,7 @@ static const resource resources[] = {
 
 typedef struct analysis {
     const resource *what;
-    double *x; /* NULL: not recorded */
+    double *x; /* owned; NULL: not recorded */
     size_t n;
     double capacity, mean;
     double total; /* of counters: from the first reading to the last */
@@ -49,15 +50,14 @@ typedef struct analysis {
     dls_burst_spread spread;
 } analysis;
 
-enum { GPU = 1, CPU = N_RESOURCES - 1 };
-
 /* A job: its resources and the step that they repeat. */
 typedef struct job {
-    analysis a[N_RESOURCES];
+    analysis a[N_RESOURCES]; /* the n that were recorded */
+    size_t n;
     double interval_s;
     double period_s, correlation, chance; /* period_s 0: they do not repeat */
     dls_steps steps;
-    double step_s; /* mean of the steps that were followed; of none, the period */
+    double step_s;    /* mean of the steps that were followed; of none, the period */
     char process[32]; /* "w0.", whose columns are looked at; "" if processes have no names */
     dls_burst label[DLS_RESOURCES];
     int n_labels;      /* of the inspector's resources that were recorded */
@@ -161,52 +161,49 @@ static dls_status phases(analysis *a, double interval_s, dls_error *err)
 static dls_status find_step(job *j, dls_error *err)
 {
     const double *x[N_RESOURCES];
-    size_t m = 0, n = 0;
+    const size_t n = j->a[0].n;
     dls_cycle cycle;
-    for (size_t i = 0; i < N_RESOURCES; i++) {
-        if (j->a[i].x) {
-            x[m++] = j->a[i].x;
-            n = j->a[i].n;
-        }
+    for (size_t i = 0; i < j->n; i++) {
+        x[i] = j->a[i].x;
     }
-    DLS_TRY(dls_cycle_find(x, m, n, &cycle, err));
-    DLS_TRY(dls_steps_follow(x, m, n, cycle.period_samples, &j->steps, err));
+    DLS_TRY(dls_cycle_find(x, j->n, n, &cycle, err));
+    DLS_TRY(dls_steps_follow(x, j->n, n, cycle.period_samples, &j->steps, err));
     j->period_s = cycle.period_samples * j->interval_s;
     j->step_s = j->steps.n > 0 ? j->steps.mean_samples * j->interval_s : j->period_s;
     j->correlation = cycle.correlation;
-    return dls_cycle_chance(x, m, n, SEED, &j->chance, err);
+    return dls_cycle_chance(x, j->n, n, SEED, &j->chance, err);
 }
 
 static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *err)
 {
+    bool on_gpu = false;
     for (size_t i = 0; i < N_RESOURCES; i++) {
-        analysis *a = &j->a[i];
+        analysis *a = &j->a[j->n];
         a->what = &resources[i];
         DLS_TRY(gather(r, gpu, j, a, err));
         if (!a->x) {
             continue;
         }
         DLS_TRY(phases(a, j->interval_s, err));
+        on_gpu = on_gpu || a->what->label == DLS_RES_GPU;
         if (a->what->label >= 0) {
             j->label[a->what->label] = a->burst;
             j->n_labels++;
+        } else if (i == N_RESOURCES - 1 && !on_gpu) { /* the processor in its place */
+            j->label[DLS_RES_GPU] = a->burst;
+            j->label[DLS_RES_GPU].idle_amount *= 100;
+            j->label[DLS_RES_GPU].burst_amount *= 100;
+            j->label[DLS_RES_GPU_MEM] = (dls_burst){.pattern = DLS_PATTERN_I};
+            j->n_labels += 2;
+            j->on_processor = true;
         }
-    }
-    if (!j->a[GPU].x && !j->a[GPU + 1].x && j->a[CPU].x) { /* the processor in its place */
-        j->label[DLS_RES_GPU] = j->a[CPU].burst;
-        j->label[DLS_RES_GPU].idle_amount *= 100;
-        j->label[DLS_RES_GPU].burst_amount *= 100;
-        j->label[DLS_RES_GPU_MEM] = (dls_burst){.pattern = DLS_PATTERN_I};
-        j->n_labels += 2;
-        j->on_processor = true;
+        j->n++;
     }
     DLS_TRY(find_step(j, err));
-    for (size_t i = 0; i < N_RESOURCES; i++) {
+    for (size_t i = 0; i < j->n; i++) {
         analysis *a = &j->a[i];
-        if (a->x) {
-            DLS_TRY(dls_burst_spread_find(a->x, a->n, j->interval_s, &a->burst, j->step_s, SEED,
-                                          &a->spread, err));
-        }
+        DLS_TRY(dls_burst_spread_find(a->x, a->n, j->interval_s, &a->burst, j->step_s, SEED,
+                                      &a->spread, err));
     }
     return DLS_OK;
 }
@@ -218,15 +215,7 @@ static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *
 #define GAP 50
 #define LEFT 90
 
-typedef struct plot_series {
-    const char *name, *unit;
-    const double *x;
-    size_t n;
-    double interval_s;
-    double threshold; /* drawn as a line; negative: none */
-} plot_series;
-
-static double greatest(const plot_series *s, size_t begin, size_t end)
+static double greatest(const analysis *s, size_t begin, size_t end)
 {
     double max = 0;
     for (size_t i = begin; i < end; i++) {
@@ -236,7 +225,7 @@ static double greatest(const plot_series *s, size_t begin, size_t end)
 }
 
 /* Part i of parts, at least one value. */
-static double part_at(const plot_series *s, size_t i, size_t parts)
+static double part_at(const analysis *s, size_t i, size_t parts)
 {
     const size_t begin = i * s->n / parts;
     const size_t end = (i + 1) * s->n / parts;
@@ -244,7 +233,7 @@ static double part_at(const plot_series *s, size_t i, size_t parts)
 }
 
 /* The greatest value of each of `width` parts in eight steps between 0 and the greatest of all. */
-static void plot_line(FILE *to, const plot_series *s, size_t width)
+static void plot_line(FILE *to, const analysis *s, size_t width)
 {
     static const char *const steps[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const double top = greatest(s, 0, s->n);
@@ -268,21 +257,21 @@ static void put_escaped(FILE *to, const char *s)
     }
 }
 
-static void panel(FILE *to, const plot_series *s, int top)
+static void panel(FILE *to, const analysis *s, double interval_s, int top)
 {
     const double max = greatest(s, 0, s->n);
     const size_t parts = s->n < WIDTH ? s->n : WIDTH;
     const double scale = max > 0 ? HEIGHT / max : 0;
     fprintf(to, "<text x=\"%d\" y=\"%d\" font-weight=\"bold\">", LEFT, top - 6);
-    put_escaped(to, s->name);
+    put_escaped(to, s->what->name);
     fprintf(to, "</text>\n<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.4g %s</text>\n", LEFT - 6,
-            top + 10, max, s->unit);
+            top + 10, max, s->what->unit);
     fprintf(to,
             "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">0</text>\n"
             "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.4g s</text>\n"
             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f6f6f6\"/>\n"
             "<polyline fill=\"none\" stroke=\"#1f5fa8\" points=\"",
-            LEFT - 6, top + HEIGHT, LEFT + WIDTH, top + HEIGHT + 14, (double)s->n * s->interval_s,
+            LEFT - 6, top + HEIGHT, LEFT + WIDTH, top + HEIGHT + 14, (double)s->n * interval_s,
             LEFT, top, WIDTH, HEIGHT);
     for (size_t i = 0; i < parts; i++) { /* steps: a value holds for its interval */
         const double y = top + HEIGHT - scale * part_at(s, i, parts);
@@ -290,8 +279,8 @@ static void panel(FILE *to, const plot_series *s, int top)
         fprintf(to, "%.1f,%.1f %.1f,%.1f ", x, y, x + WIDTH / (double)parts, y);
     }
     fputs("\"/>\n", to);
-    if (s->threshold >= 0 && max > 0) {
-        const double y = top + HEIGHT - scale * s->threshold;
+    if (s->burst.pattern == DLS_PATTERN_BIB && s->burst.threshold >= 0 && max > 0) {
+        const double y = top + HEIGHT - scale * s->burst.threshold;
         fprintf(to,
                 "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#c0392b\" "
                 "stroke-dasharray=\"4 3\"/>\n",
@@ -301,8 +290,7 @@ static void panel(FILE *to, const plot_series *s, int top)
 
 typedef struct picture {
     const char *title;
-    const plot_series *series;
-    size_t n;
+    const job *j;
 } picture;
 
 static dls_status put_svg(FILE *to, void *what, dls_error *err)
@@ -312,11 +300,11 @@ static dls_status put_svg(FILE *to, void *what, dls_error *err)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "font-family=\"sans-serif\" font-size=\"11\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"18\">",
-            LEFT + WIDTH + 20, 30 + (int)p->n * (HEIGHT + GAP), LEFT);
+            LEFT + WIDTH + 20, 30 + (int)p->j->n * (HEIGHT + GAP), LEFT);
     put_escaped(to, p->title);
     fputs("</text>\n", to);
-    for (size_t i = 0; i < p->n; i++) {
-        panel(to, &p->series[i], GAP + (int)i * (HEIGHT + GAP));
+    for (size_t i = 0; i < p->j->n; i++) {
+        panel(to, &p->j->a[i], p->j->interval_s, GAP + (int)i * (HEIGHT + GAP));
     }
     fputs("</svg>\n", to);
     return DLS_OK;
@@ -350,34 +338,28 @@ static void print_text(const dls_recording *r, const job *j)
     printf("\n%-8s %-7s %10s %10s %12s %12s %6s %6s %9s %10s %10s %7s\n", "resource", "pattern",
            "idle s", "burst s", "idle", "burst", "idles", "bursts", "per step", "cycle s",
            "period s", "classes");
-    for (size_t i = 0; i < N_RESOURCES; i++) {
+    for (size_t i = 0; i < j->n; i++) {
         const dls_burst *b = &j->a[i].burst;
-        if (j->a[i].x) {
-            printf(
-                "%-8s %-7s %10.5g %10.5g %12.5g %12.5g %6zu %6zu %9.3g %10.5g %10.5g %6.0f%%%s\n",
-                j->a[i].what->name, dls_pattern_name(b->pattern), b->idle_s, b->burst_s,
-                b->idle_amount, b->burst_amount, b->n_idle, b->n_burst,
-                dls_burst_per_step(b, j->step_s), b->cycle_s, b->period_s, 100 * b->explained,
-                b->cut ? "  cut off" : "");
-        }
+        printf("%-8s %-7s %10.5g %10.5g %12.5g %12.5g %6zu %6zu %9.3g %10.5g %10.5g %6.0f%%%s\n",
+               j->a[i].what->name, dls_pattern_name(b->pattern), b->idle_s, b->burst_s,
+               b->idle_amount, b->burst_amount, b->n_idle, b->n_burst,
+               dls_burst_per_step(b, j->step_s), b->cycle_s, b->period_s, 100 * b->explained,
+               b->cut ? "  cut off" : "");
     }
     printf("\n%-8s %27s %27s %27s  (95 %%, whole steps resampled)\n", "resource", "idle s",
            "burst s", "burst");
-    for (size_t i = 0; i < N_RESOURCES; i++) {
+    for (size_t i = 0; i < j->n; i++) {
         const dls_burst_spread *s = &j->a[i].spread;
-        if (j->a[i].x && s->n_steps > 2) {
+        if (s->n_steps > 2) {
             printf("%-8s %12.5g .. %11.5g %12.5g .. %11.5g %12.5g .. %11.5g\n", j->a[i].what->name,
                    s->idle_s.low, s->idle_s.high, s->burst_s.low, s->burst_s.high,
                    s->burst_amount.low, s->burst_amount.high);
         }
     }
     putchar('\n');
-    for (size_t i = 0; i < N_RESOURCES; i++) {
-        if (j->a[i].x) {
-            const plot_series s = {.x = j->a[i].x, .n = j->a[i].n};
-            printf("%-8s ", j->a[i].what->name);
-            plot_line(stdout, &s, 90);
-        }
+    for (size_t i = 0; i < j->n; i++) {
+        printf("%-8s ", j->a[i].what->name);
+        plot_line(stdout, &j->a[i], 90);
     }
 }
 
@@ -414,10 +396,8 @@ static dls_status print_json(const dls_recording *r, const job *j, dls_error *er
              "correlation", j->correlation, "chance", j->chance, "followed", j->steps.n, "low",
              j->steps.low_samples * j->interval_s, "high", j->steps.high_samples * j->interval_s);
     json_object *list = dls_json_list(top, "resources");
-    for (size_t i = 0; i < N_RESOURCES; i++) {
-        if (j->a[i].x) {
-            resource_json(list, &j->a[i], j->step_s);
-        }
+    for (size_t i = 0; i < j->n; i++) {
+        resource_json(list, &j->a[i], j->step_s);
     }
     if (j->n_labels == DLS_RESOURCES) { /* the 12 metrics want all four resources */
         const dls_profile profile = dls_burst_profile(j->label, j->step_s);
@@ -431,43 +411,27 @@ static dls_status print_json(const dls_recording *r, const job *j, dls_error *er
     return dls_json_print(stdout, top, err);
 }
 
-static dls_status plot(const dls_recording *r, const job *j, const char *path, dls_error *err)
+static void job_fini(job *j)
 {
-    plot_series series[N_RESOURCES];
-    size_t n = 0;
     for (size_t i = 0; i < N_RESOURCES; i++) {
-        const analysis *a = &j->a[i];
-        if (a->x) {
-            series[n++] = (plot_series){
-                .name = a->what->name,
-                .unit = a->what->unit,
-                .x = a->x,
-                .n = a->n,
-                .interval_s = j->interval_s,
-                .threshold = a->burst.pattern == DLS_PATTERN_BIB ? a->burst.threshold : -1};
-        }
+        dls_free(j->a[i].x);
     }
-    return dls_atomicfile_write(path, put_svg, &(picture){r->command, series, n}, err);
 }
 
 dls_status dls_perf_analyze(const dls_recording *r, const dls_perf_request *request, dls_error *err)
 {
+    DLS_OWN(job_fini)
     job j = {.interval_s = request->interval_s > 0 ? request->interval_s : r->interval_s};
     dls_recording part;
     DLS_TRY(choose_process(r, request->process, &j, err));
     DLS_TRY(part_of(r, request->from_s, request->to_s, &part, err));
-    r = &part;
-    dls_status status = study(r, request->gpu, &j, err);
-    if (status == DLS_OK && request->json) {
-        status = print_json(r, &j, err);
-    } else if (status == DLS_OK) {
-        print_text(r, &j);
+    DLS_TRY(study(&part, request->gpu, &j, err));
+    if (request->json) {
+        DLS_TRY(print_json(&part, &j, err));
+    } else {
+        print_text(&part, &j);
     }
-    if (status == DLS_OK && request->plot) {
-        status = plot(r, &j, request->plot, err);
-    }
-    for (size_t i = 0; i < N_RESOURCES; i++) {
-        dls_free(j.a[i].x);
-    }
-    return status;
+    return request->plot
+               ? dls_atomicfile_write(request->plot, put_svg, &(picture){part.command, &j}, err)
+               : DLS_OK;
 }

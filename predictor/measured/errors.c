@@ -154,6 +154,31 @@ static dls_status pairs(const dls_judged *row, size_t n, dls_errors *out, dls_er
     return DLS_OK;
 }
 
+#define AT(m) offsetof(dls_errors, m)
+enum { JSON = DLS_ERROR_IN_JSON, H5 = DLS_ERROR_IN_H5, BOTH = JSON | H5 };
+const dls_error_figure dls_error_figures[] = {
+    {"rows", NULL, NULL, BOTH, true, AT(rows), 0, 0, 1},
+    {"answered", NULL, NULL, BOTH, true, AT(answered), 0, 0, 1},
+    {"said_not_to_fit", NULL, NULL, JSON, true, AT(unfit), 0, 0, 1},
+    {"median", "median%", "median %", BOTH, false, AT(median), 7, 1, 100},
+    {"mean", "mean%", "mean %", BOTH, false, AT(mean), 7, 1, 100},
+    {"p90", "p90%", "p90 %", BOTH, false, AT(p90), 7, 1, 100},
+    {"bias", "bias", "bias", BOTH, false, AT(bias), 6, 2, 1},
+    {"network_pairs", NULL, NULL, JSON, true, AT(network_pairs), 0, 0, 1},
+    {"tau", "tau", "tau", BOTH, false, AT(tau), 6, 2, 1},
+    {"gpu_pairs", "pairs", NULL, BOTH, true, AT(gpu_pairs), 5, 0, 1},
+    {"in_order", "order%", "GPU pairs in order %", BOTH, false, AT(in_order), 6, 1, 100},
+    {"ratio_median", "ratio%", "their ratio %", BOTH, false, AT(ratio_median), 6, 1, 100},
+    {"unfit", NULL, NULL, H5, true, AT(unfit), 0, 0, 1},
+};
+const size_t dls_error_figures_n = sizeof dls_error_figures / sizeof *dls_error_figures;
+
+double dls_error_figure_of(const dls_error_figure *f, const dls_errors *e)
+{
+    const void *at = (const char *)e + f->at;
+    return f->count ? (double)*(const size_t *)at : *(const double *)at;
+}
+
 dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
 {
     size_t answered = 0;
@@ -161,6 +186,7 @@ dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_e
     DLS_FREED dls_judged *sorted = NULL;
     DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted, "judged rows", err));
     for (size_t i = 0; i < n; i++) {
+        out->unfit += row[i].unfit;
         if (isfinite(row[i].predicted)) {
             sorted[answered++] = row[i];
         }

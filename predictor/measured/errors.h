@@ -8,6 +8,7 @@
 
 #include "dlsim/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,7 @@
  * compare. */
 typedef struct dls_judged {
     double measured, predicted; /* predicted NAN: unanswered */
+    bool unfit;                 /* the source says that it does not fit the GPU's memory */
     double batch;
     int32_t network; /* what runs: model and its size */
     int32_t gpu;
@@ -23,7 +25,7 @@ typedef struct dls_judged {
 } dls_judged;
 
 typedef struct dls_errors {
-    size_t rows, answered;
+    size_t rows, answered, unfit;
     double median, mean,
         p90;     /* of |predicted / measured - 1| over answered rows; NAN without any */
     double bias; /* geometric mean of predicted / measured */
@@ -39,5 +41,21 @@ typedef struct dls_errors {
 /* O(n^2) over peers. Errors: ENOMEM. */
 dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out,
                          dls_error *err) DLS_MUST_CHECK;
+
+/* What is told of errors: where, and how. */
+enum { DLS_ERROR_IN_JSON = 1, DLS_ERROR_IN_H5 = 2 };
+typedef struct dls_error_figure {
+    const char *name; /* in JSON and HDF5 */
+    const char *head; /* over a column of text, NULL: in none */
+    const char *page; /* over one of a document, NULL: in none */
+    int files;        /* in which of these */
+    bool count;       /* a size_t, not a double */
+    size_t at;        /* the member */
+    int width, digits;
+    double scale; /* in texts */
+} dls_error_figure;
+extern const dls_error_figure dls_error_figures[];
+extern const size_t dls_error_figures_n;
+double dls_error_figure_of(const dls_error_figure *f, const dls_errors *e);
 
 #endif

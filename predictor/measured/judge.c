@@ -13,7 +13,7 @@
 
 void dls_verdicts_fini(dls_verdicts *v)
 {
-    DLS_FREE_ALL(v->predicted, v->why, v->fits, v->group_of, v->group);
+    DLS_FREE_ALL(v->predicted, v->why, v->fits, v->group_of, v->errors);
     dls_strdict_fini(&v->reasons);
     dls_strdict_fini(&v->groups);
     *v = (dls_verdicts){0};
@@ -282,18 +282,18 @@ bool dls_verdicts_in(const dls_verdicts *v, size_t i, size_t group)
 
 /* Errors of a source over the rows of one group. */
 static dls_status sum_group(const dls_verdicts *v, const dls_judged *key, size_t source,
-                            size_t group, dls_judged *work, dls_verdict_group *out, dls_error *err)
+                            size_t group, dls_judged *work, dls_errors *out, dls_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < v->steps->n; i++) {
         const size_t at = i * v->n_sources + source;
         if (dls_verdicts_in(v, i, group)) {
             work[n] = key[i];
-            work[n++].predicted = v->predicted[at] / v->steps->row[i].batch;
-            out->unfit[source] += v->why[at] < 0 && !v->fits[at];
+            work[n].predicted = v->predicted[at] / v->steps->row[i].batch;
+            work[n++].unfit = v->why[at] < 0 && !v->fits[at];
         }
     }
-    return dls_errors_of(work, n, &out->errors[source], err);
+    return dls_errors_of(work, n, out, err);
 }
 
 static dls_status sum_up(dls_verdicts *v, dls_judged *key, dls_judged *work, dls_error *err)
@@ -304,7 +304,7 @@ static dls_status sum_up(dls_verdicts *v, dls_judged *key, dls_judged *work, dls
     }
     for (size_t g = 0; g < v->n_groups; g++) {
         for (size_t k = 0; k < v->n_sources; k++) {
-            DLS_TRY(sum_group(v, key, k, g, work, &v->group[g], err));
+            DLS_TRY(sum_group(v, key, k, g, work, &v->errors[g][k], err));
         }
     }
     return DLS_OK;
@@ -348,8 +348,8 @@ dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_o
         DLS_TRY(ask_source(v, o, s, err));
     }
     v->n_groups = v->groups.n + DLS_VERDICT_SUMS;
-    v->group = dls_alloc_zero(v->n_groups, sizeof *v->group);
+    v->errors = dls_alloc_zero(v->n_groups, sizeof *v->errors);
     DLS_FREED dls_judged *key = dls_alloc_zero(2 * steps->n + 1, sizeof *key);
-    return v->group && key ? sum_up(v, key, key + steps->n, err)
-                           : dls_nomem(err, "verdicts", steps->n * sizeof *key);
+    return v->errors && key ? sum_up(v, key, key + steps->n, err)
+                            : dls_nomem(err, "verdicts", steps->n * sizeof *key);
 }

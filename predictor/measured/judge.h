@@ -27,11 +27,6 @@ typedef struct dls_verdict_options {
     bool left_out; /* the operator model forgets each row's GPU first; groups are GPUs then */
 } dls_verdict_options;
 
-typedef struct dls_verdict_group {
-    dls_errors errors[DLS_VERDICT_SOURCES];
-    size_t unfit[DLS_VERDICT_SOURCES]; /* answered rows that a source takes for too large */
-} dls_verdict_group;
-
 typedef struct dls_verdicts {
     const dls_measured_steps *steps; /* borrowed */
     const char *source[DLS_VERDICT_SOURCES];
@@ -40,8 +35,8 @@ typedef struct dls_verdicts {
     int32_t *why;      /* [rows][n_sources] code of `reasons`, -1: answered */
     bool *fits;        /* [rows][n_sources] */
     dls_strdict reasons, groups;
-    int32_t *group_of;        /* [rows] code of `groups` */
-    dls_verdict_group *group; /* [n_groups] */
+    int32_t *group_of;                         /* [rows] code of `groups` */
+    dls_errors (*errors)[DLS_VERDICT_SOURCES]; /* [n_groups] */
     size_t n_groups; /* those of `groups`, then DLS_VERDICT_SUMS sums of rows that fitted nothing */
 } dls_verdicts;
 

@@ -75,29 +75,15 @@ static dls_status put_numbers(dls_h5_node *at, const dls_verdicts *v, double *co
 
 static dls_status put_errors(dls_h5_node *at, const dls_verdicts *v, double *cell, dls_error *err)
 {
-    static const char *const names[] = {"rows",     "answered",     "median", "mean",
-                                        "p90",      "bias",         "tau",    "gpu_pairs",
-                                        "in_order", "ratio_median", "unfit"};
     const size_t n = v->n_groups;
-    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+    for (size_t k = 0; k < dls_error_figures_n; k++) {
+        const dls_error_figure *f = &dls_error_figures[k];
         for (size_t i = 0; i < n * v->n_sources; i++) {
-            const dls_verdict_group *g = &v->group[i / v->n_sources];
-            const dls_errors *e = &g->errors[i % v->n_sources];
-            const double number[] = {(double)e->rows,
-                                     (double)e->answered,
-                                     e->median,
-                                     e->mean,
-                                     e->p90,
-                                     e->bias,
-                                     e->tau,
-                                     (double)e->gpu_pairs,
-                                     e->in_order,
-                                     e->ratio_median,
-                                     (double)g->unfit[i % v->n_sources]};
-            cell[i] = number[k];
+            cell[i] = dls_error_figure_of(f, &v->errors[i / v->n_sources][i % v->n_sources]);
         }
-        DLS_TRY(dls_h5_put_data(at, names[k], DLS_H5_F64, cell, n,
-                                v->n_sources, err));
+        DLS_TRY(f->files & DLS_ERROR_IN_H5
+                    ? dls_h5_put_data(at, f->name, DLS_H5_F64, cell, n, v->n_sources, err)
+                    : DLS_OK);
     }
     return DLS_OK;
 }
