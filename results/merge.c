@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define GROUP "points"
-#define RUNS "runs"
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
@@ -55,12 +54,9 @@ static dls_status link_run(hid_t runs, const dls_merge_run *run, const char *fol
                : dls_h5_fail(err, DLS_EOUTPUT, "link to %s", run->path);
 }
 
-static dls_status put_points(dls_h5_node *file, const dls_merge *m, dls_error *err)
+static dls_status write_points(hid_t file, const dls_merge *m, dls_error *err)
 {
-    dls_h5_node *at;
-    DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
-    DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
-    DLS_TRY(dls_h5_put_group(file, RUNS, &at, err));
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(file, GROUP, &at, err));
     for (size_t i = 0; i < m->n_texts; i++) {
         DLS_TRY(dls_h5_put_text(at, m->texts[i].name, m->texts[i].text, err));
@@ -73,7 +69,7 @@ typedef struct merging {
     const char *path;
 } merging;
 
-static dls_status add_runs(hid_t file, const void *what, dls_error *err)
+static dls_status write_all(hid_t file, const void *what, dls_error *err)
 {
     const dls_merge *m = ((const merging *)what)->merge;
     const char *path = ((const merging *)what)->path;
@@ -81,20 +77,19 @@ static dls_status add_runs(hid_t file, const void *what, dls_error *err)
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     DLS_H5_OWNED hid_t runs = H5I_INVALID_HID;
-    DLS_TRY(dls_h5_get_group(file, RUNS, &runs, err));
+    DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
+    DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
+    DLS_TRY(dls_h5_put_group(file, "runs", &runs, err));
     for (size_t i = 0; i < m->n_runs; i++) {
         DLS_TRY(m->link ? link_run(runs, &m->runs[i], *folder ? folder : "/", err)
                         : copy_run(runs, &m->runs[i], err));
     }
-    return DLS_OK;
+    return write_points(file, m, err);
 }
 
 dls_status dls_results_merge(const char *path, const dls_merge *merge, dls_error *err)
 {
-    DLS_OWN(dls_h5_abort) dls_h5_new f = {0};
-    DLS_TRY(dls_h5_begin(&f, path, err));
-    DLS_TRY(dls_h5_where(put_points(f.root, merge, err), err, path));
-    return dls_h5_commit(&f, add_runs, &(merging){merge, path}, err);
+    return dls_h5_save(path, write_all, &(merging){merge, path}, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

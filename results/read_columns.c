@@ -56,7 +56,7 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
     DLS_TRY(dls_alloc_array(&data, count, bytes, name, err));
     if (count > 0) {
         const hsize_t at = first, wanted = count;
-        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes),
+        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes, false),
                                  space = H5Dget_space(set),
                                  part = H5Screate_simple(1, &wanted, NULL);
         if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &wanted, NULL) < 0 ||

@@ -78,9 +78,9 @@ static const dls_field flag_fields[] = {
                  .n = (size_t)(count)}),                                                           \
         (array)
 
-static dls_status write_cluster(dls_h5_node *run, const dls_cluster_spec *cluster, dls_error *err)
+static dls_status write_cluster(hid_t run, const dls_cluster_spec *cluster, dls_error *err)
 {
-    dls_h5_node *at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "cluster", &at, err));
     DLS_TRY(dls_put_rows(at, "groups", "nodes of the cluster, numbered group by group",
                          ROWS(group_fields, cluster->groups, cluster->n_groups), err));
@@ -92,7 +92,7 @@ static dls_status write_cluster(dls_h5_node *run, const dls_cluster_spec *cluste
     return DLS_OK;
 }
 
-static dls_status write_flags(dls_h5_node *run, const dls_trace_info *info, dls_error *err)
+static dls_status write_flags(hid_t run, const dls_trace_info *info, dls_error *err)
 {
     flag_row rows[DLS_JOB_FLAG_COUNT];
     memset(rows, 0, sizeof rows);
@@ -110,15 +110,15 @@ static dls_status write_flags(dls_h5_node *run, const dls_trace_info *info, dls_
                         ROWS(flag_fields, rows, COUNT(rows)), err);
 }
 
-static dls_status write_group(dls_h5_node *at, int group, const dls_summary *summary, dls_error *err)
+static dls_status write_group(hid_t at, int group, const dls_summary *summary, dls_error *err)
 {
     const dls_summary_group *g = &dls_summary_groups[group];
     return dls_put_fields(at, g->fields, g->n_fields, (const char *)summary + g->at, err);
 }
 
-static dls_status write_summary(dls_h5_node *run, const dls_summary *summary, dls_error *err)
+static dls_status write_summary(hid_t run, const dls_summary *summary, dls_error *err)
 {
-    dls_h5_node *at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "summary", &at, err));
     DLS_TRY(write_group(at, DLS_GROUP_RUN, summary, err));
     DLS_TRY(dls_put_rows(at, "parts", "jobs in all, and by gang size, class and outcome",
@@ -126,9 +126,9 @@ static dls_status write_summary(dls_h5_node *run, const dls_summary *summary, dl
     return DLS_OK;
 }
 
-static dls_status write_dicts(dls_h5_node *run, const dls_trace *trace, dls_error *err)
+static dls_status write_dicts(hid_t run, const dls_trace *trace, dls_error *err)
 {
-    dls_h5_node *at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "dicts", &at, err));
     for (size_t d = 0; d < DLS_DICTS; d++) {
         const dls_column column = dls_schema_names(&dls_dicts[d], trace);
@@ -154,7 +154,7 @@ static bool source_date(char text[32])
     return true;
 }
 
-static dls_status write_attributes(dls_h5_node *run, const dls_results_meta *meta,
+static dls_status write_attributes(hid_t run, const dls_results_meta *meta,
                                    const dls_trace_info *info, const dls_summary *summary,
                                    dls_error *err)
 {
@@ -217,11 +217,11 @@ static dls_status write_attributes(dls_h5_node *run, const dls_results_meta *met
 /* ---- the file -------------------------------------------------------------------------------- */
 
 /* A table in a group of its own; nothing for one without rows. */
-static dls_status write_table(dls_h5_node *at, const char *name, dls_rows_of which, const dls_record *rec,
+static dls_status write_table(hid_t at, const char *name, dls_rows_of which, const dls_record *rec,
                               dls_error *err)
 {
     dls_column columns[DLS_COLUMNS_MAX];
-    dls_h5_node *group;
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     const size_t n = dls_record_n(rec, which);
     if (n == 0) {
         return DLS_OK;
@@ -230,24 +230,23 @@ static dls_status write_table(dls_h5_node *at, const char *name, dls_rows_of whi
     return dls_put_columns(group, columns, dls_schema_columns(NULL, rec, which, columns), n, err);
 }
 
-static dls_status write_long_tables(dls_h5_node *run, const dls_trace *trace, const dls_record *rec,
+static dls_status write_long_tables(hid_t run, const dls_trace *trace, const dls_record *rec,
                                     dls_error *err)
 {
     dls_column columns[1 + DLS_COLUMNS_MAX] = {dls_schema_names(&dls_ids, trace)};
-    dls_h5_node *jobs, *series;
+    DLS_H5_OWNED hid_t jobs = H5I_INVALID_HID, series = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(run, "jobs", &jobs, err));
     const size_t n = dls_schema_columns(dls_trace_cols(trace), rec, DLS_ROWS_JOBS, columns + 1);
     DLS_TRY(dls_put_columns(jobs, columns, 1 + n, rec->n_jobs, err));
     DLS_TRY(write_table(run, "allocations", DLS_ROWS_ALLOCS, rec, err));
-    if (rec->series.n == 0) {
-        return DLS_OK;
+    if (rec->series.n > 0) {
+        DLS_TRY(dls_h5_put_group(run, "series", &series, err));
     }
-    DLS_TRY(dls_h5_put_group(run, "series", &series, err));
     return write_table(series, "cluster", DLS_ROWS_SERIES, rec, err);
 }
 
 /* What only runs in which placement matters have; at: the group of their figures. */
-static dls_status write_world(dls_h5_node *run, dls_h5_node *at, const dls_record *rec, dls_error *err)
+static dls_status write_world(hid_t run, hid_t at, const dls_record *rec, dls_error *err)
 {
     DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.predictions.notes, err));
     DLS_TRY(write_table(at, "series", DLS_ROWS_WORLD, rec, err));
@@ -261,7 +260,7 @@ typedef struct whole_run {
     const dls_summary *summary;
 } whole_run;
 
-static dls_status write_run(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status write_run(hid_t file, const void *what, dls_error *err)
 {
     const whole_run *w = what;
     const dls_results_meta *meta = w->meta;
@@ -270,7 +269,7 @@ static dls_status write_run(dls_h5_node *file, const void *what, dls_error *err)
     if (source_date(date)) {
         summary.wall_s = summary.events_per_s = summary.world.facts.predictions.predictor_s = 0;
     }
-    dls_h5_node *runs, *run;
+    DLS_H5_OWNED hid_t runs = H5I_INVALID_HID, run = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
     DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
     DLS_TRY(dls_h5_put_group(file, "runs", &runs, err));
@@ -285,7 +284,7 @@ static dls_status write_run(dls_h5_node *file, const void *what, dls_error *err)
     DLS_TRY(write_long_tables(run, w->trace, w->rec, err));
     for (int k = DLS_GROUP_WORLD; k < DLS_SUMMARY_GROUPS; k++) {
         if (dls_summary_group_of(&summary, k)) {
-            dls_h5_node *at;
+            DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
             DLS_TRY(dls_h5_put_group(run, dls_summary_groups[k].name, &at, err));
             DLS_TRY(write_group(at, k, &summary, err));
             DLS_TRY(k == DLS_GROUP_WORLD ? write_world(run, at, w->rec, err) : DLS_OK);

@@ -71,7 +71,7 @@ static void copy_values(dls_kernel_nets *nets, const columns *c, bool to_columns
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static dls_status put_columns(dls_h5_node *file, const dls_kernel_nets *nets, const columns *c,
+static dls_status put_columns(hid_t file, const dls_kernel_nets *nets, const columns *c,
                               dls_error *err)
 {
     char hex[DLS_SHA256_HEX];
@@ -83,17 +83,17 @@ static dls_status put_columns(dls_h5_node *file, const dls_kernel_nets *nets, co
     DLS_TRY(dls_h5_put_text(file, "command", nets->command, err));
     DLS_TRY(dls_h5_put_text(file, "data_command", nets->data_command, err));
     DLS_TRY(dls_h5_put_text(file, "gpus", nets->gpus, err));
-    DLS_TRY(dls_h5_put_data(file, "shape", DLS_H5_I32, c->shape,
+    DLS_TRY(dls_h5_put_data(file, "shape", H5T_STD_I32LE, H5T_NATIVE_INT32, c->shape,
                              DLS_KERNEL_NETS, SHAPE, err));
-    DLS_TRY(dls_h5_put_data(file, "rows", DLS_H5_I64, c->rows,
+    DLS_TRY(dls_h5_put_data(file, "rows", H5T_STD_I64LE, H5T_NATIVE_INT64, c->rows,
                              DLS_KERNEL_NETS, 2 * DLS_SPLITS, err));
-    DLS_TRY(dls_h5_put_data(file, "percent", DLS_H5_F64, c->percent,
+    DLS_TRY(dls_h5_put_data(file, "percent", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->percent,
                              DLS_KERNEL_NETS, DLS_SPLITS, err));
-    return dls_h5_put_data(file, "value", DLS_H5_F64, c->value, c->n, 0,
+    return dls_h5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->value, c->n, 0,
                             err);
 }
 
-static dls_status put_nets(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_nets(hid_t file, const void *what, dls_error *err)
 {
     const dls_kernel_nets *nets = what;
     DLS_OWN(columns_fini) columns c = {0};

@@ -23,10 +23,9 @@
 
 /* ---- what passes in either direction --------------------------------------------------------- */
 
-/* The group that is being read (at) or written (to), and the checksum of what passed so far. */
+/* The group that is being written or read, and the checksum of what passed so far. */
 typedef struct channel {
     hid_t at;
-    dls_h5_node *to;
     bool writes;
     dls_sha256 sha;
     dls_error *err;
@@ -37,11 +36,11 @@ static void leave(const channel *c)
     dls_h5_leave(&c->at);
 }
 
-static dls_status enter(hid_t at, dls_h5_node *to, const char *name, channel *c, dls_error *err)
+static dls_status enter(hid_t at, const char *name, bool writes, channel *c, dls_error *err)
 {
-    *c = (channel){.at = H5I_INVALID_HID, .writes = to != NULL, .err = err};
+    *c = (channel){.at = H5I_INVALID_HID, .writes = writes, .err = err};
     dls_sha256_init(&c->sha);
-    return to ? dls_h5_put_group(to, name, &c->to, err) : dls_h5_get_group(at, name, &c->at, err);
+    return (writes ? dls_h5_put_group : dls_h5_get_group)(at, name, &c->at, err);
 }
 
 static void hash_text(channel *c, const char *text)
@@ -49,19 +48,18 @@ static void hash_text(channel *c, const char *text)
     dls_sha256_update(&c->sha, text, strlen(text) + 1);
 }
 
-static dls_status pass_ints(channel *c, const char *name, dls_h5_cell cell, void *data, size_t n)
+static dls_status pass_ints(channel *c, const char *name, hid_t stored, hid_t memory, void *data,
+                            size_t n)
 {
-    const bool wide = cell == DLS_H5_I32;
-    DLS_TRY(c->writes ? DLS_OK
-                      : dls_h5_get_data(c->at, name, wide ? H5T_NATIVE_INT32 : H5T_NATIVE_UINT8, data, n, 0, c->err));
+    DLS_TRY(c->writes ? DLS_OK : dls_h5_get_data(c->at, name, memory, data, n, 0, c->err));
     hash_text(c, name);
-    dls_h5_hash(&c->sha, data, n, wide ? sizeof(int32_t) : 1);
-    return c->writes ? dls_h5_put_data(c->to, name, cell, data, n, 0, c->err) : DLS_OK;
+    dls_h5_hash(&c->sha, data, n, H5Tget_size(memory));
+    return c->writes ? dls_h5_put_data(c->at, name, stored, memory, data, n, 0, c->err) : DLS_OK;
 }
 
 static dls_status pass_i32s(channel *c, const char *name, int32_t *data, size_t n)
 {
-    return pass_ints(c, name, DLS_H5_I32, data, n);
+    return pass_ints(c, name, H5T_STD_I32LE, H5T_NATIVE_INT32, data, n);
 }
 
 /* What is read is finite, and *x allocated where it is NULL. */
@@ -85,7 +83,7 @@ static dls_status pass_reals(channel *c, const char *name, double **x, size_t ro
     }
     hash_text(c, name);
     dls_h5_hash(&c->sha, data, n, sizeof *data);
-    return c->writes ? dls_h5_put_data(c->to, name, DLS_H5_F32, data, rows,
+    return c->writes ? dls_h5_put_data(c->at, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, data, rows,
                                        cols, c->err)
                      : DLS_OK;
 }
@@ -106,7 +104,7 @@ static dls_status pass_texts(channel *c, const char *name, char *first, size_t n
     for (size_t i = 0; c->writes && i < n; i++) {
         memcpy(text + i * width, first + i * stride, strlen(first + i * stride));
     }
-    DLS_TRY(c->writes ? dls_h5_put_strings(c->to, name, text, n, width, c->err)
+    DLS_TRY(c->writes ? dls_h5_put_strings(c->at, name, text, n, width, c->err)
                       : dls_h5_get_strings(c->at, name, text, n, width, c->err));
     hash_text(c, name);
     for (size_t i = 0; i < n; i++) {
@@ -118,13 +116,13 @@ static dls_status pass_texts(channel *c, const char *name, char *first, size_t n
 
 static dls_status pass_text(const channel *c, const char *name, char *text, size_t size)
 {
-    return c->writes ? dls_h5_put_text(c->to, name, text, c->err)
+    return c->writes ? dls_h5_put_text(c->at, name, text, c->err)
                      : dls_h5_get_text(c->at, name, text, size, c->err);
 }
 
 static dls_status pass_i32(const channel *c, const char *name, int32_t *value)
 {
-    return c->writes ? dls_h5_put_i32(c->to, name, *value, c->err)
+    return c->writes ? dls_h5_put_i32(c->at, name, *value, c->err)
                      : dls_h5_get_i32(c->at, name, value, c->err);
 }
 
@@ -270,7 +268,7 @@ static dls_status pass_pack(channel *c, const dls_dataset *set, pack *p)
     return pass_checksum(c, GRAPHS);
 }
 
-static dls_status put_graphs(dls_h5_node *file, const dls_dataset *set, dls_error *err)
+static dls_status put_graphs(hid_t file, const dls_dataset *set, dls_error *err)
 {
     DLS_OWN(pack_fini) pack p = {.graphs = set->n_graphs, .features = (size_t)set->n_features};
     for (size_t i = 0; i < set->n_graphs; i++) {
@@ -280,7 +278,7 @@ static dls_status put_graphs(dls_h5_node *file, const dls_dataset *set, dls_erro
         p.weighted = p.weighted || g->weight;
     }
     DLS_OWN(leave) channel c = {.at = H5I_INVALID_HID};
-    DLS_TRY(enter(H5I_INVALID_HID, file, GRAPHS, &c, err));
+    DLS_TRY(enter(file, GRAPHS, true, &c, err));
     DLS_TRY(pack_alloc(&p, err));
     size_t node = 0, edge = 0;
     for (size_t i = 0; i < set->n_graphs; i++) {
@@ -294,7 +292,7 @@ static dls_status get_graphs(hid_t file, dls_dataset *set, dls_error *err)
 {
     DLS_OWN(pack_fini) pack p = {.features = (size_t)set->n_features};
     DLS_OWN(leave) channel c = {.at = H5I_INVALID_HID};
-    DLS_TRY(enter(file, NULL, GRAPHS, &c, err));
+    DLS_TRY(enter(file, GRAPHS, false, &c, err));
     p.weighted = dls_h5_has(c.at, "weight");
     DLS_TRY(dls_h5_length(c.at, "batch", &p.graphs, err));
     DLS_TRY(dls_h5_length(c.at, "degree", &p.nodes, err));
@@ -344,7 +342,7 @@ static dls_status pass_setting(channel *c, dls_dataset_setting *s)
         DLS_TRY(dls_alloc_array(&s->split, s->n + 1, sizeof *s->split, s->name, c->err));
     }
     DLS_TRY(pass_i32s(c, "graph", s->graph, s->n));
-    DLS_TRY(pass_ints(c, "split", DLS_H5_BOOL, s->split, s->n));
+    DLS_TRY(pass_ints(c, "split", H5T_STD_U8LE, H5T_NATIVE_UINT8, s->split, s->n));
     DLS_TRY(pass_reals(c, "label", &s->label, s->n, DLS_METRICS));
     DLS_TRY(pass_reals(c, "iteration_s", &s->iteration_s, s->n, 0));
     DLS_TRY(pass_known_reals(c, "truth", &s->truth, s->n, DLS_METRICS));
@@ -353,10 +351,10 @@ static dls_status pass_setting(channel *c, dls_dataset_setting *s)
     return pass_checksum(c, s->name);
 }
 
-static dls_status put_settings(dls_h5_node *file, const dls_dataset *set, dls_error *err)
+static dls_status put_settings(hid_t file, const dls_dataset *set, dls_error *err)
 {
-    dls_h5_node *settings;
-    channel top = {.at = H5I_INVALID_HID, .to = file, .writes = true, .err = err};
+    DLS_H5_OWNED hid_t settings = H5I_INVALID_HID;
+    channel top = {.at = file, .writes = true, .err = err};
     DLS_TRY(dls_h5_put_group(file, "/settings", &settings, err));
     for (size_t i = 0; i < set->n_settings; i++) {
         dls_dataset_setting *s = &set->setting[i];
@@ -364,7 +362,7 @@ static dls_status put_settings(dls_h5_node *file, const dls_dataset *set, dls_er
         if (!*s->name || strchr(s->name, '/') || strcmp(s->name, ".") == 0) {
             return dls_fail(err, DLS_EOUTPUT, NULL, "\"%s\" cannot name a setting", s->name);
         }
-        DLS_TRY(enter(H5I_INVALID_HID, settings, s->name, &c, err));
+        DLS_TRY(enter(settings, s->name, true, &c, err));
         DLS_TRY(pass_setting(&c, s));
     }
     return set->n_settings > 0 ? pass_texts(&top, NAMES, set->setting->name, set->n_settings,
@@ -379,7 +377,7 @@ static dls_status get_setting(hid_t file, const char *name, dls_dataset *set, dl
     DLS_OWN(leave) channel c = {.at = H5I_INVALID_HID};
     snprintf(s->name, sizeof s->name, "%s", name);
     snprintf(path, sizeof path, "/settings/%s", name);
-    DLS_TRY(enter(file, NULL, path, &c, err));
+    DLS_TRY(enter(file, path, false, &c, err));
     DLS_TRY(pass_setting(&c, s));
     return check_rows(s, set->n_graphs, err);
 }
@@ -462,15 +460,15 @@ static dls_status pass_head(const channel *c, dls_dataset *set)
 {
     DLS_TRY(pass_text(c, "feature_version", set->feature_version, sizeof set->feature_version));
     DLS_TRY(pass_i32(c, "n_features", &set->n_features));
-    DLS_TRY(c->writes ? dls_h5_put_u64(c->to, "seed", set->seed, c->err)
+    DLS_TRY(c->writes ? dls_h5_put_u64(c->at, "seed", set->seed, c->err)
                       : dls_h5_get_u64(c->at, "seed", &set->seed, c->err));
     return pass_text(c, "command", set->command, sizeof set->command);
 }
 
-static dls_status put_set(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_set(hid_t file, const void *what, dls_error *err)
 {
     dls_dataset set = *(const dls_dataset *)what; /* borrowed */
-    const channel top = {.at = H5I_INVALID_HID, .to = file, .writes = true, .err = err};
+    const channel top = {.at = file, .writes = true, .err = err};
     DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
     DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
     DLS_TRY(pass_head(&top, &set));

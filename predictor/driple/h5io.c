@@ -63,27 +63,19 @@ void dls_h5io_checksum(const double *data, size_t n, bool as_f32, char hex[17])
     snprintf(hex, 17, "%016llx", (unsigned long long)h);
 }
 
-static const char *as_floats(const void *ctx, size_t first, size_t n, size_t width, char *dst)
-{
-    (void)width;
-    for (size_t i = 0; i < n; i++) {
-        const float f = (float)((const double *)ctx)[first + i];
-        memcpy(dst + i * sizeof f, &f, sizeof f);
-    }
-    return dst;
-}
-
-dls_status dls_h5io_put_array(dls_h5_node *group, const char *name, const double *data, int64_t rows,
+dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data, int64_t rows,
                               int64_t cols, bool as_f32, dls_error *err)
 {
-    const dls_h5_shape shape = {.rank = cols ? 2 : 1, .dim = {(size_t)rows, (size_t)cols}};
+    const hsize_t dim[2] = {(hsize_t)rows, (hsize_t)cols};
     char hex[17];
-    dls_h5_type type;
-    dls_h5_node *set;
+    hid_t set;
     dls_h5io_checksum(data, (size_t)rows * (size_t)(cols ? cols : 1), as_f32, hex);
-    dls_h5_type_cell(&type, as_f32 ? DLS_H5_F32 : DLS_H5_F64, 0);
-    DLS_TRY(dls_h5_put_set(group, name, &type, shape, as_f32 ? as_floats : dls_h5_lies, data, &set, err));
-    return dls_h5_put_text(set, "checksum", hex, err);
+    DLS_TRY(dls_h5_create_data(group, name, as_f32 ? H5T_IEEE_F32LE : H5T_IEEE_F64LE, cols ? 2 : 1,
+                               dim, 0, &set, err));
+    DLS_TRY(dls_h5_put_text(set, "checksum", hex, err));
+    bool ok = H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+    ok = H5Dclose(set) >= 0 && ok;
+    return ok ? DLS_OK : dls_h5_unwritten(err, name);
 }
 
 static dls_status read_array(hid_t set, const char *name, bool check, const char *where,

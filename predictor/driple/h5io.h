@@ -29,7 +29,7 @@ dls_status dls_h5io_integer(hid_t object, const char *name, bool missing_ok, int
  */
 void dls_h5io_checksum(const double *data, size_t n, bool as_f32, char hex[17]);
 /* Write with its checksum in attribute "checksum"; rank 1 if cols is 0. */
-dls_status dls_h5io_put_array(dls_h5_node *group, const char *name, const double *data, int64_t rows,
+dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data, int64_t rows,
                               int64_t cols, bool as_f32, dls_error *err) DLS_MUST_CHECK;
 /* Read rank 1 or 2 (cols 0: rank 1), at most 2^28 elements. *data is owned by the caller
  * (dls_free). With check the attribute "checksum" must be there and right. */

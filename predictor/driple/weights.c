@@ -23,9 +23,9 @@
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static dls_status put_tensors(dls_h5_node *loc, const dls_tensors *set, dls_error *err)
+static dls_status put_tensors(hid_t loc, const dls_tensors *set, dls_error *err)
 {
-    dls_h5_node *group;
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(loc, "tensors", &group, err));
     for (size_t i = 0; i < set->n; i++) {
         const dls_weight *t = &set->t[i];
@@ -35,13 +35,13 @@ static dls_status put_tensors(dls_h5_node *loc, const dls_tensors *set, dls_erro
     return DLS_OK;
 }
 
-static dls_status put_labels(dls_h5_node *loc, const dls_labels *labels, dls_error *err)
+static dls_status put_labels(hid_t loc, const dls_labels *labels, dls_error *err)
 {
     DLS_TRY(dls_h5io_put_array(loc, "label_scale", labels->scale, DLS_METRICS, 0, false, err));
     return dls_h5io_put_array(loc, "label_floor", labels->floor, DLS_METRICS, 0, false, err);
 }
 
-static dls_status put_base(dls_h5_node *base, const dls_inspector *insp, dls_error *err)
+static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err)
 {
     char text[DLS_ARCH_TEXT_MAX];
     char hex[17];
@@ -79,7 +79,7 @@ static dls_status put_base(dls_h5_node *base, const dls_inspector *insp, dls_err
     return put_tensors(base, &insp->base, err);
 }
 
-static dls_status put_setting(dls_h5_node *group, const dls_setting *s, dls_error *err)
+static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
 {
     DLS_TRY(dls_h5_put_text(group, "gpu_type", s->gpu_type, err));
     DLS_TRY(dls_h5_put_text(group, "topology", s->topology, err));
@@ -91,18 +91,18 @@ static dls_status put_setting(dls_h5_node *group, const dls_setting *s, dls_erro
     return put_tensors(group, &s->tensors, err);
 }
 
-static dls_status put_all(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
     const dls_inspector *insp = what;
     DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
     DLS_TRY(dls_h5_put_i64(file, "format_version", FORMAT_VERSION, err));
     DLS_TRY(dls_h5_put_i64(file, "n_settings", (int64_t)insp->n_settings, err));
-    dls_h5_node *base, *settings;
+    DLS_H5_OWNED hid_t base = H5I_INVALID_HID, settings = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(file, "base", &base, err));
     DLS_TRY(put_base(base, insp, err));
     DLS_TRY(dls_h5_put_group(file, "settings", &settings, err));
     for (size_t i = 0; i < insp->n_settings; i++) {
-        dls_h5_node *group;
+        DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
         DLS_TRY(dls_h5_put_group(settings, insp->settings[i].name, &group, err));
         DLS_TRY(dls_h5_put_i64(group, "index", (int64_t)i, err));
         DLS_TRY(put_setting(group, &insp->settings[i], err));

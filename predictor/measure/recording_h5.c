@@ -21,7 +21,7 @@ static const dls_h5_column cells[] = {
     {.name = "capacity", .cell = DLS_H5_F64, .offset = offsetof(dls_column, capacity)}};
 static const dls_h5_table table = {"", cells, sizeof cells / sizeof *cells, sizeof(dls_column)};
 
-static dls_status put_columns(dls_h5_node *file, const dls_recording *r, dls_error *err)
+static dls_status put_columns(hid_t file, const dls_recording *r, dls_error *err)
 {
     DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
     for (size_t i = 0; i < r->n_columns; i++) {
@@ -33,7 +33,7 @@ static dls_status put_columns(dls_h5_node *file, const dls_recording *r, dls_err
     return dls_h5_put_rows(file, &table, r->columns, r->n_columns, err);
 }
 
-static dls_status put_all(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
     const dls_recording *r = what;
     char interval[32];
@@ -47,9 +47,9 @@ static dls_status put_all(dls_h5_node *file, const void *what, dls_error *err)
     DLS_TRY(dls_h5_put_text(file, "began_ns", interval, err));
     DLS_TRY(dls_h5_put_i32(file, "exit_code", r->exit_code, err));
     DLS_TRY(put_columns(file, r, err));
-    DLS_TRY(dls_h5_put_data(file, "time_ns", DLS_H5_I64, r->time_ns, r->n, 0,
+    DLS_TRY(dls_h5_put_data(file, "time_ns", H5T_STD_I64LE, H5T_NATIVE_INT64, r->time_ns, r->n, 0,
                             err));
-    return dls_h5_put_data(file, "value", DLS_H5_F64, r->value, r->n,
+    return dls_h5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, r->value, r->n,
                            r->n_columns, err);
 }
 

@@ -40,7 +40,7 @@ static const char *text_of(const dls_verdicts *v, enum text which, size_t i)
     }
 }
 
-static dls_status put_texts(dls_h5_node *at, const char *name, const dls_verdicts *v, enum text which,
+static dls_status put_texts(hid_t at, const char *name, const dls_verdicts *v, enum text which,
                             size_t n, dls_error *err)
 {
     DLS_FREED char *all = NULL;
@@ -52,7 +52,7 @@ static dls_status put_texts(dls_h5_node *at, const char *name, const dls_verdict
 }
 
 /* Numbers of rows: those of the question, and what was measured. */
-static dls_status put_numbers(dls_h5_node *at, const dls_verdicts *v, double *column, dls_error *err)
+static dls_status put_numbers(hid_t at, const dls_verdicts *v, double *column, dls_error *err)
 {
     static const char *const names[] = {"gpus",     "nodes",  "batch_per_gpu", "image",
                                         "sequence", "fitted", "measured_s"};
@@ -65,15 +65,15 @@ static dls_status put_numbers(dls_h5_node *at, const dls_verdicts *v, double *co
             column[i] = number[k];
         }
         DLS_TRY(
-            dls_h5_put_data(at, names[k], DLS_H5_F64, column, n, 0, err));
+            dls_h5_put_data(at, names[k], H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, column, n, 0, err));
     }
-    DLS_TRY(dls_h5_put_data(at, "predicted_s", DLS_H5_F64, v->predicted, n,
+    DLS_TRY(dls_h5_put_data(at, "predicted_s", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, v->predicted, n,
                             v->n_sources, err));
-    return dls_h5_put_data(at, "why", DLS_H5_I32, v->why, n, v->n_sources,
+    return dls_h5_put_data(at, "why", H5T_STD_I32LE, H5T_NATIVE_INT32, v->why, n, v->n_sources,
                            err);
 }
 
-static dls_status put_errors(dls_h5_node *at, const dls_verdicts *v, double *cell, dls_error *err)
+static dls_status put_errors(hid_t at, const dls_verdicts *v, double *cell, dls_error *err)
 {
     const size_t n = v->n_groups;
     for (size_t k = 0; k < dls_error_figures_n; k++) {
@@ -82,16 +82,17 @@ static dls_status put_errors(dls_h5_node *at, const dls_verdicts *v, double *cel
             cell[i] = dls_error_figure_of(f, &v->errors[i / v->n_sources][i % v->n_sources]);
         }
         DLS_TRY(f->files & DLS_ERROR_IN_H5
-                    ? dls_h5_put_data(at, f->name, DLS_H5_F64, cell, n, v->n_sources, err)
+                    ? dls_h5_put_data(at, f->name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, cell, n,
+                                      v->n_sources, err)
                     : DLS_OK);
     }
     return DLS_OK;
 }
 
-static dls_status put_group(dls_h5_node *file, const char *name, const dls_verdicts *v, bool rows,
+static dls_status put_group(hid_t file, const char *name, const dls_verdicts *v, bool rows,
                             dls_error *err)
 {
-    dls_h5_node *at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_FREED double *numbers = NULL;
     const size_t n = v->steps->n;
     DLS_TRY(dls_alloc_array(&numbers, (rows ? n : v->n_groups * v->n_sources) + 1, sizeof *numbers,
@@ -108,7 +109,7 @@ static dls_status put_group(dls_h5_node *file, const char *name, const dls_verdi
     return put_texts(at, "group", v, GROUP, n, err);
 }
 
-static dls_status put(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put(hid_t file, const void *what, dls_error *err)
 {
     const saved *s = what;
     const dls_verdicts *v = s->v;

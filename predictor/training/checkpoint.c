@@ -43,7 +43,7 @@ static void set_column(dls_train_epoch *e, int column, double value)
     }
 }
 
-static dls_status put_course(dls_h5_node *group, const dls_train_course *course, dls_error *err)
+static dls_status put_course(hid_t group, const dls_train_course *course, dls_error *err)
 {
     if (course->n == 0) {
         return DLS_OK;
@@ -66,12 +66,12 @@ typedef struct course_list {
     size_t n;
 } course_list;
 
-static dls_status write_courses(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status write_courses(hid_t file, const void *what, dls_error *err)
 {
     const course_list *list = what;
     DLS_TRY(dls_h5_put_text(file, "format", "dlsim-learning-curves", err));
     for (size_t i = 0; i < list->n; i++) {
-        dls_h5_node *group;
+        DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
         DLS_TRY(dls_h5_put_group(file, list->course[i].name, &group, err));
         DLS_TRY(put_course(group, list->course[i].course, err));
     }
@@ -87,7 +87,7 @@ dls_status dls_courses_save(const char *path, const dls_named_course *course, si
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
 
-static dls_status write_checkpoint(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status write_checkpoint(hid_t file, const void *what, dls_error *err)
 {
     const dls_checkpoint *c = what;
     const int64_t n = (int64_t)c->net->n_values;

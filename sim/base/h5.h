@@ -16,7 +16,7 @@
  *
  * Functions that get fail with EINPUT, functions that put with EOUTPUT, both with the object's name
  * and HDF5's reason in the message; `where` is filled by dls_h5_save and by those who open a file.
- * HDF5 is not thread safe, and reads and merges: one thread of a process at a time.
+ * HDF5 is not thread safe: one thread of a process at a time.
  */
 #ifndef DLS_BASE_H5_H
 #define DLS_BASE_H5_H
@@ -38,24 +38,21 @@ dls_status dls_h5_open(const char *path, hid_t *file, dls_error *err) DLS_MUST_C
 dls_status dls_h5_check_format(hid_t file, const char *format, int32_t version,
                                dls_error *err) DLS_MUST_CHECK;
 
-/* A group or a dataset of a file that is being written, which owns it. */
-typedef struct dls_h5_node dls_h5_node;
+/* A file that is being written. It must stay where it is from begin to commit or abort. */
 typedef struct dls_h5_new {
-    dls_h5_node *root;
-    struct dls_h5_file *file;
+    hid_t file;
     dls_atomicfile out;
+    int first_errno; /* of the disk; HDF5 itself carries on (base/h5_driver.h) */
 } dls_h5_new;
 
 dls_status dls_h5_begin(dls_h5_new *f, const char *path, dls_error *err) DLS_MUST_CHECK;
-/* Write what is put into place, and let the file appear. `add`, unless it is NULL, is called in between, with what HDF5
- * itself opened. *f needs nothing after. Errors: EOUTPUT, ENOMEM, those of add. */
-typedef dls_status (*dls_h5_add_fn)(hid_t file, const void *what, dls_error *err);
-dls_status dls_h5_commit(dls_h5_new *f, dls_h5_add_fn add, const void *what, dls_error *err) DLS_MUST_CHECK;
+/* Close, check that everything was written, and let the file appear. *f needs nothing after. */
+dls_status dls_h5_commit(dls_h5_new *f, dls_error *err) DLS_MUST_CHECK;
 void dls_h5_abort(dls_h5_new *f); /* nothing happens if *f is zero or committed */
 
 /* Begin, put, commit; when anything fails PATH is as before. Errors: EOUTPUT, ENOMEM, those of put.
  */
-typedef dls_status (*dls_h5_put_fn)(dls_h5_node *file, const void *what, dls_error *err);
+typedef dls_status (*dls_h5_put_fn)(hid_t file, const void *what, dls_error *err);
 dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what,
                        dls_error *err) DLS_MUST_CHECK;
 
@@ -67,9 +64,6 @@ dls_status dls_h5_where(dls_status status, dls_error *err, const char *path) DLS
 /* "<what> could not be written", "<what> is missing or damaged" */
 dls_status dls_h5_unwritten(dls_error *err, const char *what);
 dls_status dls_h5_damaged(dls_error *err, const char *what);
-
-/* A text through HDF5 itself, as an attribute. */
-dls_status dls_h5_add_text(hid_t at, const char *name, const char *text, dls_error *err) DLS_MUST_CHECK;
 
 /* A local group, dataset, space, type or file that is closed with its block; H5I_INVALID_HID at
  * first. */
@@ -83,65 +77,39 @@ static inline void dls_h5_leave(const hid_t *id)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-typedef enum dls_h5_cell {
-    DLS_H5_I32,
-    DLS_H5_I64,
-    DLS_H5_U32,
-    DLS_H5_U64,
-    DLS_H5_BOOL, /* one byte */
-    DLS_H5_F32,
-    DLS_H5_F64,
-    DLS_H5_TEXT /* of so many bytes, filled up with zeros */
-} dls_h5_cell;
-
-/* How a cell lies in the file, and in memory. */
-typedef struct dls_h5_type {
-    size_t size, n;
-    unsigned char code[6000]; /* [n] as a message of the format */
-} dls_h5_type;
-void dls_h5_type_cell(dls_h5_type *t, dls_h5_cell cell, size_t width); /* width: of a TEXT */
-void dls_h5_type_enum(dls_h5_type *t, const char *const *names, size_t n); /* one byte */
-void dls_h5_type_array(dls_h5_type *t, size_t n); /* of what it was */
-/* Of so many bytes; then its members in their order, with nothing between. */
-void dls_h5_type_row(dls_h5_type *t, size_t bytes);
-void dls_h5_type_member(dls_h5_type *row, const char *name, const dls_h5_type *member);
-
-/* Links in order of creation. A name is a path below; groups on the way are made where they are not there. */
-dls_status dls_h5_put_group(dls_h5_node *at, const char *name, dls_h5_node **out, dls_error *err) DLS_MUST_CHECK;
-bool dls_h5_taken(const dls_h5_node *at, const char *name);
+/* Links in order of creation; for H5Gclose. */
+dls_status dls_h5_put_group(hid_t at, const char *name, hid_t *out, dls_error *err) DLS_MUST_CHECK;
 /* Attributes: one value, or n > 0 in a row. */
-dls_status dls_h5_put_attr(dls_h5_node *at, const char *name, const dls_h5_type *type, size_t n,
+dls_status dls_h5_put_attr(hid_t at, const char *name, hid_t stored, hid_t memory, size_t n,
                            const void *value, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_put_text(dls_h5_node *at, const char *name, const char *text,
+dls_status dls_h5_put_text(hid_t at, const char *name, const char *text,
                            dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_put_i32(dls_h5_node *at, const char *name, int32_t value, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_put_i64(dls_h5_node *at, const char *name, int64_t value, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_put_u64(dls_h5_node *at, const char *name, uint64_t value,
+dls_status dls_h5_put_i32(hid_t at, const char *name, int32_t value, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5_put_i64(hid_t at, const char *name, int64_t value, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5_put_u64(hid_t at, const char *name, uint64_t value,
                           dls_error *err) DLS_MUST_CHECK;
 /* Datasets: [rows], or [rows][cols] with cols > 0; long ones in chunks, shuffled and deflated. */
-dls_status dls_h5_put_data(dls_h5_node *at, const char *name, dls_h5_cell cell, const void *data,
+dls_status dls_h5_put_data(hid_t at, const char *name, hid_t stored, hid_t memory, const void *data,
                            size_t rows, size_t cols, dls_error *err) DLS_MUST_CHECK;
 /* text[n][width], each filled up with zeros, as fixed-length UTF-8. */
-dls_status dls_h5_put_strings(dls_h5_node *at, const char *name, const char *text, size_t n, size_t width,
+dls_status dls_h5_put_strings(hid_t at, const char *name, const char *text, size_t n, size_t width,
                               dls_error *err) DLS_MUST_CHECK;
 /* Fixed-length UTF-8 strings in order of their codes. */
-dls_status dls_h5_put_dict(dls_h5_node *at, const char *name, const dls_strdict *dict,
+dls_status dls_h5_put_dict(hid_t at, const char *name, const dls_strdict *dict,
                            dls_error *err) DLS_MUST_CHECK;
-
-/* Cells first..first+n-1 of a dataset, width bytes each, in dst or where it says, from several threads at a
+/* An empty dataset of up to three dimensions, for H5Dwrite and H5Dclose. level 0: not compressed.
+ */
+dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank,
+                              const hsize_t *dim, unsigned level, hid_t *set,
+                              dls_error *err) DLS_MUST_CHECK;
+/* A dataset below lies in its header. */
+enum { DLS_H5_COMPACT_BYTES = 1 << 15 };
+/* n cells of an empty column of dls_h5_create_data that has chunks, compressed, as they are in the file.
+ * fill: those of rows first..first+n-1, width bytes each, in dst or where it says, from several threads at a
  * time. */
 typedef const char *(*dls_h5_fill_fn)(const void *ctx, size_t first, size_t n, size_t width, char *dst);
-/* A dataset of up to three dimensions, to which attributes may be put afterwards. */
-typedef struct dls_h5_shape {
-    int rank;
-    size_t dim[3];
-    bool deflated; /* if it is long */
-} dls_h5_shape;
-dls_status dls_h5_put_set(dls_h5_node *at, const char *name, const dls_h5_type *type, dls_h5_shape shape,
-                          dls_h5_fill_fn fill, const void *ctx, dls_h5_node **out,
-                          dls_error *err) DLS_MUST_CHECK;
-/* A fill for cells that lie at ctx. */
-const char *dls_h5_lies(const void *ctx, size_t first, size_t n, size_t width, char *dst);
+dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width,
+                             dls_h5_fill_fn fill, const void *ctx, dls_error *err) DLS_MUST_CHECK;
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
@@ -193,6 +161,13 @@ void dls_h5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes)
 
 /* ---- structs as columns ---------------------------------------------------------------------- */
 
+typedef enum dls_h5_cell {
+    DLS_H5_I32,
+    DLS_H5_I64,
+    DLS_H5_F64,
+    DLS_H5_BOOL, /* one byte */
+    DLS_H5_TEXT  /* of so many bytes, filled up with zeros */
+} dls_h5_cell;
 typedef struct dls_h5_column {
     const char *name;
     dls_h5_cell cell;
@@ -206,7 +181,7 @@ typedef struct dls_h5_table {
 } dls_h5_table;
 
 /* A dataset a column, in one order for the file and for the checksum, which may hold the names. */
-dls_status dls_h5_put_rows(dls_h5_node *at, const dls_h5_table *t, const void *rows, size_t n,
+dls_status dls_h5_put_rows(hid_t at, const dls_h5_table *t, const void *rows, size_t n,
                            dls_error *err) DLS_MUST_CHECK;
 dls_status dls_h5_get_rows(hid_t at, const dls_h5_table *t, void *rows, size_t n,
                            dls_error *err) DLS_MUST_CHECK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Long columns of an HDF5 file: chunks pass the filters on several threads, and what comes out goes to the file
- * in order. HDF5's own filters undo it (H5Zshuffle.c,
+ * Long columns of an HDF5 file: chunks pass the filters on several threads, and HDF5, which knows
+ * one thread, is given what comes out, in order. Its own filters undo it (H5Zshuffle.c,
  * H5Zdeflate.c, H5Zfletcher32.c); what deflates is libdeflate, twice as fast as their zlib.
  */
-#include "base/h5_write.h"
+#include "base/h5.h"
 #include "base/own.h"
 #include "base/team.h"
 
@@ -12,8 +12,7 @@
 #include <string.h>
 
 enum {
-    BATCH = 64,  /* chunks that are packed before they are written .. */
-    BATCH_BYTES = 1 << 23, /* .. or so many bytes */
+    BATCH = 64,  /* chunks that are packed before they are written */
     THREADS = 8, /* more would wait for the file */
     SHARE = 2,   /* chunks that are worth a thread */
     LEVEL = 1,   /* 2 makes files of a run 5 % smaller in 1.3 times the time */
@@ -31,13 +30,24 @@ typedef struct packer {
     dls_h5_fill_fn fill;
     const void *ctx;
     size_t n, width, rows; /* cells, bytes of one, cells of a chunk */
-    bool deflated;
     size_t bytes;          /* of a chunk */
     size_t first;          /* chunk of the batch */
     unsigned char *memory; /* of the threads, then of the batch */
     struct libdeflate_compressor *deflater[THREADS];
     packed out[BATCH];
 } packer;
+
+/* 0: it has no chunks. */
+static size_t chunk_rows(hid_t set)
+{
+    const hid_t dcpl = H5Dget_create_plist(set);
+    hsize_t rows = 0;
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, 1, &rows) < 0) {
+        rows = 0;
+    }
+    H5Pclose(dcpl);
+    return (size_t)rows;
+}
 
 /* Fletcher's, over words of two bytes with the high one first. */
 static uint32_t fletcher32(const unsigned char *data, size_t n)
@@ -88,25 +98,20 @@ static void pack(void *user, int32_t seat, size_t item)
         memset(room + n * p->width, 0, (p->rows - n) * p->width);
         cells = room;
     }
-    size_t size = 0;
-    out->mask = 0;
-    if (p->deflated) {
-        switch (p->width) { /* a width that the compiler knows makes several bytes an instruction */
-        case 8:
-            shuffle(cells, shuffled, p->rows, 8);
-            break;
-        case 4:
-            shuffle(cells, shuffled, p->rows, 4);
-            break;
-        default:
-            shuffle(cells, shuffled, p->rows, p->width);
-        }
-        cells = shuffled;
-        size = libdeflate_zlib_compress(p->deflater[seat], cells, p->bytes, out->bytes, p->bytes - 1);
-        out->mask = size > 0 ? 0 : NOT_DEFLATED; /* it would not be smaller */
+    switch (p->width) { /* a width that the compiler knows makes several bytes an instruction */
+    case 8:
+        shuffle(cells, shuffled, p->rows, 8);
+        break;
+    case 4:
+        shuffle(cells, shuffled, p->rows, 4);
+        break;
+    default:
+        shuffle(cells, shuffled, p->rows, p->width);
     }
+    size_t size = libdeflate_zlib_compress(p->deflater[seat], shuffled, p->bytes, out->bytes, p->bytes - 1);
+    out->mask = size > 0 ? 0 : NOT_DEFLATED; /* it would not be smaller */
     if (size == 0) {
-        memcpy(out->bytes, cells, p->bytes);
+        memcpy(out->bytes, shuffled, p->bytes);
         size = p->bytes;
     }
     const uint32_t sum = fletcher32(out->bytes, size);
@@ -116,18 +121,21 @@ static void pack(void *user, int32_t seat, size_t item)
     out->n = size;
 }
 
-static void put_all(packer *p, dls_h5_file *file, dls_h5_chunks *c, int32_t threads, size_t batch)
+static dls_status put_all(packer *p, hid_t set, int32_t threads, const char *name, dls_error *err)
 {
     const size_t chunks = (p->n + p->rows - 1) / p->rows;
-    for (p->first = 0; p->first < chunks; p->first += batch) {
-        const size_t n = chunks - p->first < batch ? chunks - p->first : batch;
+    for (p->first = 0; p->first < chunks; p->first += BATCH) {
+        const size_t n = chunks - p->first < BATCH ? chunks - p->first : BATCH;
         dls_team_run(threads, n, pack, p);
         for (size_t i = 0; i < n; i++) {
-            dls_h5_bytes_number(&c->index, dls_h5_out(file, p->out[i].bytes, p->out[i].n), 8);
-            dls_h5_bytes_number(&c->index, p->out[i].n, c->size_bytes);
-            dls_h5_bytes_number(&c->index, p->out[i].mask, 4);
+            const hsize_t at = (p->first + i) * p->rows;
+            if (H5Dwrite_chunk(set, H5P_DEFAULT, p->out[i].mask, &at, p->out[i].n,
+                               p->out[i].bytes) < 0) {
+                return dls_h5_unwritten(err, name);
+            }
         }
     }
+    return DLS_OK;
 }
 
 static void packer_fini(packer *p)
@@ -140,17 +148,19 @@ static void packer_fini(packer *p)
     dls_free(p->memory);
 }
 
-dls_status dls_h5_put_chunks(dls_h5_file *file, dls_h5_chunks *c, const char *name, dls_h5_fill_fn fill,
-                             const void *ctx, dls_error *err)
+dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width,
+                             dls_h5_fill_fn fill, const void *ctx, dls_error *err)
 {
     DLS_OWN(packer_fini)
-    packer p = {.fill = fill, .ctx = ctx, .n = c->n, .width = c->width, .rows = c->cells, .deflated = c->deflated};
-    p.bytes = p.rows * p.width;
-    const size_t chunks = (p.n + p.rows - 1) / p.rows, some = BATCH_BYTES / p.bytes < BATCH ? BATCH_BYTES / p.bytes : BATCH;
-    const size_t batch = chunks < some ? chunks : some > 0 ? some : 1;
+    packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = chunk_rows(set)};
+    if (p.rows == 0) {
+        return dls_h5_unwritten(err, name);
+    }
+    const size_t chunks = (n + p.rows - 1) / p.rows, batch = chunks < BATCH ? chunks : BATCH;
     const size_t cores = (size_t)dls_team_cores(), most = cores < THREADS ? cores : THREADS;
     const size_t shares = (batch + SHARE - 1) / SHARE, threads = most < shares ? most : shares;
-    for (size_t i = 0; i < threads && p.deflated; i++) {
+    p.bytes = p.rows * width;
+    for (size_t i = 0; i < threads; i++) {
         p.deflater[i] = libdeflate_alloc_compressor(LEVEL);
         if (!p.deflater[i]) {
             return dls_nomem(err, name, 0);
@@ -164,6 +174,5 @@ dls_status dls_h5_put_chunks(dls_h5_file *file, dls_h5_chunks *c, const char *na
     for (size_t i = 0; i < batch; i++) {
         p.out[i].bytes = p.memory + threads * 2 * p.bytes + i * (p.bytes + SUM_BYTES);
     }
-    put_all(&p, file, c, (int32_t)threads, batch);
-    return DLS_OK;
+    return put_all(&p, set, (int32_t)threads, name, err);
 }

@@ -18,12 +18,14 @@ static size_t bytes_of(const dls_h5_column *c)
     return c->cell == DLS_H5_TEXT ? c->width : bytes[c->cell];
 }
 
-static hid_t memory_of(dls_h5_cell cell)
+static void types_of(dls_h5_cell cell, hid_t *stored, hid_t *memory)
 {
-    return cell == DLS_H5_I32 ? H5T_NATIVE_INT32
-           : cell == DLS_H5_I64 ? H5T_NATIVE_INT64
-           : cell == DLS_H5_F64 ? H5T_NATIVE_DOUBLE
-                                : H5T_NATIVE_UINT8;
+    const hid_t types[][2] = {[DLS_H5_I32] = {H5T_STD_I32LE, H5T_NATIVE_INT32},
+                              [DLS_H5_I64] = {H5T_STD_I64LE, H5T_NATIVE_INT64},
+                              [DLS_H5_F64] = {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE},
+                              [DLS_H5_BOOL] = {H5T_STD_U8LE, H5T_NATIVE_UINT8}};
+    *stored = types[cell][0];
+    *memory = types[cell][1];
 }
 
 /* The column's cells one behind the other. */
@@ -39,19 +41,22 @@ static dls_status gather(const dls_h5_table *t, const dls_h5_column *c, const vo
     return DLS_OK;
 }
 
-dls_status dls_h5_put_rows(dls_h5_node *at, const dls_h5_table *t, const void *rows, size_t n,
+dls_status dls_h5_put_rows(hid_t at, const dls_h5_table *t, const void *rows, size_t n,
                            dls_error *err)
 {
-    dls_h5_node *to = at;
-    DLS_TRY(*t->group ? dls_h5_put_group(at, t->group, &to, err) : DLS_OK);
+    DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
+    DLS_TRY(*t->group ? dls_h5_put_group(at, t->group, &group, err) : DLS_OK);
     for (size_t k = 0; k < t->n_columns; k++) {
         const dls_h5_column *c = &t->column[k];
+        const hid_t to = *t->group ? group : at;
+        hid_t stored, memory;
         DLS_FREED char *data = NULL;
         DLS_TRY(gather(t, c, rows, n, &data, err));
         if (c->cell == DLS_H5_TEXT) {
             DLS_TRY(dls_h5_put_strings(to, c->name, data, n, c->width, err));
         } else {
-            DLS_TRY(dls_h5_put_data(to, c->name, c->cell, data, n, 0, err));
+            types_of(c->cell, &stored, &memory);
+            DLS_TRY(dls_h5_put_data(to, c->name, stored, memory, data, n, 0, err));
         }
     }
     return DLS_OK;
@@ -63,13 +68,15 @@ dls_status dls_h5_get_rows(hid_t at, const dls_h5_table *t, void *rows, size_t n
         const dls_h5_column *c = &t->column[k];
         const size_t width = bytes_of(c);
         char path[64];
+        hid_t stored, memory;
         DLS_FREED char *data = NULL;
         snprintf(path, sizeof path, "%s%s%s", t->group, *t->group ? "/" : "", c->name);
         DLS_TRY(dls_alloc_array(&data, n * width + 1, 1, path, err));
         if (c->cell == DLS_H5_TEXT) {
             DLS_TRY(dls_h5_get_strings(at, path, data, n, c->width, err));
         } else {
-            DLS_TRY(dls_h5_get_data(at, path, memory_of(c->cell), data, n, 0, err));
+            types_of(c->cell, &stored, &memory);
+            DLS_TRY(dls_h5_get_data(at, path, memory, data, n, 0, err));
         }
         for (size_t i = 0; i < n; i++) {
             if (c->cell == DLS_H5_BOOL) {

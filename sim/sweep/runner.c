@@ -4,7 +4,7 @@
  *
  * The workers are forked: what the plan has loaded is theirs without a copy, and nothing that one
  * does, dying included, reaches another. Each takes the next point that nobody has until it has run a
- * few, so that they share the pages of its memory; after a point that fails, or
+ * few, so that they share the pages of its memory and HDF5's setting up; after a point that fails, or
  * whose policies are not dlsim's own and may remember it, another takes its place. Finished points
  * are left alone. A point that fails is remembered with its reason and the rest goes on; it is tried
  * again the next time. What another process has in hand is waited for, and run here if that one dies.
@@ -14,6 +14,7 @@
 
 #include "api/simulation.h"
 #include "base/alloc.h"
+#include "base/h5.h"
 #include "base/owners.h"
 #include "config/registry.h"
 
@@ -307,6 +308,7 @@ dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int wor
         return dls_nomem(err, "workers", board_bytes + worker_bytes);
     }
     dls_sweep_store_clean(folder);
+    (void)H5open(); /* once for all workers; where it fails, their own call does, too, and says so */
     /* Blocked, so that none is missed between a look and the wait for the next; the workers inherit
      * the mask and have no children of their own. */
     sigset_t child, old;

@@ -27,9 +27,9 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
     dls_sha256_final(&sha, hex);
 }
 
-static dls_status put_spec(dls_h5_node *file, const dls_feature_spec *spec, dls_error *err)
+static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *err)
 {
-    dls_h5_node *at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_put_group(file, SPEC, &at, err));
     char hex[DLS_SHA256_HEX];
     char columns[256] = "";
@@ -42,13 +42,13 @@ static dls_status put_spec(dls_h5_node *file, const dls_feature_spec *spec, dls_
     DLS_TRY(dls_h5_put_text(at, "columns", columns, err));
     DLS_TRY(dls_h5_put_text(at, "checksum", hex, err));
     DLS_TRY(dls_h5_put_dict(at, "ops", &spec->ops, err));
-    DLS_TRY(dls_h5_put_data(at, "frequency", DLS_H5_F64, spec->frequency,
+    DLS_TRY(dls_h5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, spec->frequency,
                             spec->ops.n, 0, err));
-    return dls_h5_put_data(at, "scale", DLS_H5_F64, spec->scale,
+    return dls_h5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, spec->scale,
                            (size_t)spec->n_features, 0, err);
 }
 
-static dls_status put_matrices(dls_h5_node *at, const dls_feature_spec *spec, const dls_grouped *graph,
+static dls_status put_matrices(hid_t at, const dls_feature_spec *spec, const dls_grouped *graph,
                                unsigned char *adj, double *x, dls_error *err)
 {
     const dls_grouping *grouping = graph->grouping;
@@ -59,14 +59,14 @@ static dls_status put_matrices(dls_h5_node *at, const dls_feature_spec *spec, co
         }
     }
     DLS_TRY(dls_features(spec, graph->graph, grouping, x, NULL, err));
-    DLS_TRY(dls_h5_put_data(at, "adj", DLS_H5_BOOL, adj, n, n, err));
-    DLS_TRY(dls_h5_put_data(at, "x", DLS_H5_F64, x, n,
+    DLS_TRY(dls_h5_put_data(at, "adj", H5T_STD_U8LE, H5T_NATIVE_UINT8, adj, n, n, err));
+    DLS_TRY(dls_h5_put_data(at, "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x, n,
                             (size_t)spec->n_features, err));
-    return dls_h5_put_data(at, "group", DLS_H5_I32, grouping->group,
+    return dls_h5_put_data(at, "group", H5T_STD_I32LE, H5T_NATIVE_INT32, grouping->group,
                            (size_t)grouping->n_nodes, 0, err);
 }
 
-static dls_status put_info(dls_h5_node *at, const dls_opgraph_info *info, dls_error *err)
+static dls_status put_info(hid_t at, const dls_opgraph_info *info, dls_error *err)
 {
     DLS_TRY(dls_h5_put_text(at, "model", info->model, err));
     DLS_TRY(dls_h5_put_text(at, "dataset", info->dataset, err));
@@ -76,17 +76,17 @@ static dls_status put_info(dls_h5_node *at, const dls_opgraph_info *info, dls_er
     return dls_h5_put_text(at, "optimiser", dls_optimiser_name(info->optimiser), err);
 }
 
-static dls_status put_grouped(dls_h5_node *file, const dls_feature_spec *spec, const dls_grouped *graph,
+static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dls_grouped *graph,
                               dls_error *err)
 {
     char name[DLS_OPGRAPH_TEXT_MAX + 16];
     const char *model = graph->graph->info.model;
     snprintf(name, sizeof name, "%s", *model ? model : "graph");
-    for (int i = 2; dls_h5_taken(file, name); i++) {
+    for (int i = 2; dls_h5_has(file, name); i++) {
         snprintf(name, sizeof name, "%s-%d", *model ? model : "graph", i);
     }
     const size_t n = (size_t)graph->grouping->n_groups;
-    dls_h5_node *at;
+    DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_FREED unsigned char *adj = NULL;
     DLS_FREED double *x = NULL;
     DLS_TRY(dls_h5_put_group(file, name, &at, err));
@@ -102,7 +102,7 @@ typedef struct grouped_list {
     size_t n;
 } grouped_list;
 
-static dls_status put_all(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
     const grouped_list *list = what;
     DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));

@@ -96,7 +96,7 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static dls_status put_graph(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_graph(hid_t file, const void *what, dls_error *err)
 {
     const dls_opgraph *g = what;
     char hex[DLS_SHA256_HEX];

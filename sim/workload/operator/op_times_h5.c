@@ -42,7 +42,7 @@ static void checksum(const row *rows, size_t n, char hex[DLS_SHA256_HEX])
     dls_sha256_final(&sha, hex);
 }
 
-static dls_status put_times(dls_h5_node *file, const void *what, dls_error *err)
+static dls_status put_times(hid_t file, const void *what, dls_error *err)
 {
     const dls_op_times *times = what;
     DLS_FREED row *rows = NULL;
