@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # dlsim_alone: the program linked with archives alone, which runs on any Linux of its processor (packaging/tarball.sh).
 # Built with the tests where all archives are there; it opens no libraries at run time: no plug-ins, no device.
-if(NOT DLSIM_ARCHIVES OR DLSIM_FUZZ)
+if(NOT DLSIM_ARCHIVES OR DLSIM_FUZZ OR DLSIM_SANITIZE)
   return()
 endif()
 add_executable(dlsim_alone sim/cli/main.c packaging/alone.c ${objects})
