@@ -225,50 +225,77 @@ static dls_status linear(const visitor *v, const char *name, int64_t in, int64_t
     return emit(v, out, 0, "%s.linear.bias", name);
 }
 
-static dls_status conv_tensors(const dls_arch *a, int32_t layer, const visitor *v)
+int32_t dls_arch_conv_maps(const dls_arch *a)
+{
+    return a->conv == DLS_CONV_GIN    ? 1 + a->gin_layers
+           : a->conv == DLS_CONV_GAT  ? 2 * a->gat_heads
+           : a->conv == DLS_CONV_MPNN ? 3 * a->towers + 1
+                                      : 1;
+}
+
+#define NAMED(to, ...) snprintf(to, sizeof(to), "conv_layers." __VA_ARGS__)
+
+dls_conv_map dls_arch_conv_map(const dls_arch *a, int32_t layer, int32_t i)
 {
     const int64_t in = layer == 0 ? a->n_features : a->hidden;
     const int64_t h = a->hidden;
-    char name[72];
-    switch (a->conv) {
-    case DLS_CONV_GCN:
-        DLS_TRY(emit(v, in, h, "conv_layers.%d.W", (int)layer));
-        return emit(v, h, 0, "conv_layers.%d.b", (int)layer);
-    case DLS_CONV_GIN: {
-        DLS_TRY(emit(v, 1, 0, "conv_layers.%d.epsilon", (int)layer));
+    const int l = (int)layer;
+    dls_conv_map m = {.rows = h, .cols = h};
+    char name[72] = ""; /* of a linear layer of torch */
+    if (a->conv == DLS_CONV_GCN) {
+        m.rows = in;
+        m.plain = true;
+        NAMED(m.weight, "%d.W", l);
+        NAMED(m.bias, "%d.b", l);
+    } else if (a->conv == DLS_CONV_GIN && i == 0) {
+        m.rows = 1;
+        m.cols = 0;
+        NAMED(m.bias, "%d.epsilon", l);
+    } else if (a->conv == DLS_CONV_GIN) {
         const int64_t mid = in > h ? in : h;
-        for (int32_t l = 0; l < a->gin_layers; l++) {
-            snprintf(name, sizeof name, "conv_layers.%d.post_transformation.fully_connected.%d",
-                     (int)layer, (int)l);
-            DLS_TRY(linear(v, name, l == 0 ? in : mid, l == a->gin_layers - 1 ? h : mid));
-        }
-        return DLS_OK;
-    }
-    case DLS_CONV_GAT: {
+        m.rows = i == a->gin_layers ? h : mid;
+        m.cols = i == 1 ? in : mid;
+        NAMED(name, "%d.post_transformation.fully_connected.%d", l, (int)i - 1);
+    } else if (a->conv == DLS_CONV_GAT) {
         const int64_t f = h / a->gat_heads;
-        for (int32_t k = 0; k < a->gat_heads; k++) {
-            DLS_TRY(emit(v, in, f, "conv_layers.%d.heads.%d.W", (int)layer, (int)k));
-            DLS_TRY(emit(v, 2 * f, 1, "conv_layers.%d.heads.%d.a", (int)layer, (int)k));
-        }
-        return DLS_OK;
-    }
-    case DLS_CONV_MPNN: {
+        m.plain = i % 2 == 0;
+        m.rows = m.plain ? in : 2 * f;
+        m.cols = m.plain ? f : 1;
+        NAMED(*(m.plain ? &m.weight : &m.bias), "%d.heads.%d.%s", l, (int)i / 2,
+              m.plain ? "W" : "a");
+    } else if (i == 3 * a->towers) {
+        NAMED(name, "%d.mixing_network", l);
+    } else {
         /* Layer 0 shows all features to every tower; the others share the columns out. */
         const int64_t f = layer == 0 ? in : in / a->towers;
-        const int64_t q = f * (1 + (int64_t)a->n_aggregators * a->n_scalers);
-        for (int32_t t = 0; t < a->towers; t++) {
-            snprintf(name, sizeof name, "conv_layers.%d.towers.%d.pretrans.fully_connected.0",
-                     (int)layer, (int)t);
-            DLS_TRY(linear(v, name, 2 * f, f));
-            snprintf(name, sizeof name, "conv_layers.%d.towers.%d.posttrans.fully_connected.0",
-                     (int)layer, (int)t);
-            DLS_TRY(linear(v, name, q, h / a->towers));
-        }
-        snprintf(name, sizeof name, "conv_layers.%d.mixing_network", (int)layer);
-        return linear(v, name, h, h);
+        const bool post = i % 3 == 2;
+        m.rows = post ? h / a->towers : f;
+        m.cols = post ? f * (1 + (int64_t)a->n_aggregators * a->n_scalers) : 2 * f;
+        m.first = post ? 0 : i % 3 * (int32_t)f;
+        m.k = post ? 0 : (int32_t)f;
+        NAMED(name, "%d.towers.%d.%strans.fully_connected.0", l, (int)i / 3, post ? "post" : "pre");
     }
-    case DLS_CONV_COUNT:
-        break;
+    if (*name) {
+        snprintf(m.weight, sizeof m.weight, "%s.linear.weight", name);
+        snprintf(m.bias, sizeof m.bias, "%s", m.first ? "" : name);
+        strcat(m.bias, m.first ? "" : ".linear.bias");
+    }
+    m.k = *m.weight && !m.k ? (int32_t)(m.plain ? m.rows : m.cols) : m.k;
+    return m;
+}
+
+static dls_status conv_tensors(const dls_arch *a, int32_t layer, const visitor *v)
+{
+    for (int32_t i = 0; i < dls_arch_conv_maps(a); i++) {
+        const dls_conv_map m = dls_arch_conv_map(a, layer, i);
+        if (*m.weight && m.first == 0) {
+            DLS_TRY(emit(v, m.rows, m.cols, "%s", m.weight));
+        }
+        if (*m.bias && *m.weight) {
+            DLS_TRY(emit(v, m.plain ? m.cols : m.rows, 0, "%s", m.bias));
+        } else if (*m.bias) {
+            DLS_TRY(emit(v, m.rows, m.cols, "%s", m.bias));
+        }
     }
     return DLS_OK;
 }

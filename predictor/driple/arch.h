@@ -143,6 +143,18 @@ typedef struct dls_tensor_spec {
     int64_t rows, cols;
 } dls_tensor_spec;
 
+/* A linear map of a convolution, in the order in which engines have them. GCN: one; GIN: epsilon,
+ * then its layers; GAT: W and a of each head; MPNN: of each tower the two halves of what forms a
+ * message and what follows the aggregates, then the mixing network. */
+typedef struct dls_conv_map {
+    char weight[DLS_TENSOR_NAME_MAX], bias[DLS_TENSOR_NAME_MAX]; /* "": none; a vector is a bias */
+    int64_t rows, cols;                                          /* of the weight; of a vector */
+    bool plain;       /* stored [in][out], else as torch's [out][in] */
+    int32_t first, k; /* inputs: k from here on */
+} dls_conv_map;
+int32_t dls_arch_conv_maps(const dls_arch *arch);
+dls_conv_map dls_arch_conv_map(const dls_arch *arch, int32_t layer, int32_t i);
+
 /* The tensor that takes the numbers of a setting. */
 dls_tensor_spec dls_arch_condition_spec(const dls_arch *arch);
 

@@ -30,18 +30,16 @@
 #include "predictor/driple/cpu_tiles.inc.h"
 #endif
 
-#include "predictor/driple/cpu_conv.inc.h"
-
 #include "predictor/driple/cpu_inbox.inc.h"
 
-#include "predictor/driple/cpu_mpnn.inc.h"
+#include "predictor/driple/cpu_forward.inc.h"
 
 #include "predictor/driple/cpu_stack.inc.h"
 
 /* Everything a run works in. */
 typedef struct layout {
     REAL *state[3]; /* [N][ld] two to go back and forth, one to keep the prefix */
-    REAL *y;        /* [N][ld] */
+    REAL *y, *agg;  /* [N][ld] */
     scratch s;
     REAL *norm_value, *norm_diag;
     graph_stack stack;
@@ -75,7 +73,6 @@ static size_t lay_out(const packed *p, char *memory, const extent *e, layout *l)
 {
     const dls_arch *a = &p->arch;
     bump b = {memory, 0};
-    const int32_t degree = e->degree;
     const size_t n = (size_t)e->n;
     const size_t nodes = n * e->stack;
     const size_t ld = (size_t)p->ld;
@@ -86,19 +83,8 @@ static size_t lay_out(const packed *p, char *memory, const extent *e, layout *l)
         l->state[i] = bump_take(&b, nodes * ld, sizeof(REAL));
     }
     l->y = bump_take(&b, nodes * ld, sizeof(REAL));
-    l->s.agg = bump_take(&b, nodes * ld, sizeof(REAL));
-    if (a->conv != DLS_CONV_GCN) {
-        const int32_t hp = pad16(larger(a->hidden, a->n_features));
-        const int32_t f = larger(a->n_features, a->hidden / a->towers);
-        const int32_t inputs = f * (1 + a->n_aggregators * a->n_scalers);
-        l->s.wide_ld = a->conv == DLS_CONV_MPNN ? larger(4 * hp, pad16(inputs)) : hp;
-        l->s.wide = bump_take(&b, nodes * (size_t)l->s.wide_ld, sizeof(REAL));
-        l->s.wide2 = bump_take(&b, nodes * (size_t)l->s.wide_ld, sizeof(REAL));
-        const size_t m = (size_t)degree + 3;
-        l->s.message = bump_take(&b, m * (size_t)hp, sizeof(REAL));
-        l->s.edge = bump_take(&b, 2 * m, sizeof(REAL));
-        l->s.index = bump_take(&b, m, sizeof(int32_t));
-    }
+    l->agg = bump_take(&b, nodes * ld, sizeof(REAL));
+    lay_out_conv(a, nodes, e->degree, FORWARD_ARRAYS, &b, &l->s);
 #ifdef ENGINE_TILES
     l->s.tiles.ld = tiles_of(larger(p->ld, p->dp)) * TILE_K;
     for (int i = 0; i < 2; i++) {
@@ -206,27 +192,23 @@ static void load_graph(run *r, const dls_graph *g, REAL *h)
             r->stack == 1 && is_dense(r, g));
 }
 
-/* Layer `layer` with convolution c: from `in` (columns: in_width) to `out`. */
-static void layer_step(run *r, const conv *c, int32_t layer, const REAL *in, int32_t in_width,
+/* Layer `layer` with the convolution whose maps begin at c: from `in` (columns: in_width) to `out`.
+ */
+static void layer_step(run *r, const lin *c, int32_t layer, const REAL *in, int32_t in_width,
                        REAL *out)
 {
     const packed *p = r->p;
     const dls_arch *a = &p->arch;
     REAL *y = a->gru ? r->l.y : out;
-    switch (a->conv) {
-    case DLS_CONV_GCN:
-        conv_gcn(c, &r->x, in, in_width, p->ld, y);
-        break;
-    case DLS_CONV_GIN:
-        conv_gin(a, c, &r->x, in, in_width, p->ld, y);
-        break;
-    case DLS_CONV_GAT:
-        conv_gat(a, c, &r->x, in, in_width, p->ld, y);
-        break;
-    default:
-        conv_mpnn(a, c, &r->x, in, layer == 0, p->ld, y);
-        break;
-    }
+    const conv_args q = {.a = a,
+                         .c = c,
+                         .in = in,
+                         .in_width = in_width,
+                         .ld = p->ld,
+                         .first = layer == 0,
+                         .agg = r->l.agg,
+                         .y = y};
+    conv_forward(&r->x, &q);
     const int32_t n = r->x.norm.n;
     look(r, "conv", layer, y, n, a->hidden, p->ld);
     if (a->gru) {
@@ -247,19 +229,18 @@ static void keep_columns(const run *r, REAL *to, int32_t to_col, const REAL *fro
     }
 }
 
-/* Layers [from, to) starting from state `h` (left as it is); own: the convolution of a setting or
- * NULL. Returns the buffer that holds the last state. skip is where skip columns go. */
-static REAL *layers(run *r, const conv *own, int32_t from, int32_t to, REAL *h, REAL *const next[2],
+/* Layers [from, to) starting from state `h` (left as it is); own: the maps of a setting's
+ * convolution or NULL. Returns the buffer that holds the last state. skip is where skip columns go.
+ */
+static REAL *layers(run *r, const lin *own, int32_t from, int32_t to, REAL *h, REAL *const next[2],
                     REAL *skip)
 {
     const packed *p = r->p;
     const dls_arch *a = &p->arch;
     int turn = 0;
     for (int32_t l = from; l < to; l++) {
-        const conv *c = a->shared ? (l == 0 ? &p->convs[0]
-                                     : own  ? own
-                                            : &p->convs[1])
-                                  : &p->convs[l];
+        const int32_t base = a->shared && l > 1 ? 1 : l;
+        const lin *c = own && l > 0 ? own : p->convs + (ptrdiff_t)base * p->conv_maps;
         REAL *out = next[turn];
         turn = !turn;
         layer_step(r, c, l, h, l == 0 ? a->n_features : a->hidden, out);
@@ -343,7 +324,8 @@ static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, 
     REAL *const rest[2] = {l->state[0], shared == l->state[1] ? l->state[2] : l->state[1]};
     int32_t base_row = -1;
     for (; i < end; i++) {
-        const conv *own = has_own(p, &job->pairs[i]) ? &p->own[job->pairs[i].setting] : NULL;
+        const dls_pair *pair = &job->pairs[i];
+        const lin *own = has_own(p, pair) ? p->own + (ptrdiff_t)pair->setting * p->conv_maps : NULL;
         if (!own && base_row >= 0) {
             l->row_of[i - first] = base_row;
             continue;
@@ -429,30 +411,7 @@ static void pool_row(run *r, int32_t row, REAL *out)
         memcpy(out + d, l->lstm_r + (ptrdiff_t)row * p->dp, (size_t)d * sizeof(REAL));
         return;
     }
-    REAL *w = l->weight;
-    for (int32_t i = 0; i < r->n; i++) {
-        w[i] = 1 / (REAL)r->n;
-        if (p->arch.pool == DLS_POOL_ATTENTION) {
-            w[i] = p->attention.b[0];
-            for (int32_t k = 0; k < d; k++) {
-                w[i] += nodes[(ptrdiff_t)i * p->dp + k] * p->attention.w[k * p->attention.np];
-            }
-        }
-    }
-    if (p->arch.pool == DLS_POOL_ATTENTION) {
-        for (int32_t i = r->n; i < pad16(r->n); i++) {
-            w[i] = 0;
-        }
-        softmax(w, r->n, pad16(r->n));
-    }
-    for (int32_t k = 0; k < d; k++) {
-        REAL v = p->arch.pool == DLS_POOL_MAX ? nodes[k] : 0;
-        for (int32_t i = 0; i < r->n; i++) {
-            const REAL e = nodes[(ptrdiff_t)i * p->dp + k];
-            v = p->arch.pool == DLS_POOL_MAX ? (e > v || e != e ? e : v) : v + w[i] * e;
-        }
-        out[k] = v;
-    }
+    pool_nodes(&p->arch, &p->attention, nodes, r->n, d, p->dp, l->weight, out);
 }
 
 /* The MLP of each pair, those of the same weights together. */

@@ -10,18 +10,42 @@ typedef struct tile_rows {
     ptrdiff_t ld;
 } tile_rows;
 
+enum { FORWARD_ARRAYS = 5, WIDE_ARRAYS = 10 }; /* of the way forward, and back */
+
 typedef struct scratch {
-    REAL *agg;      /* [N][ld]: an aggregated state, or a wide intermediate */
-    REAL *wide;     /* [N][wide_ld] */
-    REAL *wide2;    /* [N][wide_ld] */
-    REAL *dense;    /* [N][pad16(N)]: dense adjacency or attention, if wanted */
-    REAL *message;  /* [max degree + 1][pad] */
-    REAL *edge;     /* [max degree + 1] weights of the messages */
-    REAL *degree;   /* [N] row sums of A */
-    int32_t *index; /* [max degree + 1] */
+    REAL *wide[WIDE_ARRAYS]; /* [N][wide_ld], not GCN; training has all, inference the first */
+    REAL *act;               /* GIN: [gin_layers][N][wide_ld] */
+    REAL *dense;             /* [N][pad16(N)]: dense adjacency or attention, if wanted */
+    REAL *message;           /* [max degree + 3][pad] */
+    REAL *edge;              /* [2 (max degree + 3)] weights of the messages */
+    REAL *degree;            /* [N] row sums of A */
+    int32_t *index;          /* [max degree + 3] */
     int32_t wide_ld;
     tile_rows tiles;
 } scratch;
+
+/* Arrays of all convolutions but GCN, the first `arrays` of wide. */
+static void lay_out_conv(const dls_arch *a, size_t nodes, int32_t degree, int arrays, bump *b,
+                         scratch *s)
+{
+    const int32_t hp = pad16(larger(a->hidden, a->n_features));
+    const int32_t f = larger(a->n_features, a->hidden / a->towers);
+    const size_t m = (size_t)degree + 3;
+    if (a->conv == DLS_CONV_GCN) {
+        return;
+    }
+    s->wide_ld = larger(hp, pad16(f * (1 + a->n_aggregators * a->n_scalers)));
+    const size_t wide = nodes * (size_t)s->wide_ld;
+    for (int i = 0; i < arrays; i++) {
+        s->wide[i] = bump_take(b, wide, sizeof(REAL));
+    }
+    if (a->conv == DLS_CONV_GIN) {
+        s->act = bump_take(b, wide * (size_t)a->gin_layers, sizeof(REAL));
+    }
+    s->message = bump_take(b, m * (size_t)hp, sizeof(REAL));
+    s->edge = bump_take(b, 2 * m, sizeof(REAL));
+    s->index = bump_take(b, m, sizeof *s->index);
+}
 
 /* What a forward pass knows of its graph. */
 typedef struct graph_ctx {
@@ -94,8 +118,7 @@ static void load_features(const dls_graph *g, const double *shift, const double 
     memset(h, 0, (size_t)g->n_nodes * (size_t)ld * sizeof(REAL));
     for (int32_t i = 0; i < g->n_nodes; i++) {
         for (int32_t k = 0; k < g->n_features; k++) {
-            h[i * ld + k] =
-                (REAL)((g->x[(ptrdiff_t)i * g->n_features + k] - shift[k]) / scale[k]);
+            h[i * ld + k] = (REAL)((g->x[(ptrdiff_t)i * g->n_features + k] - shift[k]) / scale[k]);
         }
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The messages that a node of a PNA layer receives, their aggregates and scalers; shared by inference
- * and training. What is meant and what was published: cpu_mpnn.inc.h.
+ * and training. What is meant and what was published: cpu_forward.inc.h.
  */
 
 /* The messages of node i: m of them, [m][ldm], with weights. */

@@ -11,26 +11,15 @@ typedef struct lin {
     uint16_t *tiles;  /* w for cpu_tiles.inc.h */
 } lin;
 
-typedef struct tower {
-    lin pre_i, pre_j, post; /* M_ij = pre_i x_i + pre_j x_j (bias in pre_i) */
-} tower;
-
-typedef struct conv {
-    lin main;            /* GCN: W, b; GAT: the heads' W side by side; MPNN: the mixing network */
-    REAL epsilon;        /* GIN */
-    lin fc[16];          /* GIN */
-    REAL *a_src, *a_dst; /* GAT: [H] the two halves of every head's a */
-    tower *towers;       /* MPNN */
-} conv;
-
 typedef struct packed {
     dls_arch arch;
     const dls_inspector *insp;
-    int32_t ld;  /* leading dimension of a state: max(features, H) padded */
-    int32_t dp;  /* readout width padded */
-    conv *convs; /* [n_convs] of the base */
-    conv *own;   /* [room], those of a setting; towers and main unused without */
-    lin *mlp;    /* [1 + room][mlp_layers], the base first */
+    int32_t ld;        /* leading dimension of a state: max(features, H) padded */
+    int32_t dp;        /* readout width padded */
+    int32_t conv_maps; /* of a convolution: dls_arch_conv_map */
+    lin *convs;        /* [n_convs][conv_maps] of the base */
+    lin *own;          /* [room][conv_maps], those of a setting; unused without */
+    lin *mlp;          /* [1 + room][mlp_layers], the base first */
     size_t n_settings, room;
     cell gru, lstm;
     lin attention;
@@ -71,19 +60,20 @@ static dls_status lin_init(packed *p, lin *l, int32_t k, int32_t n, bool bias, d
     return bias ? take(&p->blocks, (size_t)l->np * sizeof(REAL), &l->b, err) : DLS_OK;
 }
 
-/* From a torch linear layer, [out][in], using columns first_col .. first_col + k - 1. */
+/* From columns first_col .. first_col + k - 1 of a torch linear layer, [out][in]; plain: from a
+ * matrix [in][out]. w NULL: a vector in place of the bias. */
 static dls_status lin_from(packed *p, lin *l, const dls_weight *w, const dls_weight *b,
-                           int32_t first_col, int32_t k, dls_error *err)
+                           int32_t first_col, int32_t k, bool plain, dls_error *err)
 {
-    const int32_t n = (int32_t)w->spec.rows;
-    DLS_TRY(lin_init(p, l, k, n, b != NULL, err));
+    const int64_t n = !w ? dls_tensor_len(&b->spec) : plain ? w->spec.cols : w->spec.rows;
+    DLS_TRY(lin_init(p, l, k, (int32_t)n, b != NULL, err));
     for (int32_t i = 0; i < k; i++) {
-        for (int32_t j = 0; j < n; j++) {
+        for (int64_t j = 0; j < n; j++) {
             l->w[(size_t)i * (size_t)l->np + (size_t)j] =
-                (REAL)w->data[j * w->spec.cols + first_col + i];
+                (REAL)w->data[plain ? i * n + j : j * w->spec.cols + first_col + i];
         }
     }
-    for (int32_t j = 0; b && j < n; j++) {
+    for (int64_t j = 0; b && j < n; j++) {
         l->b[j] = (REAL)b->data[j];
     }
     return DLS_OK;
@@ -92,50 +82,8 @@ static dls_status lin_from(packed *p, lin *l, const dls_weight *w, const dls_wei
 static dls_status linear_from(const source *s, lin *l, const char *name, dls_error *err)
 {
     const dls_weight *w = tensor(s, "%s.linear.weight", name);
-    return lin_from(s->p, l, w, tensor(s, "%s.linear.bias", name), 0, (int32_t)w->spec.cols, err);
-}
-
-static dls_status pack_gat(const source *s, int32_t layer, int32_t in, conv *c, dls_error *err)
-{
-    const dls_arch *a = &s->p->arch;
-    const int32_t f = a->hidden / a->gat_heads;
-    DLS_TRY(lin_init(s->p, &c->main, in, a->hidden, false, err));
-    DLS_TRY(take(&s->p->blocks, (size_t)a->hidden * sizeof(REAL), &c->a_src, err));
-    DLS_TRY(take(&s->p->blocks, (size_t)a->hidden * sizeof(REAL), &c->a_dst, err));
-    for (int32_t h = 0; h < a->gat_heads; h++) {
-        const dls_weight *w = tensor(s, "conv_layers.%d.heads.%d.W", (int)layer, (int)h);
-        const dls_weight *v = tensor(s, "conv_layers.%d.heads.%d.a", (int)layer, (int)h);
-        for (int32_t j = 0; j < f; j++) {
-            for (int32_t i = 0; i < in; i++) {
-                c->main.w[(size_t)i * (size_t)c->main.np + (size_t)(h * f + j)] =
-                    (REAL)w->data[i * f + j];
-            }
-            c->a_src[h * f + j] = (REAL)v->data[j];
-            c->a_dst[h * f + j] = (REAL)v->data[f + j];
-        }
-    }
-    return DLS_OK;
-}
-
-static dls_status pack_mpnn(const source *s, int32_t layer, conv *c, dls_error *err)
-{
-    const dls_arch *a = &s->p->arch;
-    DLS_TRY(take(&s->p->blocks, (size_t)a->towers * sizeof *c->towers, &c->towers, err));
-    char name[72];
-    for (int32_t t = 0; t < a->towers; t++) {
-        tower *w = &c->towers[t];
-        snprintf(name, sizeof name, "conv_layers.%d.towers.%d.pretrans.fully_connected.0",
-                 (int)layer, (int)t);
-        const dls_weight *m = tensor(s, "%s.linear.weight", name);
-        const int32_t f = (int32_t)m->spec.rows;
-        DLS_TRY(lin_from(s->p, &w->pre_i, m, tensor(s, "%s.linear.bias", name), 0, f, err));
-        DLS_TRY(lin_from(s->p, &w->pre_j, m, NULL, f, f, err));
-        snprintf(name, sizeof name, "conv_layers.%d.towers.%d.posttrans.fully_connected.0",
-                 (int)layer, (int)t);
-        DLS_TRY(linear_from(s, &w->post, name, err));
-    }
-    snprintf(name, sizeof name, "conv_layers.%d.mixing_network", (int)layer);
-    return linear_from(s, &c->main, name, err);
+    return lin_from(s->p, l, w, tensor(s, "%s.linear.bias", name), 0, (int32_t)w->spec.cols, false,
+                    err);
 }
 
 #ifdef ENGINE_TILES
@@ -184,40 +132,18 @@ static dls_status pack_cell_tiles(packed *p, cell *c, int32_t gates, dls_error *
 }
 #endif
 
-static dls_status pack_conv(const source *s, int32_t layer, conv *c, dls_error *err)
+static dls_status pack_conv(const source *s, int32_t layer, lin *c, dls_error *err)
 {
-    const dls_arch *a = &s->p->arch;
-    const int32_t in = layer == 0 ? a->n_features : a->hidden;
-    if (a->conv == DLS_CONV_GAT) {
-        return pack_gat(s, layer, in, c, err);
-    }
-    if (a->conv == DLS_CONV_MPNN) {
-        return pack_mpnn(s, layer, c, err);
-    }
-    if (a->conv == DLS_CONV_GIN) {
-        c->epsilon = (REAL)tensor(s, "conv_layers.%d.epsilon", (int)layer)->data[0];
-        for (int32_t l = 0; l < a->gin_layers; l++) {
-            char name[72];
-            snprintf(name, sizeof name, "conv_layers.%d.post_transformation.fully_connected.%d",
-                     (int)layer, (int)l);
-            DLS_TRY(linear_from(s, &c->fc[l], name, err));
-        }
-        return DLS_OK;
-    }
-    /* GCN: W is [in][out] already. */
-    const dls_weight *w = tensor(s, "conv_layers.%d.W", (int)layer);
-    const dls_weight *b = tensor(s, "conv_layers.%d.b", (int)layer);
-    DLS_TRY(lin_init(s->p, &c->main, in, a->hidden, true, err));
-    for (int32_t j = 0; j < a->hidden; j++) {
-        for (int32_t i = 0; i < in; i++) {
-            c->main.w[(size_t)i * (size_t)c->main.np + (size_t)j] =
-                (REAL)w->data[i * a->hidden + j];
-        }
-        c->main.b[j] = (REAL)b->data[j];
+    for (int32_t i = 0; i < s->p->conv_maps; i++) {
+        const dls_conv_map m = dls_arch_conv_map(&s->p->arch, layer, i);
+        const dls_weight *w = *m.weight ? tensor(s, "%s", m.weight) : NULL;
+        const dls_weight *b = *m.bias ? tensor(s, "%s", m.bias) : NULL;
+        DLS_TRY(lin_from(s->p, &c[i], w, b, m.first, m.k, m.plain, err));
     }
 #ifdef ENGINE_TILES
-    DLS_TRY(pack_tiles(s->p, c->main.w, in, SUMS, c->main.np, SUMS * TILE, c->main.np,
-                       &c->main.tiles, err));
+    if (s->p->arch.conv == DLS_CONV_GCN) {
+        DLS_TRY(pack_tiles(s->p, c->w, c->k, SUMS, c->np, SUMS * TILE, c->np, &c->tiles, err));
+    }
 #endif
     return DLS_OK;
 }
@@ -326,7 +252,7 @@ static dls_status pack_setting(packed *p, int32_t i, dls_error *err)
     const size_t n_layers = (size_t)p->arch.mlp_layers;
     const source s = {p, i, true};
     if (i >= 0 && p->insp->settings[i].has_conv) {
-        DLS_TRY(pack_conv(&s, 1, &p->own[i], err));
+        DLS_TRY(pack_conv(&s, 1, p->own + (ptrdiff_t)i * p->conv_maps, err));
     }
     for (size_t l = 0; l < n_layers; l++) {
         char name[72];
@@ -341,16 +267,17 @@ static dls_status pack_setting(packed *p, int32_t i, dls_error *err)
 static dls_status make_room(packed *p, size_t n, dls_error *err)
 {
     const size_t layers = (size_t)p->arch.mlp_layers * sizeof(lin);
+    const size_t maps = (size_t)p->conv_maps * sizeof(lin);
     const size_t room = n < 2 * p->room ? 2 * p->room : n;
-    conv *own = NULL;
+    lin *own = NULL;
     lin *mlp = NULL;
     if (n <= p->room && p->mlp) {
         return DLS_OK;
     }
-    DLS_TRY(take(&p->blocks, room * sizeof(conv), &own, err));
+    DLS_TRY(take(&p->blocks, room * maps, &own, err));
     DLS_TRY(take(&p->blocks, (1 + room) * layers, &mlp, err));
     if (p->mlp) {
-        memcpy(own, p->own, p->n_settings * sizeof(conv));
+        memcpy(own, p->own, p->n_settings * maps);
         memcpy(mlp, p->mlp, (1 + p->n_settings) * layers);
     }
     p->own = own;
@@ -372,10 +299,10 @@ static dls_status engine_extend(void *state, dls_error *err)
 static dls_status pack_all(packed *p, dls_error *err)
 {
     const int32_t n_convs = dls_arch_n_convs(&p->arch);
-    DLS_TRY(take(&p->blocks, (size_t)n_convs * sizeof(conv), &p->convs, err));
+    DLS_TRY(take(&p->blocks, (size_t)(n_convs * p->conv_maps) * sizeof(lin), &p->convs, err));
     const source base = {p, DLS_SETTING_BASE, false};
     for (int32_t l = 0; l < n_convs; l++) {
-        DLS_TRY(pack_conv(&base, l, &p->convs[l], err));
+        DLS_TRY(pack_conv(&base, l, p->convs + (ptrdiff_t)l * p->conv_maps, err));
     }
     DLS_TRY(make_room(p, p->insp->n_settings, err));
     DLS_TRY(pack_setting(p, -1, err));
@@ -390,6 +317,7 @@ static dls_status engine_pack(const dls_inspector *insp, void **out, dls_error *
     DLS_TRY(dls_alloc_array(&p, 1, sizeof *p, "packed weights", err));
     p->arch = insp->arch;
     p->insp = insp;
+    p->conv_maps = dls_arch_conv_maps(&insp->arch);
     p->ld = pad16(insp->arch.n_features > insp->arch.hidden ? insp->arch.n_features
                                                             : insp->arch.hidden);
     p->dp = pad16(dls_arch_readout_width(&insp->arch));

@@ -16,11 +16,18 @@
 #include "predictor/driple/cpu_simd.inc.h"
 
 #include "predictor/driple/cpu_dense.inc.h"
+
 #include "predictor/driple/cpu_room.inc.h"
+
 #include "predictor/driple/cpu_graph.inc.h"
+
 #include "predictor/driple/cpu_inbox.inc.h"
+
 #include "predictor/training/step_mul.inc.h"
+
 #include "predictor/training/step_pack.inc.h"
+
+#include "predictor/driple/cpu_forward.inc.h"
 
 #include "predictor/training/step_conv.inc.h"
 #include "predictor/training/step_mpnn.inc.h"
@@ -53,7 +60,7 @@ typedef struct extent {
     bool backward, keep, dropout;
 } extent;
 
-static void lay_out_conv(const packed *p, const extent *x, bump *b, work *w)
+static void lay_out_view(const packed *p, const extent *x, bump *b, work *w)
 {
     const dls_arch *a = &p->net->arch;
     const size_t nodes = (size_t)x->n_nodes;
@@ -66,24 +73,11 @@ static void lay_out_conv(const packed *p, const extent *x, bump *b, work *w)
     w->v.turned_col = bump_take(b, edges, sizeof *w->v.turned_col);
     w->v.dagg = bump_take(b, nodes * (size_t)p->ld, sizeof(REAL));
     s->degree = bump_take(b, nodes, sizeof(REAL));
-    if (a->conv == DLS_CONV_GCN) {
-        return;
+    lay_out_conv(a, nodes, x->degree, WIDE_ARRAYS, b, s);
+    if (a->conv == DLS_CONV_MPNN) {
+        const int32_t hp = pad16(larger(a->hidden, a->n_features));
+        w->v.dmessage = bump_take(b, ((size_t)x->degree + 3) * (size_t)hp, sizeof(REAL));
     }
-    const int32_t hp = pad16(larger(a->hidden, a->n_features));
-    const int32_t f = larger(a->n_features, a->hidden / a->towers);
-    s->wide_ld = larger(hp, pad16(f * (1 + a->n_aggregators * a->n_scalers)));
-    const size_t wide = nodes * (size_t)s->wide_ld;
-    for (int i = 0; i < WIDE_ARRAYS; i++) {
-        w->v.wide[i] = bump_take(b, wide, sizeof(REAL));
-    }
-    if (a->conv == DLS_CONV_GIN) {
-        w->v.act = bump_take(b, wide * (size_t)a->gin_layers, sizeof(REAL));
-    }
-    const size_t m = (size_t)x->degree + 3;
-    s->message = bump_take(b, m * (size_t)hp, sizeof(REAL));
-    w->v.dmessage = bump_take(b, m * (size_t)hp, sizeof(REAL));
-    s->edge = bump_take(b, 2 * m, sizeof(REAL));
-    s->index = bump_take(b, m, sizeof *s->index);
 }
 
 static void lay_out_readout(const packed *p, const extent *x, bump *b, readout *o)
@@ -140,7 +134,7 @@ static size_t lay_out(const packed *p, const extent *x, void *memory, work *w)
     const size_t layers = (size_t)(x->depth - x->from);
     slot s;
     *w = (work){0};
-    lay_out_conv(p, x, &b, w);
+    lay_out_view(p, x, &b, w);
     w->slot_reals = slot_layout(p, x->n_nodes, x->dropout, NULL, &s);
     w->slots = bump_take(&b, w->slot_reals * (x->keep ? x->n * layers : 1), sizeof(REAL));
     w->state = bump_take(&b, states * (layers + 1) * (x->backward ? x->n : 1), sizeof(REAL));
@@ -197,10 +191,11 @@ static conv_args args_of(const run *r, int32_t layer, const REAL *in, const slot
 {
     const dls_trainee *net = r->p->net;
     const int32_t c = dls_trainee_conv_of(net, layer, r->x.depth);
-    return (conv_args){.p = r->p,
+    return (conv_args){.a = &net->arch,
                        .c = &r->p->lin[net->conv[c]],
                        .in = in,
                        .in_width = layer == 0 ? net->arch.n_features : net->arch.hidden,
+                       .ld = r->p->ld,
                        .first = layer == 0,
                        .agg = s->agg,
                        .y = s->y};
@@ -228,20 +223,7 @@ static void layer_forward(run *r, uint64_t noise, int32_t layer, const REAL *in,
     const packed *p = r->p;
     const dls_arch *a = &p->net->arch;
     conv_args q = args_of(r, layer, in, s);
-    switch (a->conv) {
-    case DLS_CONV_GIN:
-        gin_forward(&r->w.v, &q);
-        break;
-    case DLS_CONV_GAT:
-        gat_forward(&r->w.v, &q);
-        break;
-    case DLS_CONV_MPNN:
-        mpnn_forward(&r->w.v, &q);
-        break;
-    default:
-        gcn_forward(&r->w.v, &q);
-        break;
-    }
+    conv_forward(&r->w.v.x, &q);
     if (a->gru) {
         gru(&p->gru, in, q.in_width, s->y, out, r->x.n_nodes, p->ld, s->gates, p->ldg);
     } else {
@@ -515,8 +497,7 @@ static void step_start(const void *state, void *memory, const dls_graph *g, int3
     r.x = extent_of(r.p, &block);
     (void)lay_out(r.p, &r.x, memory, &r.w);
     view_graph(&r.w.v, &r.p->net->arch, g, r.w.norm_value, r.w.norm_diag);
-    load_features(g, r.p->net->feature_shift, r.p->net->feature_scale, state_of(&r, 0, 0),
-                  r.p->ld);
+    load_features(g, r.p->net->feature_shift, r.p->net->feature_scale, state_of(&r, 0, 0), r.p->ld);
     for (int32_t l = 0; l < layers; l++) {
         const slot s = slot_of(&r, 0, l);
         layer_forward(&r, 0, l, state_of(&r, 0, l), &s, state_of(&r, 0, l + 1));

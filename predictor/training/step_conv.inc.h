@@ -6,31 +6,14 @@
  * compute their intermediates again.
  */
 
-enum { WIDE_ARRAYS = 10 };
-
 typedef struct view {
     graph_ctx x; /* norm: the matrix that aggregates */
     csr turned;  /* its transpose */
     int64_t *turned_start;
     int32_t *turned_col;
-    REAL *wide[WIDE_ARRAYS]; /* [N][x.s.wide_ld], not GCN */
-    REAL *act;               /* GIN: [gin_layers][N][wide_ld] */
-    REAL *dmessage;          /* MPNN: as x.s.message */
-    REAL *dagg;              /* [N][ld] */
+    REAL *dmessage; /* MPNN: as x.s.message */
+    REAL *dagg;     /* [N][ld] */
 } view;
-
-typedef struct conv_args {
-    const packed *p;
-    const lin *c; /* of the first map */
-    const REAL *in;
-    int32_t in_width;
-    bool first; /* layer 0 */
-    REAL *agg;  /* [N][ld], GCN: between forward and backward */
-    REAL *y;    /* [N][ld] */
-    REAL *dy;   /* [N][ld] */
-    REAL *din;  /* [N][ld] or NULL */
-    REAL *grad; /* the gradient buffer */
-} conv_args;
 
 static void turn(view *v)
 {
@@ -92,19 +75,10 @@ static void through_leaky(REAL *d, const REAL *y, REAL slope, int32_t rows, int3
 
 /* ---- GCN ------------------------------------------------------------------------------------ */
 
-static void gcn_forward(view *v, const conv_args *q)
-{
-    const lin *l = q->c;
-    const ptrdiff_t ld = q->p->ld;
-    const int32_t n = v->x.g->n_nodes;
-    sparse_times(&v->x.norm, q->in, ld, pad16(q->in_width), q->agg);
-    dense(q->agg, ld, n, l->k, l->w, l->np, l->np, l->b, ACT_LRELU, q->y, ld);
-}
-
 static void gcn_backward(view *v, const conv_args *q)
 {
     const lin *l = q->c;
-    const ptrdiff_t ld = q->p->ld;
+    const ptrdiff_t ld = q->ld;
     const int32_t n = v->x.g->n_nodes;
     through_leaky(q->dy, q->y, LRELU_SLOPE, n, l->np, ld, ld);
     lin_gradient(l, q->agg, ld, q->dy, ld, n, q->grad);
@@ -116,51 +90,24 @@ static void gcn_backward(view *v, const conv_args *q)
 
 /* ---- GIN ------------------------------------------------------------------------------------ */
 
-static void gin_aggregate(view *v, const conv_args *q)
-{
-    for (int32_t i = 0; i < v->x.g->n_nodes; i++) {
-        v->x.norm.diag[i] = 1 + q->c->b[0];
-    }
-    sparse_times(&v->x.norm, q->in, q->p->ld, pad16(q->in_width), q->agg);
-}
-
-/* All activations but the last, which is y; act + l * N * wide_ld is the output of layer l. */
-static void gin_forward(view *v, const conv_args *q)
-{
-    const int32_t n = v->x.g->n_nodes;
-    const int32_t layers = q->p->net->arch.gin_layers;
-    const ptrdiff_t ldw = v->x.s.wide_ld;
-    gin_aggregate(v, q);
-    const REAL *from = q->agg;
-    ptrdiff_t from_ld = q->p->ld;
-    for (int32_t l = 0; l < layers; l++) {
-        const lin *f = q->c + 1 + l;
-        REAL *to = l == layers - 1 ? q->y : v->act + (ptrdiff_t)l * n * ldw;
-        const ptrdiff_t to_ld = l == layers - 1 ? q->p->ld : ldw;
-        dense(from, from_ld, n, f->k, f->w, f->np, f->np, f->b, ACT_RELU, to, to_ld);
-        from = to;
-        from_ld = to_ld;
-    }
-}
-
 static void gin_backward(view *v, const conv_args *q)
 {
     const int32_t n = v->x.g->n_nodes;
-    const int32_t layers = q->p->net->arch.gin_layers;
-    const ptrdiff_t ld = q->p->ld;
+    const int32_t layers = q->a->gin_layers;
+    const ptrdiff_t ld = q->ld;
     const ptrdiff_t ldw = v->x.s.wide_ld;
-    gin_forward(v, q); /* y comes out as it is */
+    gin_forward(&v->x, q); /* y comes out as it is */
     REAL *d = q->dy;
     ptrdiff_t ldd = ld;
     const REAL *y = q->y;
     ptrdiff_t ldy = ld;
     for (int32_t l = layers - 1; l >= 0; l--) {
         const lin *f = q->c + 1 + l;
-        const REAL *from = l ? v->act + (ptrdiff_t)(l - 1) * n * ldw : q->agg;
+        const REAL *from = l ? v->x.s.act + (ptrdiff_t)(l - 1) * n * ldw : q->agg;
         const ptrdiff_t from_ld = l ? ldw : ld;
         through_leaky(d, y, 0, n, f->np, ldd, ldy);
         lin_gradient(f, from, from_ld, d, ldd, n, q->grad);
-        REAL *back = l ? v->wide[l % 2] : v->dagg;
+        REAL *back = l ? v->x.s.wide[l % 2] : v->dagg;
         const ptrdiff_t back_ld = l ? ldw : ld;
         mul_to(d, ldd, n, f->np, f->back, f->kp, back, back_ld);
         d = back;
@@ -211,62 +158,20 @@ static int32_t attend(view *v, int32_t i, const REAL *src, const REAL *dst, REAL
     return m;
 }
 
-/* W h of one head into wide[0], the two scores of each node into src and dst. */
-static void gat_project(view *v, const conv_args *q, const lin *w, int32_t f, REAL *src, REAL *dst)
-{
-    const int32_t n = v->x.g->n_nodes;
-    const ptrdiff_t ldw = v->x.s.wide_ld;
-    const REAL *a = w[1].b;
-    dense(q->in, q->p->ld, n, w->k, w->w, w->np, w->np, NULL, ACT_NONE, v->wide[0], ldw);
-    for (int32_t i = 0; i < n; i++) {
-        src[i] = dot(v->wide[0] + i * ldw, a, f);
-        dst[i] = dot(v->wide[0] + i * ldw, a + f, f);
-    }
-}
-
-static void gat_forward(view *v, const conv_args *q)
-{
-    const dls_arch *a = &q->p->net->arch;
-    const int32_t n = v->x.g->n_nodes;
-    const int32_t f = a->hidden / a->gat_heads;
-    const ptrdiff_t ld = q->p->ld;
-    const ptrdiff_t ldw = v->x.s.wide_ld;
-    REAL *src = v->wide[1];
-    REAL *dst = v->wide[2];
-    memset(q->y, 0, (size_t)n * (size_t)ld * sizeof(REAL));
-    for (int32_t head = 0; head < a->gat_heads; head++) {
-        gat_project(v, q, q->c + 2 * head, f, src, dst);
-        for (int32_t i = 0; i < n; i++) {
-            REAL *slope = NULL;
-            REAL *y = q->y + i * ld + head * f;
-            const int32_t m = attend(v, i, src, dst, (REAL)a->gat_alpha, &slope);
-            for (int32_t e = 0; e < m; e++) {
-                const REAL *row = v->wide[0] + v->x.s.index[e] * ldw;
-                for (int32_t k = 0; k < f; k++) {
-                    y[k] += v->x.s.edge[e] * row[k];
-                }
-            }
-            for (int32_t k = 0; k < f; k++) {
-                y[k] = elu(y[k]);
-            }
-        }
-    }
-}
-
 /* dscore of node i's attention, from dv_i (the gradient of the weighted sum) of one head. */
 static void gat_node_backward(view *v, int32_t i, int32_t m, int32_t f, const REAL *slope,
                               const REAL *dv, REAL *dsrc, REAL *ddst)
 {
     const ptrdiff_t ldw = v->x.s.wide_ld;
-    REAL *dw = v->wide[3];
+    REAL *dw = v->x.s.wide[3];
     const REAL *w = v->x.s.edge;
     REAL mean = 0;
     for (int32_t e = 0; e < m; e++) {
         const int32_t j = v->x.s.index[e];
-        dw[e] = dot(dv, v->wide[0] + j * ldw, f);
+        dw[e] = dot(dv, v->x.s.wide[0] + j * ldw, f);
         mean += w[e] * dw[e];
         for (int32_t k = 0; k < f; k++) {
-            v->wide[4][j * ldw + k] += w[e] * dv[k];
+            v->x.s.wide[4][j * ldw + k] += w[e] * dv[k];
         }
     }
     for (int32_t e = 0; e < m; e++) {
@@ -278,19 +183,19 @@ static void gat_node_backward(view *v, int32_t i, int32_t m, int32_t f, const RE
 
 static void gat_backward(view *v, const conv_args *q)
 {
-    const dls_arch *a = &q->p->net->arch;
+    const dls_arch *a = q->a;
     const int32_t n = v->x.g->n_nodes;
     const int32_t f = a->hidden / a->gat_heads;
-    const ptrdiff_t ld = q->p->ld;
+    const ptrdiff_t ld = q->ld;
     const ptrdiff_t ldw = v->x.s.wide_ld;
-    REAL *src = v->wide[1];
-    REAL *dst = v->wide[2];
-    REAL *dsrc = v->wide[5];
-    REAL *ddst = v->wide[6];
-    REAL *dwh = v->wide[4];
+    REAL *src = v->x.s.wide[1];
+    REAL *dst = v->x.s.wide[2];
+    REAL *dsrc = v->x.s.wide[5];
+    REAL *ddst = v->x.s.wide[6];
+    REAL *dwh = v->x.s.wide[4];
     for (int32_t head = 0; head < a->gat_heads; head++) {
         const lin *w = q->c + 2 * head;
-        gat_project(v, q, w, f, src, dst);
+        gat_project(&v->x, q, w, f, src, dst);
         memset(dsrc, 0, (size_t)n * sizeof(REAL));
         memset(ddst, 0, (size_t)n * sizeof(REAL));
         memset(dwh, 0, (size_t)n * (size_t)ldw * sizeof(REAL));
@@ -308,8 +213,8 @@ static void gat_backward(view *v, const conv_args *q)
         for (int32_t i = 0; i < n; i++) {
             for (int32_t k = 0; k < f; k++) {
                 if (w[1].map->trained) {
-                    da[k] += dsrc[i] * v->wide[0][i * ldw + k];
-                    da[f + k] += ddst[i] * v->wide[0][i * ldw + k];
+                    da[k] += dsrc[i] * v->x.s.wide[0][i * ldw + k];
+                    da[f + k] += ddst[i] * v->x.s.wide[0][i * ldw + k];
                 }
                 dwh[i * ldw + k] += dsrc[i] * w[1].b[k] + ddst[i] * w[1].b[f + k];
             }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The PNA layer forward and backward on one graph (what is computed:
- * predictor/driple/cpu_mpnn.inc.h, "meant"). Backward forms the messages of a node again rather
+ * predictor/driple/cpu_forward.inc.h, "meant"). Backward forms the messages of a node again rather
  * than keep them.
  */
 
@@ -93,74 +93,19 @@ static void aggregate_back(dls_aggregator kind, const inbox *b, const REAL *dout
     }
 }
 
-typedef struct tower_args {
-    const lin *pre_i, *pre_j, *post;
-    const REAL *mine; /* the tower's columns of the input */
-    int32_t f;
-} tower_args;
-
-static tower_args tower_of(const conv_args *q, int32_t t)
-{
-    const lin *l = q->c + 3 * t;
-    return (tower_args){l, l + 1, l + 2, q->in + (q->first ? 0 : t * l->k), l->k};
-}
-
-/* u and v of M_ij = u_i + v_j into wide[0], wide[1]; x_i and its scaled aggregates into wide[2]. */
-static void open_tower(view *v, const conv_args *q, const tower_args *t)
-{
-    const int32_t n = v->x.g->n_nodes;
-    const ptrdiff_t ld = q->p->ld;
-    const ptrdiff_t ldw = v->x.s.wide_ld;
-    const int32_t f = t->f;
-    dense(t->mine, ld, n, f, t->pre_i->w, t->pre_i->np, t->pre_i->np, t->pre_i->b, ACT_NONE,
-          v->wide[0], ldw);
-    dense(t->mine, ld, n, f, t->pre_j->w, t->pre_j->np, t->pre_j->np, NULL, ACT_NONE, v->wide[1],
-          ldw);
-    tower_inputs(&q->p->net->arch, &v->x, t->mine, ld, f, v->wide[0], v->wide[1], ldw, v->wide[2],
-                 ldw);
-}
-
-/* The outputs of all towers side by side into wide[4]. */
-static void towers_forward(view *v, const conv_args *q)
-{
-    const dls_arch *a = &q->p->net->arch;
-    const int32_t n = v->x.g->n_nodes;
-    const int32_t out = a->hidden / a->towers;
-    const ptrdiff_t ldw = v->x.s.wide_ld;
-    for (int32_t k = 0; k < a->towers; k++) {
-        const tower_args t = tower_of(q, k);
-        open_tower(v, q, &t);
-        dense(v->wide[2], ldw, n, t.post->k, t.post->w, t.post->np, t.post->np, t.post->b, ACT_NONE,
-              v->wide[3], ldw);
-        for (int32_t i = 0; i < n; i++) {
-            memcpy(v->wide[4] + i * ldw + k * out, v->wide[3] + i * ldw,
-                   (size_t)out * sizeof(REAL));
-        }
-    }
-}
-
-static void mpnn_forward(view *v, const conv_args *q)
-{
-    const dls_arch *a = &q->p->net->arch;
-    const lin *mix = q->c + 3 * a->towers;
-    towers_forward(v, q);
-    dense(v->wide[4], v->x.s.wide_ld, v->x.g->n_nodes, a->hidden, mix->w, mix->np, mix->np, mix->b,
-          ACT_LRELU, q->y, q->p->ld);
-}
-
 /* From the gradient of a tower's inputs (wide[5]) to those of u (wide[6]) and v (wide[7]). */
 static void messages_back(view *v, const conv_args *q, const tower_args *t)
 {
-    const dls_arch *a = &q->p->net->arch;
+    const dls_arch *a = q->a;
     const int32_t n = v->x.g->n_nodes;
     const ptrdiff_t ldw = v->x.s.wide_ld;
     const int32_t f = t->f;
     const int32_t block = a->n_aggregators * f;
-    memset(v->wide[6], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
-    memset(v->wide[7], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
+    memset(v->x.s.wide[6], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
+    memset(v->x.s.wide[7], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
     for (int32_t i = 0; i < n; i++) {
-        const inbox b = gather(a, &v->x, i, f, v->wide[0], v->wide[1], ldw);
-        REAL *d = v->wide[5] + i * ldw + f;
+        const inbox b = gather(a, &v->x, i, f, v->x.s.wide[0], v->x.s.wide[1], ldw);
+        REAL *d = v->x.s.wide[5] + i * ldw + f;
         for (int32_t k = 0; k < block; k++) {
             REAL sum = 0;
             for (int32_t s = 0; s < a->n_scalers; s++) {
@@ -175,8 +120,8 @@ static void messages_back(view *v, const conv_args *q, const tower_args *t)
         for (int32_t e = 0; e <= b.m; e++) {
             const int32_t j = e == b.m ? i : v->x.s.index[e];
             for (int32_t k = 0; k < f; k++) {
-                v->wide[6][i * ldw + k] += v->dmessage[e * b.ldm + k];
-                v->wide[7][j * ldw + k] += v->dmessage[e * b.ldm + k];
+                v->x.s.wide[6][i * ldw + k] += v->dmessage[e * b.ldm + k];
+                v->x.s.wide[7][j * ldw + k] += v->dmessage[e * b.ldm + k];
             }
         }
     }
@@ -188,46 +133,48 @@ static void add_columns(const conv_args *q, const tower_args *t, const REAL *fro
     REAL *to = q->din + (t->mine - q->in);
     for (int32_t i = 0; i < n; i++) {
         for (int32_t k = 0; k < t->f; k++) {
-            to[i * q->p->ld + k] += from[i * ldf + k];
+            to[i * q->ld + k] += from[i * ldf + k];
         }
     }
 }
 
 static void mpnn_backward(view *v, const conv_args *q)
 {
-    const dls_arch *a = &q->p->net->arch;
+    const dls_arch *a = q->a;
     const lin *mix = q->c + 3 * a->towers;
     const int32_t n = v->x.g->n_nodes;
     const int32_t out = a->hidden / a->towers;
-    const ptrdiff_t ld = q->p->ld;
+    const ptrdiff_t ld = q->ld;
     const ptrdiff_t ldw = v->x.s.wide_ld;
-    towers_forward(v, q);
+    towers_forward(&v->x, q);
     through_leaky(q->dy, q->y, LRELU_SLOPE, n, mix->np, ld, ld);
-    lin_gradient(mix, v->wide[4], ldw, q->dy, ld, n, q->grad);
-    mul_to(q->dy, ld, n, mix->np, mix->back, mix->kp, v->wide[4], ldw);
+    lin_gradient(mix, v->x.s.wide[4], ldw, q->dy, ld, n, q->grad);
+    mul_to(q->dy, ld, n, mix->np, mix->back, mix->kp, v->x.s.wide[4], ldw);
     if (q->din) {
         memset(q->din, 0, (size_t)n * (size_t)ld * sizeof(REAL));
     }
     for (int32_t k = 0; k < a->towers; k++) {
         const tower_args t = tower_of(q, k);
-        open_tower(v, q, &t);
-        memset(v->wide[3], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
+        open_tower(&v->x, q, &t);
+        memset(v->x.s.wide[3], 0, (size_t)n * (size_t)ldw * sizeof(REAL));
         for (int32_t i = 0; i < n; i++) {
-            memcpy(v->wide[3] + i * ldw, v->wide[4] + i * ldw + k * out,
+            memcpy(v->x.s.wide[3] + i * ldw, v->x.s.wide[4] + i * ldw + k * out,
                    (size_t)out * sizeof(REAL));
         }
-        lin_gradient(t.post, v->wide[2], ldw, v->wide[3], ldw, n, q->grad);
-        mul_to(v->wide[3], ldw, n, t.post->np, t.post->back, t.post->kp, v->wide[5], ldw);
+        lin_gradient(t.post, v->x.s.wide[2], ldw, v->x.s.wide[3], ldw, n, q->grad);
+        mul_to(v->x.s.wide[3], ldw, n, t.post->np, t.post->back, t.post->kp, v->x.s.wide[5], ldw);
         if (q->din) {
-            add_columns(q, &t, v->wide[5], ldw, n);
+            add_columns(q, &t, v->x.s.wide[5], ldw, n);
         }
         messages_back(v, q, &t);
-        lin_gradient(t.pre_i, t.mine, ld, v->wide[6], ldw, n, q->grad);
-        lin_gradient(t.pre_j, t.mine, ld, v->wide[7], ldw, n, q->grad);
+        lin_gradient(t.pre_i, t.mine, ld, v->x.s.wide[6], ldw, n, q->grad);
+        lin_gradient(t.pre_j, t.mine, ld, v->x.s.wide[7], ldw, n, q->grad);
         if (q->din) {
-            mul_to(v->wide[6], ldw, n, t.pre_i->np, t.pre_i->back, t.pre_i->kp, v->wide[8], ldw);
-            mul_add(v->wide[7], ldw, n, t.pre_j->np, t.pre_j->back, t.pre_j->kp, v->wide[8], ldw);
-            add_columns(q, &t, v->wide[8], ldw, n);
+            mul_to(v->x.s.wide[6], ldw, n, t.pre_i->np, t.pre_i->back, t.pre_i->kp, v->x.s.wide[8],
+                   ldw);
+            mul_add(v->x.s.wide[7], ldw, n, t.pre_j->np, t.pre_j->back, t.pre_j->kp, v->x.s.wide[8],
+                    ldw);
+            add_columns(q, &t, v->x.s.wide[8], ldw, n);
         }
     }
 }

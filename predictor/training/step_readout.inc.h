@@ -162,42 +162,15 @@ static void set2set_backward(const pool_args *q, const REAL *dpooled)
 
 /* ---- one pass over the nodes ----------------------------------------------------------------- */
 
-static void attention_weights(const pool_args *q, ptrdiff_t b, REAL *w)
-{
-    const packed *p = q->p;
-    const lin *l = &p->lin[p->net->attention];
-    const int32_t d = dls_arch_readout_width(&p->net->arch);
-    memset(w, 0, (size_t)q->o->np * sizeof(REAL));
-    for (int32_t i = 0; i < q->n_nodes; i++) {
-        w[i] = l->b[0];
-        for (int32_t k = 0; k < d; k++) {
-            w[i] += q->o->nodes[(b * q->n_nodes + i) * p->dp + k] * l->w[(ptrdiff_t)k * l->np];
-        }
-    }
-    softmax(w, q->n_nodes, (int32_t)q->o->np);
-}
-
 static void simple_forward(const pool_args *q)
 {
     const packed *p = q->p;
     const dls_arch *a = &p->net->arch;
-    const int32_t d = dls_arch_readout_width(a);
+    const lin *attention = p->net->attention >= 0 ? &p->lin[p->net->attention] : NULL;
     for (ptrdiff_t b = 0; b < q->n_graphs; b++) {
-        const REAL *nodes = q->o->nodes + b * q->n_nodes * p->dp;
-        REAL *w = q->o->a + b * q->o->np;
-        if (a->pool == DLS_POOL_ATTENTION) {
-            attention_weights(q, b, w);
-        }
-        for (int32_t k = 0; k < d; k++) {
-            REAL v = a->pool == DLS_POOL_MAX ? nodes[k] : 0;
-            for (int32_t i = 0; i < q->n_nodes; i++) {
-                const REAL e = nodes[(ptrdiff_t)i * p->dp + k];
-                v = a->pool == DLS_POOL_MAX    ? (e > v || e != e ? e : v)
-                    : a->pool == DLS_POOL_MEAN ? v + e / (REAL)q->n_nodes
-                                               : v + w[i] * e;
-            }
-            q->o->pooled[b * p->ldm + k] = v;
-        }
+        pool_nodes(a, attention, q->o->nodes + b * q->n_nodes * p->dp, q->n_nodes,
+                   dls_arch_readout_width(a), p->dp, q->o->a + b * q->o->np,
+                   q->o->pooled + b * p->ldm);
     }
 }
 

@@ -146,45 +146,17 @@ static dls_status linear_map(dls_trainee *net, const char *name, dls_error *err)
 
 static dls_status conv_maps(dls_trainee *net, int32_t c, dls_error *err)
 {
-    const dls_arch *a = &net->arch;
-    char name[72];
     net->conv[c] = (int32_t)net->n_maps;
-    switch (a->conv) {
-    case DLS_CONV_GIN:
-        DLS_TRY(add_map(net, vector_map(param(net, "conv_layers.%d.epsilon", (int)c)), err));
-        for (int32_t l = 0; l < a->gin_layers; l++) {
-            snprintf(name, sizeof name, "conv_layers.%d.post_transformation.fully_connected.%d",
-                     (int)c, (int)l);
-            DLS_TRY(linear_map(net, name, err));
-        }
-        return DLS_OK;
-    case DLS_CONV_GAT:
-        for (int32_t h = 0; h < a->gat_heads; h++) {
-            const dls_param *w = param(net, "conv_layers.%d.heads.%d.W", (int)c, (int)h);
-            const dls_param *v = param(net, "conv_layers.%d.heads.%d.a", (int)c, (int)h);
-            DLS_TRY(add_map(net, plain_map(w, NULL), err));
-            DLS_TRY(add_map(net, vector_map(v), err));
-        }
-        return DLS_OK;
-    case DLS_CONV_MPNN:
-        for (int32_t t = 0; t < a->towers; t++) {
-            snprintf(name, sizeof name, "conv_layers.%d.towers.%d.pretrans.fully_connected.0",
-                     (int)c, (int)t);
-            const dls_param *w = param(net, "%s.linear.weight", name);
-            const int64_t f = w->spec.rows;
-            DLS_TRY(add_map(net, torch_map(w, param(net, "%s.linear.bias", name), 0, f), err));
-            DLS_TRY(add_map(net, torch_map(w, NULL, f, f), err));
-            snprintf(name, sizeof name, "conv_layers.%d.towers.%d.posttrans.fully_connected.0",
-                     (int)c, (int)t);
-            DLS_TRY(linear_map(net, name, err));
-        }
-        snprintf(name, sizeof name, "conv_layers.%d.mixing_network", (int)c);
-        return linear_map(net, name, err);
-    default: {
-        const dls_param *w = param(net, "conv_layers.%d.W", (int)c);
-        return add_map(net, plain_map(w, param(net, "conv_layers.%d.b", (int)c)), err);
+    for (int32_t i = 0; i < dls_arch_conv_maps(&net->arch); i++) {
+        const dls_conv_map m = dls_arch_conv_map(&net->arch, c, i);
+        const dls_param *w = find(net, m.weight), *b = find(net, m.bias);
+        DLS_TRY(add_map(net,
+                        !w        ? vector_map(b)
+                        : m.plain ? plain_map(w, b)
+                                  : torch_map(w, b, m.first, m.k),
+                        err));
     }
-    }
+    return DLS_OK;
 }
 
 /* Gates of the GRU are laid out n of the input, r, z, n of the hidden state, so that what the input

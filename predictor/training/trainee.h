@@ -66,8 +66,7 @@ typedef struct dls_trainee {
     size_t n_maps, cap_maps;
     int32_t n_convs; /* of the base */
     bool own;        /* one more convolution, the setting's: conv_layers.2 */
-    int32_t *conv;   /* [n_convs + own] first map of each: GCN: main; GIN: epsilon, fc...; GAT: per
-                        head W, a; MPNN: per tower pre_i, pre_j, post; then the mixing network */
+    int32_t *conv;   /* [n_convs + own] first map of each, the others behind it: dls_arch_conv_map */
     int32_t gru;     /* first of two maps, input and hidden; -1 */
     int32_t lstm;    /* first of two, h and the read vector; -1 */
     int32_t attention, mlp;

@@ -28,7 +28,7 @@ typedef struct bench {
     graph_ctx x;
     int32_t index[N + 3];
     double edge[2 * (N + 3)], degree[N], message[(N + 3) * LD];
-    double wide[N * LD], wide2[N * LD], dense[N * LD], agg[N * LD];
+    double wide[3][N * LD], dense[N * LD];
     double u[N * LD], v[N * LD], h[N * LD], z[N * LD], y[N * LD];
 } bench;
 
@@ -47,9 +47,7 @@ static void bench_init(bench *b, const double *adj)
         }
     }
     b->x = (graph_ctx){.g = &b->g,
-                       .s = {.agg = b->agg,
-                             .wide = b->wide,
-                             .wide2 = b->wide2,
+                       .s = {.wide = {b->wide[0], b->wide[1], b->wide[2]},
                              .dense = b->dense,
                              .message = b->message,
                              .edge = b->edge,
@@ -178,9 +176,9 @@ TEST(test_gat_isolated)
     double *x = golden_doubles(file, "gat_layer_isolated/x", &n);
     double *y = golden_doubles(file, "gat_layer_isolated/y", &n);
     const size_t graphs = n / (N * HEADS * WIDTH);
-    _Alignas(64) double w[F * LD] = {0};
-    double a_src[LD] = {0};
-    double a_dst[LD] = {0};
+    _Alignas(64) double w[HEADS][F * LD] = {0};
+    double both[HEADS][2 * WIDTH];
+    lin maps[2 * HEADS] = {{0}};
     for (int32_t head = 0; head < HEADS; head++) {
         char name[64];
         snprintf(name, sizeof name, "gat_layer_isolated/weights/heads.%d.W", (int)head);
@@ -191,16 +189,15 @@ TEST(test_gat_isolated)
         assert_int_equal(n, 2 * WIDTH);
         for (int32_t k = 0; k < WIDTH; k++) {
             for (int32_t i = 0; i < F; i++) {
-                w[i * LD + head * WIDTH + k] = m[i * WIDTH + k];
+                w[head][i * LD + k] = m[i * WIDTH + k];
             }
-            a_src[head * WIDTH + k] = v[k];
-            a_dst[head * WIDTH + k] = v[WIDTH + k];
         }
+        memcpy(both[head], v, sizeof both[head]);
+        maps[2 * head] = (lin){.k = F, .n = WIDTH, .np = LD, .w = w[head]};
+        maps[2 * head + 1].b = both[head];
         free(m);
         free(v);
     }
-    const conv c = {
-        .main = {.k = F, .n = HEADS * WIDTH, .np = LD, .w = w}, .a_src = a_src, .a_dst = a_dst};
     dls_arch a = dls_arch_default();
     a.conv = DLS_CONV_GAT;
     a.hidden = HEADS * WIDTH;
@@ -213,7 +210,8 @@ TEST(test_gat_isolated)
         for (int32_t i = 0; i < N * F; i++) {
             b.h[i / F * LD + i % F] = x[g * N * F + (size_t)i];
         }
-        conv_gat(&a, &c, &b.x, b.h, F, LD, b.y);
+        gat_forward(&b.x, &(conv_args){
+                              .a = &a, .c = maps, .in = b.h, .in_width = F, .ld = LD, .y = b.y});
         double mine[N * HEADS * WIDTH];
         for (int32_t i = 0; i < N; i++) {
             memcpy(mine + i * HEADS * WIDTH, b.y + i * LD, HEADS * WIDTH * sizeof *mine);
