@@ -6,6 +6,8 @@
 #include "workload/kinds.h"
 
 #include "base/alloc.h"
+#include "base/own.h"
+#include "base/radix.h"
 #include "workload/graph/zoo.h"
 
 #include <math.h>
@@ -33,36 +35,19 @@ static int64_t batch_per_gpu(const dls_trace_columns *col, size_t job)
     return each < 1 ? 1 : each > BATCH_MAX ? BATCH_MAX : each;
 }
 
-/* Jobs in an order in which those of one kind are neighbours, the first submitted first. */
-typedef struct by_kind {
-    int64_t batch;
-    int32_t model, job;
-} by_kind;
-
-static int compare(const void *a, const void *b)
-{
-    const by_kind *x = a, *y = b;
-    int order = DLS_ORDER(x->model, y->model);
-    order = order ? order : DLS_ORDER(x->batch, y->batch);
-    return order ? order : DLS_ORDER(x->job, y->job);
-}
-
-/* of[job] becomes the first job of its kind. */
+/* of[job] becomes the first job of its kind: in an order in which those of one kind are neighbours. */
 static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *err)
 {
-    by_kind *row;
-    DLS_TRY(dls_alloc_array(&row, col->n + 1, sizeof *row, "kinds", err));
+    DLS_FREED dls_keyed *row = NULL;
+    DLS_TRY(dls_alloc_array(&row, 2 * col->n + 1, sizeof *row, "kinds", err));
     for (size_t j = 0; j < col->n; j++) {
-        row[j] = (by_kind){batch_per_gpu(col, j), col->model[j], (int32_t)j};
+        row[j] = (dls_keyed){(uint64_t)(col->model[j] + 1) << 32 | (uint32_t)batch_per_gpu(col, j), (uint32_t)j};
     }
-    qsort(row, col->n, sizeof *row, compare);
+    const dls_keyed *sorted = dls_radix_sort(row, row + col->n, col->n);
     for (size_t i = 0, first = 0; i < col->n; i++) {
-        if (row[i].model != row[first].model || row[i].batch != row[first].batch) {
-            first = i;
-        }
-        of[row[i].job] = row[first].job;
+        first = sorted[i].key == sorted[first].key ? first : i;
+        of[sorted[i].value] = (int32_t)sorted[first].value;
     }
-    dls_free(row);
     return DLS_OK;
 }
 
