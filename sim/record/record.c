@@ -224,7 +224,7 @@ static dls_status grow_more(dls_record *rec, dls_rows_of which, dls_error *err)
             continue;
         }
         grown = *cap;
-        DLS_TRY(dls_grow((char *)rows + column->offset, &grown, n + 1,
+        DLS_TRY(dls_grow((char *)rows + column->offset, &grown, n ? n + 1 : rec->n_jobs + 1,
                          dls_field_width(column->type), err));
     }
     *cap = grown;
