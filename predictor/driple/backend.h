@@ -52,7 +52,8 @@ typedef struct dls_driple_ops {
     void (*describe)(const void *state, char *text, size_t size);
     /* Append a line about every fallback since the last call ("" if none). */
     void (*notes)(void *state, char *text, size_t size);
-    /* Optional: take in settings that were added to the inspector. NULL: the state is opened again. */
+    /* Optional: take in settings that were added to the inspector. NULL: the state is opened again.
+     */
     dls_status (*extend)(void *state, dls_error *err);
 } dls_driple_ops;
 
@@ -70,6 +71,8 @@ dls_status dls_driple_module_open(const char *path, const dls_driple_ops **ops, 
 bool dls_driple_driver_present(void);
 void dls_driple_module_close(void *handle); /* NULL-safe */
 
+/* Enlarge *edges and *degree to those of the graph: neighbours of all nodes, the most of one. */
+void dls_graph_extent(const dls_graph *g, int64_t *edges, int32_t *degree);
 /* EINPUT names the node or the edge: no nodes, a wrong number of features, a feature or a weight
  * that is not finite, a weight below 0, an adjacency that is not ascending by rows. */
 dls_status dls_graph_check(const dls_graph *g, int32_t n_features, const char *where,

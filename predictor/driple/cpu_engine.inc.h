@@ -140,9 +140,8 @@ static extent job_extent(const packed *p, const dls_driple_job *job, size_t firs
         own |= mine;
         base |= !mine;
         graphs += is_new;
-        e.edges = g->row_start[g->n_nodes] > e.edges ? g->row_start[g->n_nodes] : e.edges;
-        for (int32_t k = 0; k < g->n_nodes && is_new; k++) {
-            e.degree = larger(e.degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
+        if (is_new) {
+            dls_graph_extent(g, &e.edges, &e.degree);
         }
     }
     const bool local = p->arch.conv == DLS_CONV_GCN || p->arch.conv == DLS_CONV_GIN;

@@ -103,3 +103,12 @@ dls_status dls_graph_check(const dls_graph *g, int32_t n_features, const char *w
     }
     return DLS_OK;
 }
+
+void dls_graph_extent(const dls_graph *g, int64_t *edges, int32_t *degree)
+{
+    *edges = g->row_start[g->n_nodes] > *edges ? g->row_start[g->n_nodes] : *edges;
+    for (int32_t k = 0; k < g->n_nodes; k++) {
+        const int32_t d = (int32_t)(g->row_start[k + 1] - g->row_start[k]);
+        *degree = d > *degree ? d : *degree;
+    }
+}

@@ -47,24 +47,24 @@ static inline double dls_step_mean_error(const dls_step_sample *s, const double 
     return sum / (double)dls_step_rows(s);
 }
 
-typedef struct dls_step_block {
-    const dls_step_sample *sample;
-    size_t n;       /* all graphs have one number of nodes */
-    double weight;  /* d loss / d output = weight (error + pairs (error - the sample's mean)) */
-    double pairs;   /* weight of pairs of a sample's rows, 0: none */
-    double dropout; /* chance that an element of a layer's output is zeroed; 0: none */
-    bool keep;      /* what backward needs, rather than computing it again */
-    double *out;    /* [rows of all samples][n_outputs] */
-    void *gradient; /* [gradient_bytes], NULL: forward only */
-} dls_step_block;
-
-/* What a block needs its workspace for. */
+/* What a block is about, and needs its workspace for. */
 typedef struct dls_step_size {
     int32_t n_nodes, degree; /* of every graph; the most neighbours */
     int64_t edges;           /* at most */
     size_t n, rows;          /* graphs, rows of all of them */
-    bool backward, keep, dropout;
+    bool backward, dropout;
+    bool keep; /* what backward needs, rather than computing it again */
 } dls_step_size;
+
+typedef struct dls_step_block {
+    const dls_step_sample *sample; /* [size.n] */
+    dls_step_size size;
+    double weight;  /* d loss / d output = weight (error + pairs (error - the sample's mean)) */
+    double pairs;   /* weight of pairs of a sample's rows, 0: none */
+    double dropout; /* chance that an element of a layer's output is zeroed; 0: none */
+    double *out;    /* [rows of all samples][n_outputs] */
+    void *gradient; /* [gradient_bytes], NULL: forward only */
+} dls_step_block;
 
 typedef struct dls_step_engine {
     const char *isa; /* "scalar", "avx2", "avx512" */
@@ -77,7 +77,8 @@ typedef struct dls_step_engine {
     size_t (*gradient_bytes)(const void *state);
     /* The state after the first `layers` layers of a graph, [start_bytes]. */
     size_t (*start_bytes)(const void *state, int32_t n_nodes);
-    void (*start)(const void *state, void *memory, const dls_graph *g, int32_t layers, void *out);
+    void (*start)(const void *state, void *memory, const dls_graph *g, const dls_step_size *size,
+                  int32_t layers, void *out);
     /* Workspace of a block; memory is 64-byte aligned. */
     size_t (*work_bytes)(const void *state, const dls_step_size *size);
     void (*run)(const void *state, void *memory, const dls_step_block *block);

@@ -51,16 +51,7 @@ typedef struct work {
     readout o;
 } work;
 
-/* How a block is worked. */
-typedef struct extent {
-    int32_t n_nodes, degree;
-    int64_t edges;
-    size_t n, rows; /* graphs; answers */
-    int32_t from, depth;
-    bool backward, keep, dropout;
-} extent;
-
-static void lay_out_view(const packed *p, const extent *x, bump *b, work *w)
+static void lay_out_view(const packed *p, const dls_step_size *x, bump *b, work *w)
 {
     const dls_arch *a = &p->net->arch;
     const size_t nodes = (size_t)x->n_nodes;
@@ -80,7 +71,7 @@ static void lay_out_view(const packed *p, const extent *x, bump *b, work *w)
     }
 }
 
-static void lay_out_readout(const packed *p, const extent *x, bump *b, readout *o)
+static void lay_out_readout(const packed *p, const dls_step_size *x, bump *b, readout *o)
 {
     const dls_arch *a = &p->net->arch;
     const size_t nodes = (size_t)x->n_nodes;
@@ -127,11 +118,12 @@ static size_t slot_layout(const packed *p, int32_t n_nodes, bool dropout, REAL *
     return b.used / sizeof(REAL);
 }
 
-static size_t lay_out(const packed *p, const extent *x, void *memory, work *w)
+/* depth: layers that are computed. */
+static size_t lay_out(const packed *p, const dls_step_size *x, int32_t depth, void *memory, work *w)
 {
     bump b = {memory, 0};
     const size_t states = (size_t)x->n_nodes * (size_t)p->ld;
-    const size_t layers = (size_t)(x->depth - x->from);
+    const size_t layers = (size_t)depth;
     slot s;
     *w = (work){0};
     lay_out_view(p, x, &b, w);
@@ -149,16 +141,7 @@ static size_t step_work_bytes(const void *state, const dls_step_size *size)
 {
     const packed *p = state;
     work w;
-    const extent x = {.n_nodes = size->n_nodes,
-                      .degree = size->degree,
-                      .edges = size->edges,
-                      .n = size->n,
-                      .rows = size->rows,
-                      .depth = dls_arch_layers(&p->net->arch, size->n_nodes),
-                      .backward = size->backward,
-                      .keep = size->keep,
-                      .dropout = size->dropout};
-    return lay_out(p, &x, NULL, &w);
+    return lay_out(p, size, dls_arch_layers(&p->net->arch, size->n_nodes), NULL, &w);
 }
 
 /* ---- a graph's layers ------------------------------------------------------------------------ */
@@ -166,15 +149,16 @@ static size_t step_work_bytes(const void *state, const dls_step_size *size)
 typedef struct run {
     const packed *p;
     const dls_step_block *block;
-    extent x;
+    dls_step_size x;
+    int32_t from, depth; /* layers */
     work w;
 } run;
 
 static slot slot_of(const run *r, size_t graph, int32_t layer)
 {
     slot s;
-    const size_t layers = (size_t)(r->x.depth - r->x.from);
-    const size_t i = r->x.keep ? graph * layers + (size_t)(layer - r->x.from) : 0;
+    const size_t layers = (size_t)(r->depth - r->from);
+    const size_t i = r->x.keep ? graph * layers + (size_t)(layer - r->from) : 0;
     (void)slot_layout(r->p, r->x.n_nodes, r->x.dropout, r->w.slots + i * r->w.slot_reals, &s);
     return s;
 }
@@ -182,15 +166,15 @@ static slot slot_of(const run *r, size_t graph, int32_t layer)
 /* The input of a layer; of the last layer plus one, the output. */
 static REAL *state_of(const run *r, size_t graph, int32_t layer)
 {
-    const size_t layers = (size_t)(r->x.depth - r->x.from) + 1;
-    const size_t i = (r->x.backward ? graph * layers : 0) + (size_t)(layer - r->x.from);
+    const size_t layers = (size_t)(r->depth - r->from) + 1;
+    const size_t i = (r->x.backward ? graph * layers : 0) + (size_t)(layer - r->from);
     return r->w.state + i * (size_t)r->x.n_nodes * (size_t)r->p->ld;
 }
 
 static conv_args args_of(const run *r, int32_t layer, const REAL *in, const slot *s)
 {
     const dls_trainee *net = r->p->net;
-    const int32_t c = dls_trainee_conv_of(net, layer, r->x.depth);
+    const int32_t c = dls_trainee_conv_of(net, layer, r->depth);
     return (conv_args){.a = &net->arch,
                        .c = &r->p->lin[net->conv[c]],
                        .in = in,
@@ -229,7 +213,7 @@ static void layer_forward(run *r, uint64_t noise, int32_t layer, const REAL *in,
     } else {
         memcpy(out, s->y, (size_t)r->x.n_nodes * (size_t)p->ld * sizeof(REAL));
     }
-    if (s->mask && layer < r->x.depth - 1) {
+    if (s->mask && layer < r->depth - 1) {
         drop(r, noise, layer, s, out);
     }
 }
@@ -251,7 +235,7 @@ static void graph_forward(run *r, size_t graph)
     const dls_step_sample *sample = &r->block->sample[graph];
     const size_t nodes = (size_t)r->x.n_nodes;
     REAL *rows = r->w.o.nodes + graph * nodes * (size_t)p->dp;
-    REAL *h = state_of(r, graph, r->x.from);
+    REAL *h = state_of(r, graph, r->from);
     view_graph(&r->w.v, a, sample->graph, r->w.norm_value, r->w.norm_diag);
     if (sample->start) {
         memcpy(h, sample->start, nodes * (size_t)p->ld * sizeof(REAL));
@@ -262,7 +246,7 @@ static void graph_forward(run *r, size_t graph)
     if (a->skip) {
         columns_add(rows, p->dp, h, p->ld, r->x.n_nodes, a->n_features);
     }
-    for (int32_t l = r->x.from; l < r->x.depth; l++) {
+    for (int32_t l = r->from; l < r->depth; l++) {
         const slot s = slot_of(r, graph, l);
         REAL *out = state_of(r, graph, l + 1);
         layer_forward(r, sample->noise, l, h, &s, out);
@@ -306,7 +290,7 @@ static void layer_backward(run *r, int32_t layer, const REAL *in, const slot *s,
     q.grad = r->block->gradient;
     q.din = din;
     q.dy = a->gru ? r->w.dy : dout;
-    if (s->mask && layer < r->x.depth - 1) {
+    if (s->mask && layer < r->depth - 1) {
         for (ptrdiff_t i = 0; i < n; i++) {
             for (int32_t k = 0; k < a->hidden; k++) {
                 dout[i * ld + k] *= s->mask[i * p->hp + k];
@@ -354,7 +338,7 @@ static void graph_backward(run *r, size_t graph)
     const int32_t n = r->x.n_nodes;
     const size_t bytes = (size_t)n * (size_t)p->ld * sizeof(REAL);
     const REAL *dnodes = r->w.o.dnodes + graph * (size_t)n * (size_t)p->dp;
-    const int32_t last = dls_trainee_frozen_layers(p->net, r->x.depth);
+    const int32_t last = dls_trainee_frozen_layers(p->net, r->depth);
     REAL *d = r->w.dstate[0];
     REAL *before = r->w.dstate[1];
     memset(d, 0, bytes);
@@ -362,7 +346,7 @@ static void graph_backward(run *r, size_t graph)
     if (!a->skip) {
         columns_add(d, p->ld, dnodes, p->dp, n, a->hidden);
     }
-    for (int32_t l = r->x.depth - 1; l >= last; l--) {
+    for (int32_t l = r->depth - 1; l >= last; l--) {
         const slot s = slot_of(r, graph, l);
         const REAL *in = state_of(r, graph, l);
         if (a->skip) {
@@ -381,28 +365,6 @@ static void graph_backward(run *r, size_t graph)
 
 /* ---- the block ------------------------------------------------------------------------------ */
 
-static extent extent_of(const packed *p, const dls_step_block *block)
-{
-    const dls_graph *first = block->sample[0].graph;
-    extent x = {.n_nodes = first->n_nodes,
-                .n = block->n,
-                .depth = dls_arch_layers(&p->net->arch, first->n_nodes),
-                .backward = block->gradient != NULL,
-                .keep = block->keep && block->gradient,
-                .dropout = block->dropout > 0};
-    x.from = block->sample[0].start ? dls_trainee_frozen_layers(p->net, x.depth) : 0;
-    for (size_t i = 0; i < block->n; i++) {
-        const dls_graph *g = block->sample[i].graph;
-        const int64_t edges = g->row_start[g->n_nodes];
-        x.rows += dls_step_rows(&block->sample[i]);
-        x.edges = edges > x.edges ? edges : x.edges;
-        for (int32_t k = 0; k < g->n_nodes; k++) {
-            x.degree = larger(x.degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
-        }
-    }
-    return x;
-}
-
 /* Outputs of all rows, and the gradient of the loss by them. */
 static void take_outputs(const run *r, const REAL *out)
 {
@@ -412,7 +374,7 @@ static void take_outputs(const run *r, const REAL *out)
     REAL *d = r->w.o.dact[0];
     double *to = block->out;
     memset(d, 0, r->x.rows * ldm * sizeof(REAL));
-    for (size_t i = 0; i < block->n; i++) {
+    for (size_t i = 0; i < block->size.n; i++) {
         const dls_step_sample *s = &block->sample[i];
         const size_t rows = dls_step_rows(s);
         for (size_t row = 0; row < rows; row++) {
@@ -438,19 +400,21 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     run r = {.p = state, .block = block};
     const packed *p = r.p;
     const dls_arch *a = &p->net->arch;
-    r.x = extent_of(p, block);
-    (void)lay_out(p, &r.x, memory, &r.w);
-    for (size_t i = 0; i < block->n; i++) {
+    r.x = block->size;
+    r.depth = dls_arch_layers(a, r.x.n_nodes);
+    r.from = block->sample[0].start ? dls_trainee_frozen_layers(p->net, r.depth) : 0;
+    (void)lay_out(p, &r.x, r.depth - r.from, memory, &r.w);
+    for (size_t i = 0; i < r.x.n; i++) {
         graph_forward(&r, i);
     }
     const pool_args q = {p,
                          &r.w.o,
                          block->sample,
-                         (int32_t)block->n,
+                         (int32_t)r.x.n,
                          r.x.n_nodes,
                          (int32_t)r.x.rows,
                          block->gradient};
-    memset(r.w.o.pooled, 0, block->n * (size_t)p->ldm * sizeof(REAL));
+    memset(r.w.o.pooled, 0, r.x.n * (size_t)p->ldm * sizeof(REAL));
     if (a->pool == DLS_POOL_SET2SET) {
         set2set_forward(&q);
     } else {
@@ -466,7 +430,7 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     const bool pool_trained = p->net->lstm >= 0        ? p->lin[p->net->lstm].map->trained
                               : p->net->attention >= 0 ? p->lin[p->net->attention].map->trained
                                                        : false;
-    const bool layers_trained = dls_trainee_frozen_layers(p->net, r.x.depth) < r.x.depth;
+    const bool layers_trained = dls_trainee_frozen_layers(p->net, r.depth) < r.depth;
     if (!pool_trained && !layers_trained) {
         return;
     }
@@ -475,7 +439,7 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     } else {
         simple_backward(&q, dpooled);
     }
-    for (size_t i = 0; layers_trained && i < block->n; i++) {
+    for (size_t i = 0; layers_trained && i < r.x.n; i++) {
         graph_backward(&r, i);
     }
 }
@@ -488,14 +452,12 @@ static size_t step_start_bytes(const void *state, int32_t n_nodes)
     return (size_t)n_nodes * (size_t)p->ld * sizeof(REAL);
 }
 
-static void step_start(const void *state, void *memory, const dls_graph *g, int32_t layers,
-                       void *out)
+static void step_start(const void *state, void *memory, const dls_graph *g,
+                       const dls_step_size *size, int32_t layers, void *out)
 {
-    const dls_step_sample sample = {.graph = g};
-    const dls_step_block block = {.sample = &sample, .n = 1};
-    run r = {.p = state, .block = &block};
-    r.x = extent_of(r.p, &block);
-    (void)lay_out(r.p, &r.x, memory, &r.w);
+    run r = {.p = state, .x = *size};
+    r.depth = dls_arch_layers(&r.p->net->arch, g->n_nodes);
+    (void)lay_out(r.p, &r.x, r.depth, memory, &r.w);
     view_graph(&r.w.v, &r.p->net->arch, g, r.w.norm_value, r.w.norm_diag);
     load_features(g, r.p->net->feature_shift, r.p->net->feature_scale, state_of(&r, 0, 0), r.p->ld);
     for (int32_t l = 0; l < layers; l++) {

@@ -8,16 +8,15 @@
 #include "base/alloc.h"
 #include "base/own.h"
 #include "base/team.h"
+#include "predictor/driple/backend.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Samples first .. first + n - 1 of the order. */
+/* Samples first .. first + size.n - 1 of the order. */
 typedef struct piece {
-    size_t first, n;
-    size_t first_row;
-    size_t bytes;
-    bool keep;
+    size_t first, first_row, bytes;
+    dls_step_size size;
 } piece;
 
 struct dls_stepper {
@@ -115,15 +114,6 @@ static dls_status reserve(dls_stepper *s, int32_t thread, size_t bytes, dls_erro
     return DLS_OK;
 }
 
-static void extent(const dls_graph *g, int64_t *edges, int32_t *degree)
-{
-    *edges = g->row_start[g->n_nodes] > *edges ? g->row_start[g->n_nodes] : *edges;
-    for (int32_t k = 0; k < g->n_nodes; k++) {
-        const int32_t d = (int32_t)(g->row_start[k + 1] - g->row_start[k]);
-        *degree = d > *degree ? d : *degree;
-    }
-}
-
 dls_status dls_stepper_start(dls_stepper *s, const dls_graph *g, void **out, dls_error *err)
 {
     *out = NULL;
@@ -132,17 +122,14 @@ dls_status dls_stepper_start(dls_stepper *s, const dls_graph *g, void **out, dls
     if (layers == 0 || s->net->arch.skip) {
         return DLS_OK;
     }
-    int64_t edges = 0;
-    int32_t degree = 0;
-    extent(g, &edges, &degree);
-    const dls_step_size size = {
-        .n_nodes = g->n_nodes, .degree = degree, .edges = edges, .n = 1, .rows = 1};
+    dls_step_size size = {.n_nodes = g->n_nodes, .n = 1, .rows = 1};
+    dls_graph_extent(g, &size.edges, &size.degree);
     DLS_TRY(reserve(s, 0, s->engine->work_bytes(s->state, &size), err));
     void *start = dls_alloc(s->engine->start_bytes(s->state, g->n_nodes));
     if (!start) {
         return dls_nomem(err, "state of a graph", s->engine->start_bytes(s->state, g->n_nodes));
     }
-    s->engine->start(s->state, s->memory[0], g, layers, start);
+    s->engine->start(s->state, s->memory[0], g, &size, layers, start);
     *out = start;
     return DLS_OK;
 }
@@ -163,19 +150,20 @@ static void sort_by_size(const dls_batch *b, size_t *order)
     }
 }
 
-static size_t block_bytes(const dls_stepper *s, const dls_batch *b, size_t first, size_t n,
-                          bool keep)
+/* A block of n samples, and its workspace. */
+static size_t block_of(const dls_stepper *s, const dls_batch *b, size_t first, size_t n,
+                       dls_step_size *size)
 {
-    dls_step_size size = {.n_nodes = s->sample[first].graph->n_nodes,
-                          .n = n,
-                          .backward = b->gradient != NULL,
-                          .keep = keep,
-                          .dropout = b->dropout > 0};
+    *size = (dls_step_size){.n_nodes = s->sample[first].graph->n_nodes,
+                            .n = n,
+                            .backward = b->gradient != NULL,
+                            .keep = true,
+                            .dropout = b->dropout > 0};
     for (size_t i = first; i < first + n; i++) {
-        extent(s->sample[i].graph, &size.edges, &size.degree);
-        size.rows += dls_step_rows(&s->sample[i]);
+        dls_graph_extent(s->sample[i].graph, &size->edges, &size->degree);
+        size->rows += dls_step_rows(&s->sample[i]);
     }
-    return s->engine->work_bytes(s->state, &size);
+    return s->engine->work_bytes(s->state, size);
 }
 
 /* The cut depends on the samples alone, so sums have one order. */
@@ -184,18 +172,20 @@ static dls_status cut(dls_stepper *s, const dls_batch *b, dls_error *err)
     size_t row = 0;
     s->n_pieces = 0;
     for (size_t i = 0; i < b->n;) {
+        dls_step_size size;
         size_t n = 1;
         while (i + n < b->n && n < DLS_BLOCK_GRAPHS &&
                s->sample[i + n].graph->n_nodes == s->sample[i].graph->n_nodes &&
                !s->sample[i + n].start == !s->sample[i].start) {
             n++;
         }
-        while (n > 1 && block_bytes(s, b, i, n, true) > DLS_BLOCK_BYTES) {
+        while (n > 1 && block_of(s, b, i, n, &size) > DLS_BLOCK_BYTES) {
             n--;
         }
-        const bool keep = block_bytes(s, b, i, n, true) <= DLS_BLOCK_BYTES;
+        size.keep = block_of(s, b, i, n, &size) <= DLS_BLOCK_BYTES && size.backward;
+        const size_t bytes = s->engine->work_bytes(s->state, &size);
         DLS_TRY(dls_grow(&s->pieces, &s->cap_pieces, s->n_pieces + 1, sizeof *s->pieces, err));
-        s->pieces[s->n_pieces++] = (piece){i, n, row, block_bytes(s, b, i, n, keep), keep};
+        s->pieces[s->n_pieces++] = (piece){i, row, bytes, size};
         for (const size_t end = i + n; i < end; i++) {
             row += dls_step_rows(&s->sample[i]);
         }
@@ -249,11 +239,10 @@ static void work(void *user, int32_t seat, size_t item)
     const size_t outputs = (size_t)s->net->arch.n_outputs;
     const piece *p = &s->pieces[item];
     const dls_step_block block = {.sample = s->sample + p->first,
-                                  .n = p->n,
+                                  .size = p->size,
                                   .weight = 2.0 / ((double)s->row[t->batch->n] * (double)outputs),
                                   .pairs = t->batch->pairs,
                                   .dropout = t->batch->dropout,
-                                  .keep = p->keep,
                                   .out = s->out + p->first_row * outputs,
                                   .gradient = t->batch->gradient ? s->gradient[item] : NULL};
     s->engine->run(s->state, s->memory[seat], &block);

@@ -326,10 +326,9 @@ TEST(test_recomputed)
             DLS_FREED void *memory = dls_alloc_aligned(need);
             assert_true(memory && gradient[keep]);
             const dls_step_block block = {.sample = &f.sample[1],
-                                          .n = 1,
+                                          .size = size,
                                           .weight = 0.1,
                                           .dropout = 0.2,
-                                          .keep = keep,
                                           .out = out[keep],
                                           .gradient = gradient[keep]};
             engine->run(packed, memory, &block);
