@@ -37,7 +37,7 @@ out_of_memory=0
 if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then
     mkdir less
     code=1
-    for ((kib = 60000; code != 0 && kib < 1000000; kib += kib / 8)); do
+    for ((kib = 60000; code != 0 && kib < 1000000; kib += kib / 5)); do
         code=0
         (ulimit -v "$kib" && exec "$dlsim" report fifo.h5 -o less/page.html) >out.txt 2>err.txt || code=$?
         test $code -eq 0 || test ! -e less/page.html || fail "a page without the memory for it"
