@@ -27,9 +27,10 @@ INLINE vreal v_act(vreal a, act f)
     return a;
 }
 
-INLINE void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t lda, int32_t k,
-                        const REAL *b, ptrdiff_t ldb, const REAL *bias, ptrdiff_t ldbias, act f,
-                        REAL *c, ptrdiff_t ldc)
+/* Row i, term p of the left matrix is a[i * sr + p * sc]. */
+INLINE void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t sr, ptrdiff_t sc,
+                        int32_t k, const REAL *b, ptrdiff_t ldb, const REAL *bias, ptrdiff_t ldbias,
+                        act f, REAL *c, ptrdiff_t ldc)
 {
     vreal acc[DENSE_ROWS][2];
     UNROLL for (int i = 0; i < mr; i++)
@@ -47,7 +48,7 @@ INLINE void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t lda
         }
         UNROLL for (int i = 0; i < mr; i++)
         {
-            const vreal x = v_set(a[i * lda + p]);
+            const vreal x = v_set(a[i * sr + p * sc]);
             UNROLL for (int j = 0; j < nv; j++)
             {
                 acc[i][j] = v_fma(x, w[j], acc[i][j]);
@@ -70,15 +71,15 @@ INLINE void dense_rows(const int nv, const REAL *a, ptrdiff_t lda, int32_t rows,
     const ptrdiff_t ldbias = bias == c ? ldc : 0;
     int32_t i = 0;
     for (; i + DENSE_ROWS <= rows; i += DENSE_ROWS) {
-        dense_block(DENSE_ROWS, nv, a + i * lda, lda, k, b, ldb, bias ? bias + i * ldbias : NULL,
+        dense_block(DENSE_ROWS, nv, a + i * lda, lda, 1, k, b, ldb, bias ? bias + i * ldbias : NULL,
                     ldbias, f, c + i * ldc, ldc);
     }
     for (; i + 4 <= rows; i += 4) {
-        dense_block(4, nv, a + i * lda, lda, k, b, ldb, bias ? bias + i * ldbias : NULL, ldbias, f,
+        dense_block(4, nv, a + i * lda, lda, 1, k, b, ldb, bias ? bias + i * ldbias : NULL, ldbias, f,
                     c + i * ldc, ldc);
     }
     for (; i < rows; i++) {
-        dense_block(1, nv, a + i * lda, lda, k, b, ldb, bias ? bias + i * ldbias : NULL, ldbias, f,
+        dense_block(1, nv, a + i * lda, lda, 1, k, b, ldb, bias ? bias + i * ldbias : NULL, ldbias, f,
                     c + i * ldc, ldc);
     }
 }

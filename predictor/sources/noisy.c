@@ -5,6 +5,7 @@
  * question. All times of the profile stretch alike; amounts per burst stay.
  */
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "base/own.h"
 #include "base/rng.h"
 #include "dlsim/predictor.h"
@@ -40,19 +41,16 @@ static dls_status noisy_open(const dls_prediction_params *p, const dls_kinds *ki
     return DLS_OK;
 }
 
-/* FNV-1a over names, so that the draw does not depend on which other kinds and GPUs a run has. */
+/* Over names, so that the draw does not depend on which other kinds and GPUs a run has. */
 static uint64_t hash_text(uint64_t h, const char *text)
 {
-    for (; *text; text++) {
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    }
-    return (h ^ 0xff) * UINT64_C(1099511628211);
+    return dls_fnv_byte(dls_fnv_text(h, text), 0xff);
 }
 
 static double error_of(const noisy *s, const dls_predictions_ask *ask)
 {
     const dls_kind *kind = &s->kinds->kind[ask->kind];
-    uint64_t h = hash_text(UINT64_C(14695981039346656037), kind->model);
+    uint64_t h = hash_text(DLS_FNV_START, kind->model);
     h = dls_mix64(hash_text(h, s->cluster->types[ask->shape.type].name) + (uint64_t)kind->batch);
     h = dls_mix64(h ^ ((uint64_t)ask->shape.gpus << 40 | (uint64_t)ask->shape.n_nodes << 16 |
                        (uint64_t)ask->shape.n_racks));

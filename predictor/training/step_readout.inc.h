@@ -280,7 +280,7 @@ static void first_forward(const pool_args *q)
     if (p->net->condition >= 0) {
         const lin *c = &p->lin[p->net->condition];
         load_conditions(q);
-        times_add(q->o->condition, c->k, q->n_rows, c->k, c->w, c->np, c->np, to, p->ldm);
+        dense(q->o->condition, c->k, q->n_rows, c->k, c->w, c->np, c->np, to, ACT_NONE, to, p->ldm);
     }
     for (int32_t i = 0; i < q->n_rows; i++) {
         for (int32_t k = 0; k < l->np; k++) {
