@@ -239,7 +239,6 @@ typedef struct corpus {
     dls_opgraph **graph;
     dls_grouping *grouping;
     dls_grouped *view;
-    int32_t *n_kept, *n_groups;
 } corpus;
 
 static void corpus_fini(corpus *c)
@@ -248,7 +247,7 @@ static void corpus_fini(corpus *c)
         dls_grouping_fini(&c->grouping[i]);
         dls_opgraph_destroy(c->graph[i]);
     }
-    DLS_FREE_ALL(c->graph, c->grouping, c->view, c->n_kept, c->n_groups);
+    DLS_FREE_ALL(c->graph, c->grouping, c->view);
 }
 
 /* How an inspector's input is made; *spec needs dls_input_spec_fini on success. */
@@ -263,39 +262,26 @@ static dls_status recipe(const char *weights, dls_input_spec *spec, dls_error *e
 }
 
 /* of: how, if an inspector says it; else NULL. */
-static dls_status count_groups(corpus *c, const request *req, const dls_input_spec *of,
-                               dls_error *err)
-{
-    for (size_t i = 0; i < c->n; i++) {
-        DLS_OWN(dls_kept_fini) dls_kept kept = {0};
-        DLS_TRY(dls_kept_create(c->graph[i], &kept, err));
-        c->n_kept[i] = kept.adjacency.n;
-        c->n_groups[i] = (int32_t)req->groups;
-        if (of) {
-            DLS_TRY(dls_input_groups(of, c->graph[i], &c->n_groups[i], err));
-        }
-    }
-    return !of && req->grouping == DLS_GROUPING_PROPORTIONAL
-               ? dls_grouping_proportional(c->n_kept, c->n, (size_t)req->group_batch, c->n_groups,
-                                           err)
-               : DLS_OK;
-}
-
 static dls_status group_all(corpus *c, char **words, const request *req, const dls_input_spec *of,
                             dls_error *err)
 {
-    const dls_grouping_kind kind = of ? of->grouping : req->grouping;
-    const uint64_t seed = of ? of->seed : (uint64_t)req->seed;
+    const dls_grouping_how how =
+        of ? (dls_grouping_how){of->grouping, of->n_groups, true, 1, of->seed}
+           : (dls_grouping_how){req->grouping, (int32_t)req->groups, false,
+                                (size_t)req->group_batch, (uint64_t)req->seed};
     for (size_t i = 0; i < c->n; i++) {
         DLS_TRY(open_graph(words[i], req, &c->graph[i], err));
     }
-    DLS_TRY(count_groups(c, req, of, err));
+    DLS_TRY(dls_groupings_create(c->graph, c->n, &how, c->grouping, err));
     for (size_t i = 0; i < c->n; i++) {
-        DLS_TRY(dls_grouping_create(c->graph[i], kind, c->n_groups[i], seed, &c->grouping[i], err));
-        c->view[i] = (dls_grouped){c->graph[i], &c->grouping[i]};
+        const dls_grouping *g = &c->grouping[i];
+        int32_t n_kept = 0;
+        for (int32_t k = 0; k < g->n_nodes; k++) {
+            n_kept += g->group[k] >= 0;
+        }
+        c->view[i] = (dls_grouped){c->graph[i], g};
         printf("%-17s %7" PRId32 " operations %7" PRId32 " kept %5" PRId32 " groups\n",
-               c->graph[i]->info.model, c->graph[i]->n_nodes, c->n_kept[i],
-               c->grouping[i].n_groups);
+               c->graph[i]->info.model, c->graph[i]->n_nodes, n_kept, g->n_groups);
     }
     if (of) {
         return dls_grouped_save(req->output, of->features, c->view, c->n, err);
@@ -316,8 +302,6 @@ static dls_status cmd_group(dls_call *call, dls_error *err)
     DLS_TRY(dls_alloc_array(&c.graph, n, sizeof *c.graph, "graphs", err));
     DLS_TRY(dls_alloc_array(&c.grouping, n, sizeof *c.grouping, "graphs", err));
     DLS_TRY(dls_alloc_array(&c.view, n, sizeof *c.view, "graphs", err));
-    DLS_TRY(dls_alloc_array(&c.n_kept, n, sizeof *c.n_kept, "graphs", err));
-    DLS_TRY(dls_alloc_array(&c.n_groups, n, sizeof *c.n_groups, "graphs", err));
     if (req->weights) {
         DLS_TRY(recipe(req->weights, &spec, err));
     }

@@ -61,7 +61,6 @@ typedef struct describer {
     dls_grouping *grouping; /* [n] */
     dls_grouped *train;     /* views of the train graphs */
     size_t n, n_train;
-    int32_t *n_kept, *n_groups;
 } describer;
 
 static void describer_fini(describer *d)
@@ -69,39 +68,7 @@ static void describer_fini(describer *d)
     for (size_t i = 0; i < d->n && d->grouping; i++) {
         dls_grouping_fini(&d->grouping[i]);
     }
-    DLS_FREE_ALL(d->grouping, d->train, d->n_kept, d->n_groups);
-}
-
-static dls_status describer_alloc(describer *d, size_t n, dls_error *err)
-{
-    d->n = n;
-    d->grouping = dls_alloc_zero(n + 1, sizeof *d->grouping);
-    d->train = dls_alloc_zero(n + 1, sizeof *d->train);
-    d->n_kept = dls_alloc_zero(n + 1, sizeof *d->n_kept);
-    d->n_groups = dls_alloc_zero(n + 1, sizeof *d->n_groups);
-    return d->grouping && d->train && d->n_kept && d->n_groups
-               ? DLS_OK
-               : dls_nomem(err, "corpus", n * sizeof *d->grouping);
-}
-
-static dls_status group_graphs(const dls_corpus_options *o, dls_opgraph *const *graph,
-                               uint64_t seed, describer *d, dls_error *err)
-{
-    for (size_t i = 0; i < d->n; i++) {
-        dls_kept kept;
-        DLS_TRY(dls_kept_create(graph[i], &kept, err));
-        d->n_kept[i] = kept.adjacency.n;
-        d->n_groups[i] = o->n_groups < kept.adjacency.n ? o->n_groups : kept.adjacency.n;
-        dls_kept_fini(&kept);
-    }
-    if (o->grouping == DLS_GROUPING_PROPORTIONAL) {
-        DLS_TRY(dls_grouping_proportional(d->n_kept, d->n, o->group_batch, d->n_groups, err));
-    }
-    for (size_t i = 0; i < d->n; i++) {
-        DLS_TRY(
-            dls_grouping_create(graph[i], o->grouping, d->n_groups[i], seed, &d->grouping[i], err));
-    }
-    return DLS_OK;
+    DLS_FREE_ALL(d->grouping, d->train);
 }
 
 static dls_status fit_input(const dls_corpus_options *o, dls_opgraph *const *graph, describer *d,
@@ -120,8 +87,14 @@ static dls_status describe(const dls_corpus_options *o, dls_opgraph *const *grap
                            const uint8_t *split, dls_graph *out, dls_input_spec *input,
                            dls_error *err)
 {
-    DLS_TRY(describer_alloc(d, d->n, err));
-    DLS_TRY(group_graphs(o, graph, input->seed, d, err));
+    const dls_grouping_how how = {.kind = o->grouping,
+                                  .n_groups = o->n_groups,
+                                  .at_most = true,
+                                  .batch = o->group_batch,
+                                  .seed = input->seed};
+    DLS_TRY(dls_alloc_array(&d->grouping, d->n + 1, sizeof *d->grouping, "corpus", err));
+    DLS_TRY(dls_alloc_array(&d->train, d->n + 1, sizeof *d->train, "corpus", err));
+    DLS_TRY(dls_groupings_create(graph, d->n, &how, d->grouping, err));
     if (!o->input_text) {
         DLS_TRY(fit_input(o, graph, d, split, input, err));
     }

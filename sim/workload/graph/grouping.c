@@ -317,6 +317,27 @@ dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, siz
     return DLS_OK;
 }
 
+dls_status dls_groupings_create(dls_opgraph *const *graph, size_t n, const dls_grouping_how *how,
+                                dls_grouping *out, dls_error *err)
+{
+    DLS_FREED int32_t *n_kept = NULL;
+    DLS_TRY(dls_alloc_array(&n_kept, 2 * n + 1, sizeof *n_kept, "groups", err));
+    int32_t *n_groups = n_kept + n;
+    for (size_t i = 0; i < n; i++) {
+        DLS_OWN(dls_kept_fini) dls_kept kept = {0};
+        DLS_TRY(dls_kept_create(graph[i], &kept, err));
+        n_kept[i] = kept.adjacency.n;
+        n_groups[i] = how->at_most && n_kept[i] < how->n_groups ? n_kept[i] : how->n_groups;
+    }
+    if (how->kind == DLS_GROUPING_PROPORTIONAL) {
+        DLS_TRY(dls_grouping_proportional(n_kept, n, how->batch, n_groups, err));
+    }
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(dls_grouping_create(graph[i], how->kind, n_groups[i], how->seed, &out[i], err));
+    }
+    return DLS_OK;
+}
+
 /* ---- GraphDef rules -------------------------------------------------------------------------- */
 
 int64_t dls_driple_tensor_size(const int64_t *dims, int n_dims)

@@ -65,6 +65,18 @@ void dls_grouping_fini(dls_grouping *grouping);
 dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, size_t batch_size,
                                      int32_t *n_groups, dls_error *err) DLS_MUST_CHECK;
 
+/* How several graphs are grouped. */
+typedef struct dls_grouping_how {
+    dls_grouping_kind kind;
+    int32_t n_groups; /* uniform: of each */
+    bool at_most;     /* uniform: graphs that keep fewer operations have as many groups as those */
+    size_t batch;     /* proportional */
+    uint64_t seed;
+} dls_grouping_how;
+/* out[n] are zeros at first, and to be ended in any case. Errors: those of dls_grouping_create. */
+dls_status dls_groupings_create(dls_opgraph *const *graph, size_t n, const dls_grouping_how *how,
+                                dls_grouping *out, dls_error *err) DLS_MUST_CHECK;
+
 /* Driple's size of a tensor from its static shape: the product of the dimensions, started anew
  * after an unknown (-1) or zero one; a scalar and an unknown rank (n_dims <= 0) give 0. */
 int64_t dls_driple_tensor_size(const int64_t *dims, int n_dims);
