@@ -87,39 +87,37 @@ static part_of_job classify(const work *w, size_t job)
                           (uint8_t)(FIRST_OUTCOME + outcome)}};
 }
 
-/* Counts over the whole run. */
+/* Counts over the whole run: what a job adds to each of its parts. */
 static void count_jobs(const work *w, dls_summary *s)
 {
     const dls_record *rec = w->rec;
+    const double second = (double)DLS_US_PER_S;
     for (size_t j = 0; j < rec->n_jobs; j++) {
         w->parts[j] = classify(w, j);
-        const double gpu_s = (double)w->cols->gpus[j] / (double)DLS_US_PER_S;
+        const double gpu_s = (double)w->cols->gpus[j] / second;
         /* GPUs of another job count once. */
         const int64_t shared_us = rec->guest_us ? rec->guest_us[j] : 0;
+        const int64_t useful_us = rec->executed_us[j] - shared_us;
         const int64_t deadline_us = dls_trace_i64(w->cols->deadline_us, j);
+        const bool finished = rec->state[j] == DLS_JOB_FINISHED, due = deadline_us != DLS_ABSENT;
+        const double held_gpu_s = rec->gpu_us ? (double)rec->gpu_us[j] / second
+                                              : gpu_s * (double)(useful_us + rec->overhead_us[j]);
+        const double useful_gpu_s = rec->gpu_us ? (double)(rec->gpu_us[j] - rec->gpu_restore_us[j]) / second
+                                                : gpu_s * (double)(useful_us > 0 ? useful_us : 0);
         for (int k = 0; k < KINDS; k++) {
             dls_summary_part *p = &s->part[w->parts[j].part[k]];
             p->jobs++;
-            p->completed += rec->state[j] == DLS_JOB_FINISHED;
+            p->completed += finished;
             p->infeasible += rec->state[j] == DLS_JOB_INFEASIBLE;
             p->unfinished += rec->state[j] < DLS_JOB_FINISHED;
             p->declined += rec->state[j] == DLS_JOB_DECLINED;
-            p->deadlines += deadline_us != DLS_ABSENT;
-            p->deadlines_met += deadline_us != DLS_ABSENT && rec->state[j] == DLS_JOB_FINISHED &&
-                                rec->end_us[j] <= deadline_us;
+            p->deadlines += due;
+            p->deadlines_met += due && finished && rec->end_us[j] <= deadline_us;
             p->preemptions += (uint64_t)rec->preempts[j];
             p->resumes += (uint64_t)rec->resumes[j];
             p->promotions += (uint64_t)rec->promotes[j];
-            if (rec->gpu_us) {
-                p->held_gpu_s += (double)rec->gpu_us[j] / (double)DLS_US_PER_S;
-                p->useful_gpu_s +=
-                    (double)(rec->gpu_us[j] - rec->gpu_restore_us[j]) / (double)DLS_US_PER_S;
-                continue;
-            }
-            const int64_t useful_us = rec->executed_us[j] - shared_us;
-            p->useful_gpu_s += gpu_s * (double)(useful_us > 0 ? useful_us : 0);
-            p->held_gpu_s +=
-                gpu_s * (double)(rec->executed_us[j] + rec->overhead_us[j] - shared_us);
+            p->held_gpu_s += held_gpu_s;
+            p->useful_gpu_s += useful_gpu_s;
         }
     }
 }
@@ -142,10 +140,10 @@ static dls_stats stats_of(const double *sorted, size_t n)
                        .max_s = sorted[n - 1] / us};
 }
 
-/* Statistics of column(job) for every part. All jobs are sorted once; the parts of a kind then
+/* Statistics of column(job) for every part, which have so many jobs. All jobs are sorted once; the parts of a kind then
  * take their jobs in that order, so each part's values come out sorted. */
-static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t job),
-                             const char *what, dls_stats *const target[], dls_error *err)
+static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t job), const char *what,
+                             const size_t size[DLS_SUMMARY_PARTS], dls_stats *const target[], dls_error *err)
 {
     for (size_t i = 0; i < w->n_counted; i++) {
         const uint32_t job = w->counted[i];
@@ -157,20 +155,17 @@ static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t jo
     }
     const dls_keyed *sorted = dls_radix_sort(w->pairs, w->spare, w->n_counted);
     double *values = sorted == w->pairs ? (void *)w->spare : (void *)w->pairs;
+    static const int first[KINDS + 1] = {0, FIRST_SIZE, FIRST_CLASS, FIRST_OUTCOME, DLS_SUMMARY_PARTS};
     for (int k = 0; k < KINDS; k++) {
-        size_t size[DLS_SUMMARY_PARTS] = {0}, at[DLS_SUMMARY_PARTS];
-        for (size_t i = 0; i < w->n_counted; i++) {
-            size[w->parts[w->counted[i]].part[k]]++;
-        }
-        size_t next = 0;
-        for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
+        size_t at[DLS_SUMMARY_PARTS], next = 0;
+        for (int p = first[k]; p < first[k + 1]; p++) {
             at[p] = next;
             next += size[p];
         }
         for (size_t i = 0; i < w->n_counted; i++) {
             values[at[w->parts[sorted[i].value].part[k]]++] = (double)sorted[i].key;
         }
-        for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
+        for (int p = first[k]; p < first[k + 1]; p++) {
             if (size[p] > 0) {
                 *target[p] = stats_of(values + at[p] - size[p], size[p]);
             }
@@ -204,9 +199,15 @@ static dls_status all_stats(work *w, dls_summary *s, dls_error *err)
         first[p] = &s->part[p].first_start;
         *jct[p] = *queue[p] = *first[p] = stats_of(NULL, 0);
     }
-    DLS_TRY(part_stats(w, jct_us, "completion time", jct, err));
-    DLS_TRY(part_stats(w, queue_us, "waiting time", queue, err));
-    DLS_TRY(part_stats(w, first_start_us, "time to the first start", first, err));
+    size_t size[DLS_SUMMARY_PARTS] = {0};
+    for (size_t i = 0; i < w->n_counted; i++) {
+        for (int k = 0; k < KINDS; k++) {
+            size[w->parts[w->counted[i]].part[k]]++;
+        }
+    }
+    DLS_TRY(part_stats(w, jct_us, "completion time", size, jct, err));
+    DLS_TRY(part_stats(w, queue_us, "waiting time", size, queue, err));
+    DLS_TRY(part_stats(w, first_start_us, "time to the first start", size, first, err));
     uint64_t n[DLS_SUMMARY_PARTS] = {0};
     for (size_t i = 0; i < w->n_counted; i++) {
         const uint32_t job = w->counted[i];
