@@ -266,7 +266,7 @@ static dls_status group_all(corpus *c, char **words, const request *req, const d
                             dls_error *err)
 {
     const dls_grouping_how how =
-        of ? (dls_grouping_how){of->grouping, of->n_groups, true, 1, of->seed}
+        of ? dls_input_how(of)
            : (dls_grouping_how){req->grouping, (int32_t)req->groups, false,
                                 (size_t)req->group_batch, (uint64_t)req->seed};
     for (size_t i = 0; i < c->n; i++) {

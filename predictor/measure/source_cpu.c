@@ -5,6 +5,7 @@
  * process that detaches itself from its parent is lost from sight.
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "predictor/measure/source.h"
 
 #include <dirent.h>
@@ -30,13 +31,6 @@ typedef struct cpu {
 static double seconds(const struct timespec *t)
 {
     return (double)t->tv_sec + 1e-9 * (double)t->tv_nsec;
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return seconds(&t);
 }
 
 /* What the dead children of a process had; 0 if it is gone. */
@@ -114,7 +108,7 @@ static void look(cpu *s)
 static void read_cpu(void *state, double *value)
 {
     cpu *s = state;
-    const double now = now_s();
+    const double now = dls_clock_s();
     if (now - s->looked_s >= LOOK_AGAIN_S) {
         look(s);
         s->looked_s = now;

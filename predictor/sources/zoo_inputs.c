@@ -57,13 +57,12 @@ static uint64_t checksum(const dls_zoo_input *input)
 }
 
 /* Both graphs have the same operations and edges, so one grouping serves both. */
-static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_opgraph *one,
+static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, dls_opgraph *one,
                        const dls_opgraph *two, dls_error *err)
 {
     DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
-    int32_t n_groups;
-    DLS_TRY(dls_input_groups(z->spec, one, &n_groups, err));
-    DLS_TRY(dls_grouping_create(one, z->spec->grouping, n_groups, z->spec->seed, &grouping, err));
+    const dls_grouping_how how = dls_input_how(z->spec);
+    DLS_TRY(dls_groupings_create(&one, 1, &how, &grouping, err));
     DLS_TRY(dls_input_grouped(z->spec, one, &grouping, &input->graph, NULL, err));
     const dls_graph *g = &input->graph;
     const size_t cells = (size_t)g->n_nodes * (size_t)g->n_features;

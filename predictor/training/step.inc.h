@@ -8,10 +8,9 @@
  * gradient of the nodes --layers backwards--> gradient of the parameters
  */
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "predictor/training/engine.h"
-
-#include <time.h>
 
 #include "predictor/driple/cpu_simd.inc.h"
 
@@ -469,24 +468,17 @@ static void step_start(const void *state, void *memory, const dls_graph *g,
 
 /* ---- the peak ------------------------------------------------------------------------------- */
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double step_peak_flops(void)
 {
     enum { K = 64, N = 2 * V, ROWS = DENSE_ROWS, REPEAT = 4000, TRIES = 9 };
     static _Thread_local _Alignas(64) REAL a[ROWS * K], b[K * N], c[ROWS * N];
     double best = 0;
     for (int t = 0; t < TRIES; t++) {
-        const double from = seconds();
+        const double from = dls_clock_s();
         for (int i = 0; i < REPEAT; i++) {
             mul_to(a, K, ROWS, K, b, N, c, N);
         }
-        const double rate = 2.0 * K * N * ROWS * REPEAT / (seconds() - from);
+        const double rate = 2.0 * K * N * ROWS * REPEAT / (dls_clock_s() - from);
         best = rate > best ? rate : best;
     }
     return best;

@@ -22,15 +22,13 @@ static dls_opgraph *zoo(const char *name)
     return g;
 }
 
-static void fit(dls_input_spec *spec, const dls_opgraph *g)
+static void fit(dls_input_spec *spec, dls_opgraph *g)
 {
     dls_error err = {0};
-    int32_t n_groups;
     DLS_OWN(dls_grouping_fini) dls_grouping grouping = {0};
     assert_int_equal(dls_feature_spec_create(DLS_FEATURES_WORK, &spec->features, &err), DLS_OK);
-    assert_int_equal(dls_input_groups(spec, g, &n_groups, &err), DLS_OK);
-    assert_int_equal(dls_grouping_create(g, spec->grouping, n_groups, spec->seed, &grouping, &err),
-                     DLS_OK);
+    const dls_grouping_how how = dls_input_how(spec);
+    assert_int_equal(dls_groupings_create(&g, 1, &how, &grouping, &err), DLS_OK);
     const dls_grouped corpus = {g, &grouping};
     assert_int_equal(dls_feature_spec_fit(spec->features, &corpus, 1, &err), DLS_OK);
 }

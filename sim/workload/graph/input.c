@@ -149,19 +149,6 @@ dls_status dls_input_spec_parse(const char *text, dls_input_spec *spec, dls_erro
 
 /* ---- graphs ---------------------------------------------------------------------------------- */
 
-dls_status dls_input_groups(const dls_input_spec *spec, const dls_opgraph *g, int32_t *n_groups,
-                            dls_error *err)
-{
-    dls_kept kept;
-    DLS_TRY(dls_kept_create(g, &kept, err));
-    const int32_t n = kept.adjacency.n;
-    dls_kept_fini(&kept);
-    *n_groups = spec->grouping == DLS_GROUPING_UNIFORM && spec->n_groups < n ? spec->n_groups : n;
-    return spec->grouping == DLS_GROUPING_PROPORTIONAL
-               ? dls_grouping_proportional(&n, 1, 1, n_groups, err)
-               : DLS_OK;
-}
-
 void dls_input_graph_fini(dls_graph *g)
 {
     if (g) {

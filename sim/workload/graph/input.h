@@ -25,10 +25,12 @@ dls_status dls_input_spec_text(const dls_input_spec *spec, char **text,
 dls_status dls_input_spec_parse(const char *text, dls_input_spec *spec,
                                 dls_error *err) DLS_MUST_CHECK;
 
-/* How many groups a graph alone gets. Uniform: n_groups, but at most one for each kept operation;
- * proportional: as a batch of this graph alone. EINPUT, ENOMEM. */
-dls_status dls_input_groups(const dls_input_spec *spec, const dls_opgraph *g, int32_t *n_groups,
-                            dls_error *err) DLS_MUST_CHECK;
+/* How its graphs are grouped. Uniform: n_groups, but at most one for each kept operation;
+ * proportional: each graph as a batch alone. */
+static inline dls_grouping_how dls_input_how(const dls_input_spec *spec)
+{
+    return (dls_grouping_how){spec->grouping, spec->n_groups, true, 1, spec->seed};
+}
 
 /* The input of one graph; all arrays of *out are owned by it and end with dls_input_graph_fini.
  * *n_unknown (may be NULL): operations that the frequency table does not have. EINPUT, ENOMEM. */
