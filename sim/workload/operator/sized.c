@@ -25,6 +25,10 @@
 #define WARP_WIDTH 1024 /* the longest row that one warp takes */
 #define WORD 4.0
 #define VECTOR_BYTES 16
+/* Of batched products on matrix units, in a graph that is replayed: how much faster what the call
+ * before has left in the cache is read, and the MB of which it leaves half. */
+#define READ_AGAIN 2.0
+#define LEFT_MB 20.0
 
 #define XX(id, key, mean, sigma) {#key, mean, sigma},
 static const dls_sized_constant product_constants[] = {DLS_PRODUCT_CONSTANTS(XX)};
@@ -144,6 +148,14 @@ static double finish(double s, double floor_us, double throttle, double settle_m
                : s * (1 + throttle);
 }
 
+/* How many times as fast memory is where the call before has left its data in the cache; in a step
+ * other kernels ran since. */
+static double again(double bytes, double cached, double cache_mb, const dls_sized_gpu *gpu)
+{
+    const double over = 1e-6 * bytes / cache_mb;
+    return gpu->alone ? 1 + cached / (1 + over * over * over) : 1;
+}
+
 /* ---- products -------------------------------------------------------------------------------- */
 
 /* Pages of memory that a wave of tiles spans, in MB: it runs along the rows of tiles or down their
@@ -185,6 +197,8 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
     const double sm = gpu->multiprocessors, bps = gpu->mem_bps * c[DLS_PRODUCT_MEMORY];
     const double depth = c[DLS_PRODUCT_DEPTH] * latency_terms(gpu);
     const double flops = gpu->flops / of_vectors(k, row, gpu->element_bytes);
+    const bool matrix = row->numeric != DLS_NUMERIC_FP32;
+    const double faster = matrix && !linear ? again(once + result, READ_AGAIN, LEFT_MB, gpu) : 1;
     double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const double tm = row->tile[0][i].m, tn = row->tile[0][i].n;
@@ -195,7 +209,8 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
             gpu->element_bytes * k->n * (fmin(across, wave) * tm + fmax(1, wave / across) * tn);
         double paging = k->streamed ? 1 : 0; /* 0: not yet known */
         const double moved =
-            fmax(once, c[DLS_PRODUCT_REUSE] * k->b * (across * down / wave) * strip) + result;
+            fmax(once, c[DLS_PRODUCT_REUSE] * k->b * (across * down / wave) * strip) / faster +
+            result;
         const double sm_rate = flops / sm * rate[i];
         for (size_t j = 0; j < n_splits; j++) {
             const double s = splits[j], tiles = k->b * across * down;
@@ -402,11 +417,7 @@ static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const 
 static double memory_s(double bytes, double share, double cached, double cache_mb,
                        const dls_sized_gpu *gpu)
 {
-    const double cache = 1e6 * cache_mb;
-    /* The call before has left its data in the cache; in a step other kernels ran since. */
-    const double over = bytes / cache;
-    const double faster = gpu->alone ? 1 + cached / (1 + over * over * over) : 1;
-    return bytes / (gpu->mem_bps * share * faster);
+    return bytes / (gpu->mem_bps * share * again(bytes, cached, cache_mb, gpu));
 }
 
 static double rows_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
