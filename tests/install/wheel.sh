@@ -2,13 +2,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The wheel in an empty environment, and nothing else: the README's lines, the program, a policy from the command
 # line. Building it takes minutes and Debian's sources: it is done where DLSIM_TEST_WHEEL=1 asks for it, or
-# DLSIM_WHEEL=FILE names one. Usage: wheel.sh BUILD_DIR CC
+# DLSIM_WHEEL=FILE names one; else only whether it can be configured is seen. Usage: wheel.sh BUILD_DIR CC
 set -eu
-if [ "${DLSIM_SANITIZE:-0}" = 1 ] || { [ "${DLSIM_TEST_WHEEL:-0}" != 1 ] && [ -z "${DLSIM_WHEEL:-}" ]; }; then
-    echo "skipped: DLSIM_TEST_WHEEL=1 builds the wheel and tests it, DLSIM_WHEEL=FILE tests that one"
+if [ "${DLSIM_SANITIZE:-0}" = 1 ]; then
+    echo "skipped: a sanitized build"
     exit 77
 fi
 . "$DLSIM_SOURCE/tests/support/install.sh"
+if [ "${DLSIM_TEST_WHEEL:-0}" != 1 ] && [ -z "${DLSIM_WHEEL:-}" ]; then
+    cmake -S "$DLSIM_SOURCE" -B "$work/configured" -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_PYTHON=ON -DDLSIM_WHEEL=ON \
+        -DDLSIM_TESTS=OFF -DDLSIM_CUDA=OFF >"$work/log" 2>&1 || fail "a wheel cannot be configured: $(tail -20 "$work/log")"
+    targets=$(sed -n 's/^build.targets = \[\(.*\)\]/\1/p' "$DLSIM_SOURCE/pyproject.toml" | tr -d '",')
+    # shellcheck disable=SC2086 # words are targets
+    { ninja -C "$work/configured" -t query $targets &&
+        ninja -C "$work/configured" python/CMakeFiles/dlsim_in_wheel.dir/program.c.o; } >"$work/log" 2>&1 ||
+        fail "a wheel's targets: $(tail -5 "$work/log")"
+    echo "skipped: DLSIM_TEST_WHEEL=1 builds the wheel and tests it, DLSIM_WHEEL=FILE tests that one"
+    exit 77
+fi
 wheel=${DLSIM_WHEEL:-}
 if [ -z "$wheel" ]; then
     bash "$DLSIM_SOURCE/python/wheel.sh" "$1/wheel-work"
