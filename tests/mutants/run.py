@@ -168,7 +168,8 @@ def first_failing(build, row, text, limit_s=LIMIT_S):
         words = list(build.link_command(test))
         at = words.index("-o")
         program = build.own / (row["mutant"] + "-" + target(test))  # finds its data from there
-        words[at:at + 2] = ["-o", str(program), "-Wl,-z,muldefs"] + sanitizer(row) + objects  # the first counts
+        words[at + 1] = str(program)
+        words[1:1] = ["-Wl,-z,muldefs"] + sanitizer(row) + objects  # before all others: the first counts
         done = run(words, build.folder)
         if done.returncode:
             stale("mutant %s: %s does not link:\n%s" % (row["mutant"], test, done.stdout))

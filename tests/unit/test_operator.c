@@ -350,6 +350,8 @@ TEST(one_sample_is_a_batch)
     dls_kernel k = {.family = DLS_KERNEL_MATMUL, .repeats = 1};
     k.product = (dls_product){
         .grows = DLS_GROWS_COUNT, .batch = 1, .count = 1, .rows = 64, .depth = 32, .columns = 64};
+    dls_kernel two = k;
+    two.product.batch = two.product.count = 2;
     load(&t);
     assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &model, NULL), DLS_OK);
     for (size_t g = 0; g < t.hw.n_gpus; g++) {
@@ -357,6 +359,7 @@ TEST(one_sample_is_a_batch)
         if (dls_kernel_s(&k, &rates, 2) < dls_kernel_s(&k, &rates, 1)) {
             fail_msg("on %s two products take less time than one", t.hw.gpu[g].name);
         }
+        assert_true(dls_kernel_s(&k, &rates, 2) == dls_kernel_s(&two, &rates, 2));
     }
     dls_sized_table_fini(&kernels);
     unload(&t);

@@ -60,6 +60,7 @@ static void *work(void *arg)
     for (int i = 0; i < 4; i++) {
         DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
         dls_status status = dls_simulation_create(w->setup, w->trace, &sim, &mine);
+        pthread_barrier_wait(w->together); /* behind the locks of setting up, which order what is before them */
         status = status ? status : dls_simulation_run(sim, &mine);
         for (int k = 0; k < 20; k++) {
             pthread_barrier_wait(w->together);
