@@ -11,7 +11,6 @@
 #include "workload/graph/zoo.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define BATCH_MAX (INT64_C(1) << 20) /* of the zoo */
 
@@ -35,7 +34,9 @@ static int64_t batch_per_gpu(const dls_trace_columns *col, size_t job)
     return each < 1 ? 1 : each > BATCH_MAX ? BATCH_MAX : each;
 }
 
-/* of[job] becomes the first job of its kind: in an order in which those of one kind are neighbours. */
+/* of[job] becomes the first job of its kind: in an order in which those of one kind are neighbours. A
+ * batch, and that there is none, fit half of a key. */
+_Static_assert(BATCH_MAX < UINT32_MAX && DLS_ABSENT == -1, "batches of two kinds would be one");
 static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *err)
 {
     DLS_FREED dls_keyed *row = NULL;

@@ -90,6 +90,7 @@ if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then # 33 million numbers
     reads "$work/pipe" 'is larger than 33554432 samples' $run --scheduler=gittins --set scheduler.samples=FILE
 fi
 truncate -s 5G sparse
+reads "$work/sparse" 'is larger than 2048 MiB' graph import FILE -o out.h5
 reads "$work/sparse" 'is larger than 4096 MiB' run -q -o out.h5 --config="$quick" --trace=FILE
 
 echo "$checks checks"
