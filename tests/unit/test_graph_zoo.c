@@ -16,10 +16,12 @@
  * count of the released weights; [palm] Chowdhery et al. 2022, appendix B: 2 N + 4 L H Q T per
  * token; [t] Vaswani et al. 2017, sections 3 and 5.1, counted in docs/graphs.md; their table 3
  * rounds to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540
- * M; [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo; [en] Tan and Le 2019, table 2.
+ * M; [ultralytics] yolov3, 61949149 parameters with 80 classes; [darknet] yolov3.cfg at 416 pixels,
+ * 65.86 billion operations; [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo; [en] Tan and Le 2019, table 2.
  */
 
 #include "support/test.h"
+#include "workload/graph/op_kind.h"
 #include "workload/graph/zoo.h"
 
 #include <math.h>
@@ -111,6 +113,8 @@ static const published table[] = {
     {"t5_v1_1_large", 783150080, 0, 0},
     {"t5_v1_1_xl", 2849757184, 0, 0},
     {"t5_v1_1_xxl", 11135332352, 0, 0},
+    {"yolov3", 61949149, 0, 32.93},                           /* [ultralytics] [darknet] */
+    {"yolov3_voc", 61949149 - 180 * (1792 + 3), 0, 0},        /* 60 classes less, three heads */
 };
 
 static dls_opgraph *build(const char *name, int32_t batch, dls_numeric numeric,
@@ -180,6 +184,34 @@ TEST(test_formulas)
     const double n = 6738415616.0 - 32000.0 * 4096; /* the table is looked up, not multiplied */
     const double want = 2048 * (2 * n + 4.0 * 32 * 4096 * 2048);
     assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) / want - 1) < 0.001);
+}
+
+/* Deep Speech 2 of Pollux's program, layer by layer: 5 s are 250 steps of its GRUs. */
+TEST(test_deepspeech2)
+{
+    const int64_t w = 800, seen = 41 * 32, letters = 29, steps = 250;
+    const int64_t first = 32 * 41 * 11, second = 32 * 32 * 21 * 11;
+    const int64_t layer = 2 * (3 * w * w + 2 * 3 * w); /* both directions, without their input */
+    const int64_t params = first + 32 + second + 32 + 2 * 64 + 5 * layer + 2 * 3 * w * (seen + 4 * w) +
+                           5 * 2 * w + w * letters;
+    const int64_t macs = first * 81 * steps + second * 41 * steps +
+                         steps * (2 * 3 * w * (seen + 4 * w) + 5 * 2 * 3 * w * w + w * letters);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =
+        build("deepspeech2", 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
+    dls_opgraph_totals t;
+    dls_opgraph_sum(g, &t);
+    assert_int_equal(t.n_params, params);
+    assert_int_equal(t.n_params, 41187968);
+    assert_true(matrix_flops(g, DLS_PHASE_FORWARD) == 2.0 * (double)macs);
+    int64_t steps_back = 0, once = 0;
+    for (int32_t v = 0; v < g->n_nodes; v++) {
+        const dls_op_node *x = &g->nodes[v];
+        const bool product = x->phase == DLS_PHASE_BACKWARD && dls_op_family_of(x->kind) == DLS_FAMILY_MATMUL;
+        steps_back += product && x->repeat == steps;
+        once += product && x->repeat == 1 && x->dims.k == steps && x->dims.m == w && x->dims.n == 3 * w;
+    }
+    assert_int_equal(steps_back, 5 * 2); /* of the state; weights' gradients are of all steps */
+    assert_int_equal(once, 5 * 2 + 4 * 2);
 }
 
 /* Every model: valid, all variables updated, the backward pass twice the forward one, and doubling

@@ -94,6 +94,16 @@ dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
     return dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
 }
 
+dls_tensor dls_block_enlarged(dls_net *net, dls_tensor x, dls_tensor like)
+{
+    const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
+    for (int64_t h = dls_net_dim(net, x, 1); h > 0 && h < dls_net_dim(net, like, 1); h *= 2) {
+        x = dls_net_concat(net, (dls_tensor[]){x, x, x, x}, 4);
+        x = dls_net_reshape(net, x, 4, (int64_t[]){b, 2 * h, 2 * h, c});
+    }
+    return x;
+}
+
 dls_tensor dls_block_tokens(dls_net *net, dls_tensor x)
 {
     const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);

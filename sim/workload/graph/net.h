@@ -61,6 +61,7 @@ typedef struct dls_conv {
     int32_t out; /* channels; depthwise: ignored */
     int32_t kernel_h, kernel_w;
     int32_t stride;
+    int32_t stride_w; /* along the width; 0: the same */
     int32_t pad;    /* DLS_PAD_SAME, or zeros on every side */
     bool depthwise; /* one filter per channel */
     bool bias;
@@ -148,5 +149,11 @@ dls_tensor dls_net_loop_state(dls_net *net, int64_t width);
 void dls_net_loop_next(dls_net *net, dls_tensor state, dls_tensor value);
 /* Ends the loop; the values of all steps: [b][d] to [b][steps][d]. */
 dls_tensor dls_net_loop_end(dls_net *net, dls_tensor value);
+
+/* A recurrent layer as one call of a library (cuDNN) runs it over all steps of x [b][t][gates *
+ * width], what its cells' gates are told by their inputs: in each step one product of the state with
+ * weights and biases of its own, and one kernel for the cell; the gradients of these weights are one
+ * product over all steps. [b][t][width] */
+dls_tensor dls_net_recurrence(dls_net *net, dls_tensor x, int64_t width);
 
 #endif

@@ -374,6 +374,31 @@ static void grad_loop_state(const ctx *c)
     dls_net_edge(c->net, next, c->rec->aux, false);
 }
 
+/* Step by step the cell and its state; then the weights and biases of all steps. */
+static void grad_recurrence(const ctx *c)
+{
+    dls_net *net = c->net;
+    const tape_rec *r = c->rec;
+    const dls_op_dims d = r->dims;
+    const dls_shape all = input(c, 0)->shape, weight = net->vars[r->var[0]].shape;
+    const dls_shape told = {.dim = {d.m, d.n}, .n = 2}, state = {.dim = {d.m, d.k}, .n = 2};
+    const int32_t read = net->vars[r->var[0]].read;
+    const int64_t steps = all.dim[1];
+    net->repeat = (int32_t)steps;
+    const int32_t cell =
+        emit(net, DLS_OP_TANH_GRAD, &told, 2 * bytes_of(net, &told) + 2 * bytes_of(net, &state),
+             (double)dls_shape_size(&told), (int32_t[]){c->dy, r->node}, 2);
+    const dls_op_dims dx = {.batch = 1, .m = d.m, .n = d.k, .k = d.n};
+    (void)product(net, DLS_OP_MATMUL, &state, dx, cell, read);
+    net->repeat = 1;
+    const dls_op_dims dw = {.batch = 1, .m = d.k, .n = d.n, .k = d.m * steps};
+    give_var(c, 0, product(net, DLS_OP_MATMUL, &weight, dw, r->node, cell));
+    give_var(c, 1,
+             emit(net, DLS_OP_BIAS_ADD_GRAD, &net->vars[r->var[1]].shape, bytes_of(net, &all),
+                  (double)dls_shape_size(&all), &cell, 1));
+    give(c, 0, cell);
+}
+
 static void grad_loss(const ctx *c)
 {
     dls_net *net = c->net;
@@ -429,6 +454,7 @@ static const grad_fn grads[] = {
     [TAPE_LOOP_END] = grad_loop_end,
     [TAPE_LOOP_STATE] = grad_loop_state,
     [TAPE_LOOP_NEXT] = grad_loop_next,
+    [TAPE_RECURRENCE] = grad_recurrence,
 };
 
 /* Losses start from a one; a split and the end of a state have no gradient of their own output. */

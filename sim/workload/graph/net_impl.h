@@ -66,7 +66,8 @@ typedef enum tape_op {
     TAPE_LOOP_READ,
     TAPE_LOOP_END,
     TAPE_LOOP_STATE,
-    TAPE_LOOP_NEXT
+    TAPE_LOOP_NEXT,
+    TAPE_RECURRENCE
 } tape_op;
 
 typedef struct tape_rec {

@@ -86,17 +86,18 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
     const dls_shape in = at(net, x)->shape;
     const int32_t in_c = (int32_t)in.dim[3];
     const int32_t out_c = c.depthwise ? in_c : c.out;
+    const int32_t stride_w = c.stride_w > 0 ? c.stride_w : c.stride;
     dls_op_dims d = {.batch = in.dim[0],
                      .in_h = (int32_t)in.dim[1],
                      .in_w = (int32_t)in.dim[2],
                      .in_c = in_c,
                      .out_h = extent(in.dim[1], c.kernel_h, c.stride, c.pad),
-                     .out_w = extent(in.dim[2], c.kernel_w, c.stride, c.pad),
+                     .out_w = extent(in.dim[2], c.kernel_w, stride_w, c.pad),
                      .out_c = out_c,
                      .kernel_h = c.kernel_h,
                      .kernel_w = c.kernel_w,
                      .stride_h = c.stride,
-                     .stride_w = c.stride,
+                     .stride_w = stride_w,
                      .groups = c.depthwise    ? in_c
                                : c.groups > 1 ? c.groups
                                               : 1};

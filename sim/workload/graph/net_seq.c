@@ -204,6 +204,46 @@ dls_tensor dls_net_loop_end(dls_net *net, dls_tensor value)
     return out;
 }
 
+/* ---- recurrent layers ------------------------------------------------------------------------ */
+
+dls_tensor dls_net_recurrence(dls_net *net, dls_tensor x, int64_t width)
+{
+    dls_net_layer(net, "recurrent");
+    x = dls_net_at_width(net, x, false, CAST_APART);
+    const int64_t gates = dls_net_dim(net, x, -1);
+    const int32_t weights = dls_net_var(net, &(dls_shape){.dim = {width, gates}, .n = 2}, false);
+    const int32_t biases = dls_net_var(net, &(dls_shape){.dim = {gates}, .n = 1}, false);
+    dls_shape shape = shape_of(net, x);
+    if (biases < 0) {
+        return -1;
+    }
+    const dls_op_dims d = {.batch = 1, .m = shape.dim[0], .n = gates, .k = width};
+    const dls_shape told = {.dim = {d.m, gates}, .n = 2}, state = {.dim = {d.m, width}, .n = 2};
+    const net_work work = {.shape = told,
+                           .element_bytes = net->element_bytes,
+                           .read_bytes = (d.m * d.k + d.k * d.n) * net->element_bytes,
+                           .write_bytes = bytes_of(net, &told),
+                           .flops = dls_work_product(&d),
+                           .dims = &d};
+    net->repeat = (int32_t)shape.dim[1];
+    const int32_t sums = dls_net_emit(
+        net, DLS_OP_MATMUL, &work,
+        (int32_t[]){node_of(net, x), dls_net_weight(net, weights), dls_net_weight(net, biases)}, 3);
+    const int32_t cell = emit(net, DLS_OP_TANH, &state, 2 * bytes_of(net, &told) + bytes_of(net, &state),
+                              (double)dls_shape_size(&told), (int32_t[]){node_of(net, x), sums}, 2);
+    net->repeat = 1;
+    shape.dim[2] = width;
+    const dls_tensor out = dls_net_tensor(net, &shape, cell, true);
+    tape_rec *rec = dls_net_record(net, TAPE_RECURRENCE, &x, 1, out, 1);
+    if (rec) {
+        rec->var[0] = weights;
+        rec->var[1] = biases;
+        rec->node = cell;
+        rec->dims = d;
+    }
+    return out;
+}
+
 /* ---- loss ------------------------------------------------------------------------------------ */
 
 /* As PyTorch runs it: the logarithms of a softmax, read twice for their sum. Nothing in a forward

@@ -117,7 +117,8 @@ static const dls_zoo_table *const families[] = {
     &dls_zoo_resnets,  &dls_zoo_regnets,   &dls_zoo_mobiles,  &dls_zoo_patches,
     &dls_zoo_windows,  &dls_zoo_classes,   &dls_zoo_plain,    &dls_zoo_shared,
     &dls_zoo_shuffles, &dls_zoo_normfree,  &dls_zoo_csp,      &dls_zoo_multi,
-    &dls_zoo_stages,   &dls_zoo_separable, &dls_zoo_pyramids, &dls_zoo_paths};
+    &dls_zoo_stages,   &dls_zoo_separable, &dls_zoo_pyramids, &dls_zoo_paths,
+    &dls_zoo_seeing,   &dls_zoo_hearing};
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
 size_t dls_zoo_size(void)

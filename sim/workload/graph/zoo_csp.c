@@ -44,8 +44,8 @@ static dls_tensor block(dls_net *net, dls_tensor x, double bottle, bool dark, bo
     return dls_net_relu(net, dls_net_add(net, dls_block_conv_bn(net, y, out, 1, 1), x));
 }
 
-static dls_tensor csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int stage,
-                            const char *spec)
+dls_tensor dls_zoo_csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int stage,
+                             const char *spec)
 {
     const bool dark = dls_spec_has(spec, "dark"), se = dls_spec_has(spec, "se");
     double cross = dls_spec_number(spec, "cross", 0);
@@ -113,7 +113,7 @@ static void cspnet(dls_net *net, const char *spec)
     dls_spec_numbers(spec, "blocks", blocks, 5);
     for (int stage = 0; stage < stages; stage++) {
         const int32_t c = (int32_t)out[stage], n = (int32_t)blocks[stage];
-        x = third ? third_stage(net, x, c, n, spec) : csp_stage(net, x, c, n, stage, spec);
+        x = third ? third_stage(net, x, c, n, spec) : dls_zoo_csp_stage(net, x, c, n, stage, spec);
     }
     dls_zoo_classify(net, x);
 }

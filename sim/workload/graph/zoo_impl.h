@@ -20,7 +20,7 @@ typedef struct dls_zoo_table {
 extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dls_zoo_patches,
     dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_shuffles,
     dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi, dls_zoo_stages, dls_zoo_separable,
-    dls_zoo_pyramids, dls_zoo_paths;
+    dls_zoo_pyramids, dls_zoo_paths, dls_zoo_seeing, dls_zoo_hearing;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
@@ -63,6 +63,9 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec); /* all but th
  * first: of its stage; -1: the spec says nothing of that kind (zoo_split.c). */
 dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
                               int32_t groups, bool first, const char *spec);
+/* One stage of CSPNet or DarkNet, n blocks, spec as in zoo_csp.c; stages count from 0. */
+dls_tensor dls_zoo_csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int stage,
+                             const char *spec);
 void dls_zoo_inverted(dls_net *net, const char *spec);
 #define DLS_ZOO_MOBILENET2                                                                         \
     "relu6 @d,1,3,1,1,16 @i,2,3,2,6,24 @i,3,3,2,6,32 @i,4,3,2,6,64 @i,3,3,1,6,96 @i,3,3,2,6,160 "  \

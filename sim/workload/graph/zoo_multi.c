@@ -65,17 +65,6 @@ static dls_tensor brought(dls_net *net, dls_tensor x, int from, int to, int32_t 
     return from > to ? dls_block_conv_bn(net, x, width << to, 1, 1) : x;
 }
 
-/* Nearest neighbours: each pixel becomes four until there are as many. */
-static dls_tensor enlarged(dls_net *net, dls_tensor x, dls_tensor like)
-{
-    const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
-    for (int64_t h = dls_net_dim(net, x, 1); h > 0 && h < dls_net_dim(net, like, 1); h *= 2) {
-        x = dls_net_concat(net, (dls_tensor[]){x, x, x, x}, 4);
-        x = dls_net_reshape(net, x, 4, (int64_t[]){b, 2 * h, 2 * h, c});
-    }
-    return x;
-}
-
 static void exchange(dls_net *net, dls_tensor *x, int n, int32_t width)
 {
     dls_tensor sum[BRANCHES];
@@ -84,7 +73,7 @@ static void exchange(dls_net *net, dls_tensor *x, int n, int32_t width)
         for (int from = 0; from < n; from++) {
             if (from != to) {
                 dls_tensor y = brought(net, x[from], from, to, width);
-                y = from > to ? enlarged(net, y, x[to]) : y;
+                y = from > to ? dls_block_enlarged(net, y, x[to]) : y;
                 sum[to] = dls_net_add(net, sum[to], y);
             }
         }

@@ -39,6 +39,12 @@ static dls_kernel_family conv_family(const dls_op_dims *d)
     return unit && d->kernel_h == 5 ? DLS_KERNEL_CONV5 : DLS_KERNEL_CONV_OTHER;
 }
 
+/* The edge of a square of as many pixels, which is what a window knows. */
+static int32_t edge(int32_t h, int32_t w)
+{
+    return h == w ? h : (int32_t)lrint(sqrt((double)h * w));
+}
+
 static dls_kernel_part part_of(int32_t kind)
 {
     switch (kind) {
@@ -84,8 +90,9 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
     const dls_op_family family = dls_op_family_of(x->kind);
     if (family == DLS_FAMILY_CONV) {
         k.family = (uint8_t)conv_family(&x->dims);
-        k.window = (dls_window){x->dims.in_h,     x->dims.in_c,     x->dims.out_c, x->dims.kernel_h,
-                                x->dims.kernel_w, x->dims.stride_h, x->dims.out_h};
+        const dls_op_dims *d = &x->dims;
+        k.window = (dls_window){edge(d->in_h, d->in_w), d->in_c,     d->out_c, d->kernel_h,
+                                d->kernel_w,            d->stride_h, edge(d->out_h, d->out_w)};
         k.part = (uint8_t)part_of(x->kind);
     } else if (family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN) {
         k.family = DLS_KERNEL_MATMUL;

@@ -39,7 +39,8 @@ typedef enum dls_kernel_family {
         DLS_KERNEL_FAMILIES
 } dls_kernel_family;
 
-/* What a convolution sees, in its forward form; all 0 if not known. */
+/* What a convolution sees, in its forward form; all 0 if not known. Of images that are no squares in_h and
+ * out_h are edges of squares of as many pixels. */
 typedef struct dls_window {
     int32_t in_h, in_c, out_c;
     int32_t kernel_h, kernel_w, stride;
