@@ -16,6 +16,7 @@
 #include "predictor/sources/inspector.h"
 #include "predictor/sources/predictions.h"
 #include "predictor/sources/shadow.h"
+#include "workload/software.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -95,11 +96,13 @@ static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 
 static dls_status input_of(driple *d, int32_t kind, const dls_zoo_input **input, dls_error *err)
 {
-    const dls_model_names *names = &d->kinds->kind[kind].names;
-    const dls_zoo_options size = {.numeric = d->a.inputs.numeric,
-                                  .image = names->image,
-                                  .sequence = names->sequence};
-    return dls_zoo_input_sized(&d->a.inputs, names->zoo, &size, input, err);
+    const dls_kind *k = &d->kinds->kind[kind];
+    dls_software run;
+    DLS_TRY(dls_software_of(d->p->software, k->model, &k->names, d->a.inputs.numeric, &run, err));
+    const dls_zoo_options size = {.numeric = run.numeric,
+                                  .image = run.names.image,
+                                  .sequence = run.names.sequence};
+    return dls_zoo_input_sized(&d->a.inputs, run.names.zoo, &size, input, err);
 }
 
 /* The graphs of the kinds of a slice; of a relative inspector then those at usual batches. Their
@@ -247,11 +250,16 @@ static void driple_identity(const void *state, char *text, size_t size)
     const driple *d = state;
     const char *map = d->p->settings_map ? d->p->settings_map : "";
     const char *backend = dls_predictor_backend(d->a.predictor), *comma = strrchr(backend, ',');
-    char map_sha[DLS_SHA256_HEX];
+    const char *software = d->p->software ? d->p->software : "";
+    char map_sha[DLS_SHA256_HEX], software_sha[DLS_SHA256_HEX] = "";
     dls_sha256_hex(map, strlen(map), map_sha);
-    snprintf(text, size, "%s %.16s %.*s%s%.16s%s", d->a.weights_sha, map_sha,
+    if (*software) {
+        dls_sha256_hex(software, strlen(software), software_sha);
+    }
+    snprintf(text, size, "%s %.16s %.*s%s%.16s%s%s%.16s", d->a.weights_sha, map_sha,
              comma ? (int)(comma - backend) : 80, backend, d->a.takes_any ? " " : "",
-             d->a.hardware_sha, d->shadow && d->p->sized ? " sized" : "");
+             d->a.hardware_sha, d->shadow && d->p->sized ? " sized" : "", *software ? " " : "",
+             software_sha);
 }
 
 static dls_status driple_checksum(void *state, int32_t kind, uint64_t *sum, dls_error *err)

@@ -29,6 +29,7 @@ dls_status dls_shadow_create(const dls_prediction_params *p, const dls_kinds *ki
     w.seed = p->seed;
     w.model = "operator";
     w.hardware_dir = p->hardware_dir;
+    w.software = p->software;
     w.host = p->host;
     w.fabric = p->fabric;
     w.exchange = p->exchange;

@@ -40,6 +40,7 @@ typedef struct dls_prediction_params {
     const char *cache_path;                /* answers kept on disk; NULL: none */
     const char *record_path, *replay_path; /* --predictions=record:F|replay:F; NULL */
     const char *settings_map; /* text of the explicit table (shape -> setting); NULL: nearest */
+    const char *software; /* operator, driple: as in dls_world_params */
     bool calibrate;           /* scale answers by what was seen */
     /* As in dls_world_params. */
     const char *stand_ins, *exchange, *allreduce, *numeric, *host, *fabric, *hardware_dir;

@@ -278,6 +278,10 @@ typedef struct dls_key {
     XX(PRED_MAP, "predictor.settings_map", STR, "", 0, 65535, NULL,                               \
        "Table of placements and the settings that answer for them (docs/predictors.md); empty: "  \
        "the nearest.", SOME(predictions.settings_map))                                            \
+    XX(PRED_SOFTWARE, "predictor.software", STR, "", 0, 65535, NULL,                              \
+       "Sources operator and driple: what is known of the programs that train models, as in "     \
+       "\"bert: pytorch sequence=384 fp16; ...\" (docs/predictors.md); empty: nothing.",          \
+       SOME(predictions.software))                                                                \
     XX(CHECKPOINT, "checkpoint", GROUP, "", 0, 0, NULL, "How jobs save their state.", NONE)       \
     XX(CKPT_PERIOD, "checkpoint.period", TIME, "0 s", 0, 31557600, NULL,                          \
        "Run time between checkpoints; 0: state is saved only when a job is preempted.",           \

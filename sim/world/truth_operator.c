@@ -17,6 +17,7 @@
 #include "base/own.h"
 #include "workload/operator/llm.h"
 #include "workload/operator/topology.h"
+#include "workload/software.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +42,8 @@ typedef struct gpu_row {
 
 /* The kernels of a model. */
 typedef struct kept_workload {
-    dls_model_names names; /* of the first kind that is of it */
+    const dls_kind *kind; /* the first that is of it */
+    dls_software run;     /* as who trains it runs it */
     dls_workload w;
 } kept_workload;
 
@@ -54,6 +56,7 @@ typedef struct state {
     dls_allreduce allreduce;
     exchange exchange;
     dls_numeric numeric;
+    const char *software; /* borrowed; NULL, "": nothing is said */
     kept_workload *kept;
     size_t n_kept, kept_cap;
 } state;
@@ -137,6 +140,10 @@ static dls_status load(state *s, const dls_world_params *p, const dls_gpu_type *
     DLS_TRY(dls_hardware_load(p->hardware_dir, &hw, err));
     DLS_TRY(dls_opmodel_of(hw.folder, p->sized ? &s->kernels : NULL, &s->model, err));
     DLS_TRY(choose(s, p, err));
+    s->software = p->software;
+    const dls_model_names any = dls_model_lookup("");
+    dls_software checked;
+    DLS_TRY(dls_software_of(p->software, "", &any, s->numeric, &checked, err));
     for (int32_t t = 0; t < n_types; t++) {
         s->gpu[t] = row_of(&hw, &types[t]);
         DLS_TRY(check_row(&s->gpu[t], err));
@@ -171,37 +178,41 @@ static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, 
 
 /* ---- one GPU --------------------------------------------------------------------------------- */
 
-static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload **out,
+static bool alike(const state *s, const dls_kind *a, const dls_kind *b)
+{
+    return s->software && *s->software ? a == b : dls_model_same(&a->names, &b->names);
+}
+
+static dls_status workload_of(state *s, const dls_kind *kind, const kept_workload **out,
                               dls_error *err)
 {
     for (size_t i = 0; i < s->n_kept; i++) {
-        const kept_workload *k = &s->kept[i];
-        if (dls_model_same(&k->names, &kind->names)) {
-            *out = &k->w;
+        if (alike(s, s->kept[i].kind, kind)) {
+            *out = &s->kept[i];
             return DLS_OK;
         }
     }
     DLS_TRY(dls_grow(&s->kept, &s->kept_cap, s->n_kept + 1, sizeof *s->kept, err));
     kept_workload *k = &s->kept[s->n_kept];
-    *k = (kept_workload){.names = kind->names};
-    dls_model_names names = kind->names;
-    names.runner = s->model.sized ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
-    DLS_TRY(dls_model_workload(&names, s->numeric, &k->w, err));
+    *k = (kept_workload){.kind = kind};
+    DLS_TRY(dls_software_of(s->software, kind->model, &kind->names, s->numeric, &k->run, err));
+    k->run.names.runner = s->model.sized ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
+    DLS_TRY(dls_model_workload(&k->run.names, k->run.numeric, &k->w, err));
     s->n_kept++;
-    *out = &k->w;
+    *out = k;
     return DLS_OK;
 }
 
-static bool holds(const state *s, const dls_workload *w, int32_t type, double batch)
+static bool holds(const state *s, const kept_workload *k, int32_t type, double batch)
 {
-    return dls_step_memory_bytes(w, s->numeric, batch) <= s->gpu[type].hw.mem_bytes;
+    return dls_step_memory_bytes(&k->w, k->run.numeric, batch) <= s->gpu[type].hw.mem_bytes;
 }
 
 /* Micro-batches that a batch is worked off in: 1, 2, 4, ... and one sample each at last. */
-static double micro_batches(const state *s, const dls_workload *w, int32_t type, double batch)
+static double micro_batches(const state *s, const kept_workload *k, int32_t type, double batch)
 {
     double n = 1;
-    while (n < batch && s->gpu[type].hw.mem_bytes > 0 && !holds(s, w, type, batch / n)) {
+    while (n < batch && s->gpu[type].hw.mem_bytes > 0 && !holds(s, k, type, batch / n)) {
         n = fmin(2 * n, batch);
     }
     return n;
@@ -258,7 +269,7 @@ static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, int3
                           dls_error *err)
 {
     state *s = opaque;
-    const dls_workload *w;
+    const kept_workload *k;
     if (dls_llm_named(kind->model)) {
         dls_llm_step step;
         const dls_truth_ask ask = {.kind = kind, .type = type, .gpus = gpus, .n_nodes = 1};
@@ -266,8 +277,8 @@ static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, int3
         *fits = !(s->gpu[type].hw.mem_bytes > 0) || step.mem_bytes <= s->gpu[type].hw.mem_bytes;
         return DLS_OK;
     }
-    DLS_TRY(workload_of(s, kind, &w, err));
-    *fits = !(s->gpu[type].hw.mem_bytes > 0) || holds(s, w, type, 1);
+    DLS_TRY(workload_of(s, kind, &k, err));
+    *fits = !(s->gpu[type].hw.mem_bytes > 0) || holds(s, k, type, 1);
     return DLS_OK;
 }
 
@@ -304,21 +315,24 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
 {
     state *s = opaque;
     gpu_row *gpu = &s->gpu[ask->type];
-    const dls_workload *w;
+    const kept_workload *k;
     if (dls_llm_named(ask->kind->model)) {
         return llm_solo(s, ask, out, err);
     }
-    DLS_TRY(workload_of(s, ask->kind, &w, err));
-    const double batch = (double)ask->kind->batch, n = micro_batches(s, w, ask->type, batch);
-    const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, s->numeric);
+    DLS_TRY(workload_of(s, ask->kind, &k, err));
+    const dls_workload *w = &k->w;
+    const double batch = (double)ask->kind->batch, n = micro_batches(s, k, ask->type, batch);
+    const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, k->run.numeric);
     if (gpu->asked != ask->kind) {
         gpu->asked = ask->kind;
         gpu->step = dls_step_time(w, &rates, batch / n);
+        dls_software_add(&k->run, w, &rates, &gpu->step);
     }
     const dls_step step = gpu->step;
     const double pass_s = dls_step_host_s(&step, w, s->host);
     const double update_s = step.update_s * (s->host ? s->host->slowdown : 1);
-    const double one_s = n * pass_s - (n - 1) * fmin(update_s, pass_s);
+    const double one_s = n * pass_s - (n - 1) * fmin(update_s, pass_s) +
+                         dls_software_after_s(&k->run, w, &rates, s->host, ask->gpus == 1);
     const dls_hw_link peer = peer_of(gpu, ask->inner_bps);
     const bool several = ask->gpus > 1, async = s->exchange == PS_ASYNC;
     note->unknown = ask->kind->names.match == DLS_MODEL_UNKNOWN;
@@ -345,7 +359,7 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     out->gpu_util = fmin(1, n * step.gpu_s / iteration_s);
     out->mem_util =
         fmin(1, n * moved_bytes(w, &rates, batch / n) / (gpu->hw.mem_bps * iteration_s));
-    out->mem_bytes = dls_step_memory_bytes(w, s->numeric, batch / n);
+    out->mem_bytes = dls_step_memory_bytes(w, k->run.numeric, batch / n);
     out->checkpoint_bytes = WORD_BYTES * (1 + dls_optimiser_words(w->optimiser)) * w->params;
     return DLS_OK;
 }

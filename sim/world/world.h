@@ -75,6 +75,8 @@ typedef struct dls_world_params {
                                    usual places */
     const char *host, *fabric;  /* operator: constants of the cluster, names in operator.cfg; may be
                                    NULL */
+    const char *software;       /* operator: what is said of the programs that train (workload/software.h); NULL:
+                                   nothing */
     const char *exchange;       /* "allreduce", "ps-sync", "ps-async" */
     const char *allreduce;      /* one of dls_allreduce_names (operator/topology.h) */
     const char *numeric;        /* "fp32", "tf32", "fp16" */
