@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import copyreg
+import itertools
 import os
 
 from . import _dlsim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Iterator
 
     Path = str | os.PathLike[str]
     Cluster = Path | dict[str, Any]
@@ -44,20 +46,30 @@ def shipped() -> dict[str, dict[str, str]]:
     return {"clusters": _shipped("configs", ".cfg"), "traces": _shipped("traces/samples", ".csv")}
 
 
+def is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike))
+
+
+def plain(value: Any) -> Any:
+    """A value as Python has it: NumPy's numbers and arrays as numbers and lists."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _text(value: Any) -> str:
     """A value in the configuration's language (docs/config.md)."""
+    value = plain(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
+    if isinstance(value, int):
+        return f"{value}L" if abs(value) >= 1 << 31 else str(value)
+    if isinstance(value, float):
         return repr(value)
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, dict):
         return "{ " + " ".join(f"{key} = {_text(one)};" for key, one in value.items()) + " }"
     if isinstance(value, (list, tuple)):
-        groups = any(isinstance(one, dict) for one in value)
-        inside = ", ".join(_text(one) for one in value)
-        return f"( {inside} )" if groups else f"[ {inside} ]"
+        return "( " + ", ".join(map(_text, value)) + " )"
     raise TypeError(f"a configuration has no values of type {type(value).__name__}")
 
 
@@ -67,7 +79,7 @@ def cluster_arguments(cluster: Cluster) -> dict[str, str]:
         whole = cluster if "cluster" in cluster else {"cluster": cluster}
         whole = {"schema_version": 1, **whole}
         return {"text": "\n".join(f"{key} = {_text(value)};" for key, value in whole.items())}
-    if not isinstance(cluster, (str, os.PathLike)):
+    if not is_path(cluster):
         raise TypeError(f"a cluster is a file, a name, a text or a dict, not {type(cluster).__name__}")
     name = os.fspath(cluster)
     if "\n" in name or ";" in name:
@@ -97,14 +109,29 @@ def _columns(table: Any) -> dict[str, list[Any]]:
     return columns
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: Any) -> str:
     if value is None or value != value:  # NaN is not itself
         return ""
-    if isinstance(value, bytes):  # names of jobs as HDF5 gives them
-        return value.decode("utf-8")
     if isinstance(value, float):  # also of NumPy; numbers of jobs in a column that has gaps are whole
         return repr(int(value)) if value.is_integer() else f"{value:.6f}"
-    return value
+    if isinstance(value, int):
+        return str(value)
+    text = value.decode("utf-8") if isinstance(value, bytes) else str(value)  # as HDF5 gives names of jobs
+    return '"' + text.replace('"', '""') + '"'  # a line that begins with # would be a comment
+
+
+def lines(table: Any) -> Iterator[bytes]:
+    """A table in the native format: quoted, but for numbers."""
+    columns = _columns(table)
+    for row in itertools.chain([columns], zip(*columns.values())):
+        yield (",".join(map(_cell, row)) + "\n").encode("utf-8")
+
+
+def trace_path(trace: Path) -> Path:
+    name = os.fspath(trace)
+    if not os.path.exists(name) and os.path.basename(name) == name:
+        return _shipped("traces/samples", ".csv").get(name, name)
+    return name
 
 
 def load_trace(trace: Any, format: str | None = None, max_jobs: int = 0) -> _dlsim.Trace:
@@ -113,30 +140,47 @@ def load_trace(trace: Any, format: str | None = None, max_jobs: int = 0) -> _dls
     duration (s), model_name, ..."""
     if isinstance(trace, _dlsim.Trace):
         return trace
-    if isinstance(trace, (str, os.PathLike)):
-        name = os.fspath(trace)
-        if not os.path.exists(name) and os.path.basename(name) == name:
-            name = _shipped("traces/samples", ".csv").get(name, name)
-        return _dlsim.Trace(name, format, max_jobs)
-    import csv
+    if is_path(trace):
+        return _dlsim.Trace(trace_path(trace), format, max_jobs)
     import tempfile
 
-    columns = _columns(trace)
-    with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(columns)
-        writer.writerows([_cell(value) for value in row] for row in zip(*columns.values()))
+    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+        file.writelines(lines(trace))
         file.flush()
         try:
             return _dlsim.Trace(file.name, format or "native", max_jobs)
         except _dlsim.Error as error:
-            error.args = (str(error).replace(file.name, "table, line"),)
+            error.args = (str(error).replace(file.name + ": ", "table: ").replace(file.name + ":", "table, line "),)
             raise
+
+
+def packed(trace: _dlsim.Trace) -> tuple[Any, ...]:
+    """A trace for pickle, with the native CSV: processes of a study get their traces by it."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.csv")
+        trace.save(path)
+        with open(path, "rb") as file:
+            return _unpacked, (file.read(),)
+
+
+def _unpacked(csv: bytes) -> _dlsim.Trace:
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+        file.write(csv)
+        file.flush()
+        return _dlsim.Trace(file.name, "native", 0)
+
+
+copyreg.pickle(_dlsim.Trace, packed)
 
 
 def generate(profile: str = "philly", **options: Any) -> _dlsim.Trace:
     """A synthetic trace: dlsim trace generate --profile=... with its options (jobs, gpus, load, queueing, seed)."""
     import subprocess
+
     import tempfile
 
     from ._run import program

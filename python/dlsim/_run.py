@@ -8,7 +8,7 @@ import sys
 import threading
 
 from . import _dlsim
-from ._inputs import cluster_arguments, load_trace
+from ._inputs import cluster_arguments, load_trace, plain
 from ._policy import as_policy
 
 TYPE_CHECKING = False  # that of typing, which an import need not bring
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 _TABLES = {"jobs": 0, "allocations": 1, "series": 2, "starts": 3, "world": 4}
 _NEVER = 2**63 - 1
+
+
+def _us(until: float | None) -> int:
+    """A time in s as microseconds; None and infinity: never."""
+    if until is None or until * 1e6 > _NEVER:
+        return _NEVER
+    return round(until * 1e6)
 
 
 class TimeLimit(Exception):
@@ -146,10 +153,13 @@ class Run:
 
     def number(self, name: str) -> tuple[float, str, str]:
         """(value, unit, description) of a number of the summary."""
-        return self._described()[name]
+        try:
+            return self._described()[name]
+        except KeyError:
+            raise KeyError(f"no number '{name}' in the summary: it has {', '.join(self._described())}") from None
 
     def __getitem__(self, name: str) -> float:
-        return self._described()[name][0]
+        return self.number(name)[0]
 
     def write(self, path: Path) -> None:
         """Write the results file, for dlsim inspect, compare, report and export."""
@@ -333,7 +343,7 @@ def _setup(cluster: Cluster, scheduler: Any, placement: Any, predictor: str | No
     if predictor is not None:
         keys.append(("predictor.source", predictor))
     for key, value in options.items():
-        key = key.replace("__", ".")
+        key, value = key.replace("__", "."), plain(value)
         text = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
         if isinstance(value, (list, tuple)):
             text = ",".join(str(one) for one in value)
@@ -356,7 +366,7 @@ class Simulation:
         sim = dlsim.Simulation("quickstart", "quick_60")
         while sim.step():
             for job in sim.view.waiting:
-                if sim.view.gpus[job] <= sim.view.free_gpus:
+                if sim.view.gpus[job] <= sim.view.room(job):
                     sim.act.start(job)
         print(sim.result())
     """
@@ -375,12 +385,12 @@ class Simulation:
     def step(self, until: float | None = None) -> bool:
         """On to the next decision of the caller's; False: there is none up to `until` (s), or the end is reached."""
         with _Guard(self._sim, self._limit):
-            return self._sim.step(_NEVER if until is None else round(until * 1e6))
+            return self._sim.step(_us(until))
 
     def run(self, until: float | None = None, progress: Progress = None) -> Simulation:
         """To the end, or up to and including a time (s), by the scheduler. progress(now_s, done, jobs) is
         called now and then; True: a line on standard error."""
-        _advance(self._sim, self._limit, progress, _NEVER if until is None else round(until * 1e6))
+        _advance(self._sim, self._limit, progress, _us(until))
         return self
 
     @property
@@ -442,7 +452,8 @@ def run(cluster: Cluster, trace: Any = None, scheduler: Any = None, placement: A
     return Run(sim, f"{sim.digest:016x}", simulation=sim)
 
 
-_TEXTS = ("scheduler", "placement", "predictor", "digest", "seed", "dlsim_version", "command", "config", "started")
+_TEXTS = ("scheduler", "placement", "predictor", "digest", "seed", "complete", "dlsim_version", "cmdline", "config_text",
+          "started_utc", "trace_path", "trace_sha256")
 
 
 def read(path: Path, run: str | None = None) -> Run:

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 
 from . import _dlsim
-from ._inputs import cluster_arguments
+from ._inputs import cluster_arguments, is_path, lines, packed, plain, trace_path
+from ._policy import Compiled
 from ._run import Run, _Bar, read, run
 
 TYPE_CHECKING = False
@@ -18,25 +19,72 @@ if TYPE_CHECKING:
 
 def _name(value: Any) -> Any:
     """What a value is called in the table."""
+    value = plain(value)
     return getattr(value, "__name__", None) or (value if isinstance(value, (str, int, float, bool)) else repr(value))
 
 
-def _text(value: Any) -> str:
-    """What a value is, for the name of a point's file: a file by its content, a policy by its source."""
+def _files(path: Path, found: dict[str, str]) -> dict[str, str]:
+    """{path: hash} of a file and, if it is a configuration, of those that it names."""
+    import hashlib
+    import re
+
+    path = os.path.realpath(path)
+    with open(path, "rb") as file:
+        content = file.read()
+    found[path] = hashlib.sha256(content).hexdigest()
+    if b"schema_version" in content and b"\0" not in content:
+        for name in re.findall(rb'"([^"\n]+)"', content):
+            other = os.path.join(os.path.dirname(path), os.fsdecode(name))
+            if os.path.isfile(other) and os.path.realpath(other) not in found:
+                _files(other, found)
+    return found
+
+
+def _source(of: Any) -> str:
+    import inspect
+
+    try:
+        return inspect.getsource(of)
+    except (OSError, TypeError):
+        return repr(of)
+
+
+def _identity(value: Any, above: tuple[int, ...] = ()) -> Any:
+    """What a value is, for the name of a point's file: a file by what it holds, a table by its rows, a policy by the
+    source of its classes and by its attributes."""
     import hashlib
 
-    if isinstance(value, (str, os.PathLike)) and os.path.isfile(value):
-        with open(value, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    owner = value if isinstance(value, type) else type(value)
-    if owner.__module__ != "builtins":
-        import inspect
+    value = plain(value)
+    if id(value) in above:
+        return "above"
+    above = (*above, id(value))
+    if isinstance(value, _dlsim.Trace):
+        return hashlib.sha256(packed(value)[1][0]).hexdigest()
+    if hasattr(value, "to_dict") or hasattr(value, "to_pydict"):
+        return hashlib.sha256(b"".join(lines(value))).hexdigest()
+    if is_path(value):
+        return sorted(_files(value, {}).values()) if os.path.isfile(value) else os.fspath(value)
+    if isinstance(value, dict):
+        return [[str(key), _identity(one, above)] for key, one in value.items()]
+    if isinstance(value, (list, tuple)):
+        return [_identity(one, above) for one in value]
+    if isinstance(value, type):
+        return [_source(one) for one in value.__mro__]
+    if hasattr(value, "__code__"):
+        return [_source(value), [_identity(cell.cell_contents, above) for cell in value.__closure__ or ()]]
+    if type(value).__module__ == "builtins":
+        return repr(value)
+    if isinstance(value, Compiled):
+        return ["compiled", _identity(value.policy, above)]
+    return [_identity(type(value), above), _identity(getattr(value, "__dict__", {}), above)]
 
-        try:
-            return inspect.getsource(owner) + repr(getattr(value, "__dict__", ""))
-        except (OSError, TypeError):
-            return repr(value)
-    return repr(value)
+
+def _argument(name: str, value: Any) -> Any:
+    if name == "cluster":
+        value = cluster_arguments(value)
+    elif name == "trace" and is_path(value):
+        value = trace_path(value)
+    return _identity(value)
 
 
 def _point(path: str, arguments: dict[str, Any]) -> str:
@@ -89,7 +137,9 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
 
     arguments: those of run(), a dict: {"cluster": "quickstart", "trace": "philly_like_5000"}.
     vary: {name: values}: "scheduler", "placement", "predictor", "trace", "cluster" or keys of the configuration
-    ("run.seed"). folder: where each point's results file is kept; points that are there are not run again.
+    ("run.seed"). folder: where each point's results file is kept; points that are there are not run again. A point is
+    known by its arguments: files by their content and that of the files a configuration names, tables by their rows,
+    policies by the source of their classes and their attributes, but not by functions that they call.
     executor: any of concurrent.futures or of its kind, on one machine or many that share the folder; None: a
     process per processor. progress: called as (done, points); True: a line on standard error.
     """
@@ -107,7 +157,7 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
     cluster_arguments(arguments.get("cluster", vary.get("cluster", [""])[0]))  # wrong here rather than in each
     for values in itertools.product(*vary.values()):
         one = {**arguments, **dict(zip(names, values))}
-        what = json.dumps([_dlsim.version(), sorted((name, _text(value)) for name, value in one.items())])
+        what = json.dumps([_dlsim.version(), sorted((name, _argument(name, value)) for name, value in one.items())])
         points.append((dict(zip(names, map(_name, values))), one))
         paths.append(os.path.join(os.fspath(folder), hashlib.sha256(what.encode()).hexdigest()[:20] + ".h5"))
     try:

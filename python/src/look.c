@@ -297,6 +297,20 @@ static PyObject *view_free(PyObject *object, PyObject *number)
     return PyLong_FromLongLong(dls_view_free_gpus(self->view, (int32_t)type));
 }
 
+static PyObject *view_room(PyObject *object, PyObject *number)
+{
+    const view *self = (view *)object;
+    const long index = PyLong_AsLong(number);
+    if (PyErr_Occurred() || !is_live(self)) {
+        return NULL;
+    }
+    if (index < 0 || index >= self->view->n_jobs) {
+        PyErr_Format(PyExc_IndexError, "there is no job %ld", index);
+        return NULL;
+    }
+    return PyLong_FromLongLong(dls_view_room(self->view, (int32_t)index));
+}
+
 static PyObject *view_predict(PyObject *object, PyObject *args)
 {
     const view *self = (view *)object;
@@ -411,6 +425,8 @@ static int add_view(PyObject *module)
          "GPUs x time run without restoring of these jobs, GPU-us."},
         {"job", view_job, METH_O, "The numbers of one job, as a dict; times in seconds."},
         {"free", view_free, METH_O, "Free GPUs of a type."},
+        {"room", view_room, METH_O,
+         "GPUs of one type that a job could have now: the most of those that it may run on, within its quota."},
         {"predict", view_predict, METH_VARARGS,
          "predict(job, type, gpus, nodes=1, racks=1): what the predictor says, a dict, or None."},
         {NULL, NULL, 0, NULL}};

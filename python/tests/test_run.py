@@ -26,6 +26,9 @@ class Runs(unittest.TestCase):
             self.assertEqual(theirs.digest, ours.digest)
             self.assertEqual(theirs.numbers["jct_mean_s"], ours["jct_mean_s"])
             self.assertEqual(theirs.texts["scheduler"], "srtf")
+            empty = [name for name, text in theirs.texts.items() if text == ""]
+            self.assertEqual(empty, ["predictor"])
+            self.assertIn('name = "srtf"', theirs.texts["config_text"])
 
     def test_file_has_the_same_tables(self):
         run = dlsim.run(TIGHT, jobs(), "dlas-gpu")
@@ -106,7 +109,7 @@ class Runs(unittest.TestCase):
         name = uuid.uuid4()
         for ids, said in (([7, 8, 9, 10], ["7", "8", "9", "10"]), (["a", "b-1", "c d", "\u00e9"], None),
                           ([b"a", b"b", b"c", "\u00e9".encode()], ["a", "b", "c", "\u00e9"]),
-                          ([1.0, 2.0, 3.0, 4.0], ["1", "2", "3", "4"]), ([name, 2, "x", b"y"], [str(name), "2", "x", "y"])):
+                          (["#1", " b ", '"c"', "3,4"], None), ([1.0, 2.0, 3.0, 4.0], ["1", "2", "3", "4"]), ([name, 2, "x", b"y"], [str(name), "2", "x", "y"])):
             table["job_id"] = ids
             run = dlsim.run(TIGHT, table, "srtf")
             self.assertEqual(run.jobs["id"].to_list(), said or ids)
@@ -122,14 +125,52 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(dlsim.ConfigError, "did you mean 'srtf'") as caught:
             dlsim.run(TIGHT, jobs(), "srtff", placement="nowhere")
         self.assertEqual(len(caught.exception.problems), 2)
+        with self.assertRaisesRegex(dlsim.InputError, "^table, line 2:3: column 'submit_time'"):
+            dlsim.load_trace({"num_gpu": [1], "submit_time": [-1]})
         with self.assertRaises(dlsim.InputError):
             dlsim.run(TIGHT, "/nowhere.csv")
         with self.assertRaises(dlsim.Error):
             dlsim.run("/nowhere.cfg", jobs())
+        with self.assertRaisesRegex(KeyError, "no number 'jct_men_s'.*jct_mean_s"):
+            a["jct_men_s"]
         with self.assertRaisesRegex(TypeError, "7 is no policy"):
             dlsim.run(TIGHT, jobs(), 7)
         with self.assertRaisesRegex(ValueError, "run.page"):
             a.picture("run.page")
+
+    @needs("numpy")
+    def test_room_is_of_one_type(self):
+        """A program that starts what fits, where GPUs are of two types and a quota holds some back."""
+        cluster = {"nodes": [{"count": 2, "gpus": 4, "gpu_type": kind} for kind in ("V100", "A100")],
+                   "virtual_clusters": [{"name": "a", "gpus": 4, "gpu_type": "V100"}]}
+
+        class Starts:
+            def pass_(self, view, act):
+                for job in view.waiting:
+                    if view.gpus[job] <= view.room(job):
+                        act.start(job)
+
+        class StartsByAll(Starts):
+            def pass_(self, view, act):
+                act.start([job for job in view.waiting if view.gpus[job] <= view.free_gpus])
+
+        self.assertEqual(dlsim.run(cluster, jobs(), Starts)["completed"], 200)
+        with self.assertRaisesRegex(dlsim.PolicyError, "beyond its quota: of one type that it can use it may have"):
+            dlsim.run(cluster, jobs(), StartsByAll)
+
+    @needs("numpy")
+    def test_numbers_of_any_kind(self):
+        """NumPy's, mixed lists, those beyond 32 bits; and infinity as a time."""
+        import numpy
+
+        nodes = {"count": numpy.int32(4), "gpus": numpy.int64(8), "gpu_type": numpy.str_("V100")}
+        queues = numpy.array([100, 2000.5])
+        as_keys = dlsim.run({"nodes": [nodes]}, jobs(), "dlas-gpu", scheduler__queue_limits=queues,
+                            run__seed=numpy.int64(2**40), run__audit=numpy.bool_(True))
+        in_dict = dlsim.run({"cluster": TIGHT, "run": {"seed": 2**40}, "scheduler": {
+            "name": "dlas-gpu", "queue_limits": [100, 2000.5]}}, jobs())
+        self.assertEqual(as_keys.digest, in_dict.digest)
+        self.assertTrue(dlsim.Simulation(TIGHT, jobs(), "fifo").run(until=float("inf")).finished)
 
     def test_progress_and_interruption(self):
         seen = []
@@ -294,14 +335,53 @@ class Studies(unittest.TestCase):
             self.assertEqual(times, {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in times})
             self.assertEqual(again.runs()[0].texts["scheduler"], "fifo")
 
+    def test_knows_a_point_by_its_content(self):
+        """Of two tables that look alike when they are printed, of two traces, files that a configuration names, and
+        policies whose attributes differ."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
+            named, config = os.path.join(folder, "named.csv"), os.path.join(folder, "tight.cfg")
+            with open(config, "w") as file:
+                file.write('schema_version = 1; cluster: { nodes = ( { count = 4; gpus = 8; gpu_type = "V100"; } ); }; '
+                           'trace: { path = "named.csv"; };')
+
+            def mean(arguments, scheduler="srtf"):
+                study = dlsim.study(arguments, {"scheduler": [scheduler]}, os.path.join(folder, "points"), executor)
+                self.assertEqual(study.rows[0]["error"], "")
+                return study.rows[0]["jct_mean_s"]
+
+            for seed in (1, 2, 1):
+                table = jobs(2500, seed)
+                for name, ends in table.items():
+                    ends[:4] = ends[-4:] = [1, 2, 3, 4] if name == "num_gpu" else [5, 5, 5, 5]
+                said = dlsim.run(TIGHT, table, "srtf")["jct_mean_s"]
+                self.assertEqual(mean({"cluster": TIGHT, "trace": table}), said)
+                self.assertEqual(mean({"cluster": TIGHT, "trace": dlsim.load_trace(table)}), said)
+                dlsim.load_trace(table).save(named)
+                self.assertEqual(mean({"cluster": config}), said)
+                try:
+                    import numpy
+                    import pandas
+                except ImportError:
+                    continue
+                arrays = {name: numpy.array(column) for name, column in table.items()}
+                self.assertEqual(mean({"cluster": TIGHT, "trace": arrays}), said)
+                self.assertEqual(mean({"cluster": TIGHT, "trace": pandas.DataFrame(table)}), said)
+            for sign in (1, -1):
+                weights = [sign] + [0] * 2000
+                said = dlsim.run(TIGHT, jobs(), Weighted(weights))["jct_mean_s"]
+                self.assertEqual(mean({"cluster": TIGHT, "trace": jobs()}, Weighted(weights)), said)
+
     def test_values_are_a_list(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(TypeError, "scheduler.*'fifo'"):
             dlsim.study({"cluster": TIGHT, "trace": jobs()}, {"scheduler": "fifo"}, folder)
 
     def test_in_processes(self):
         with tempfile.TemporaryDirectory() as folder:
-            study = dlsim.study({"cluster": TIGHT, "trace": jobs()}, {"scheduler": ["fifo", "srtf"]}, folder)
-            self.assertEqual([row["error"] for row in study], ["", ""])
+            for trace in (jobs(), dlsim.load_trace(jobs())):
+                study = dlsim.study({"cluster": TIGHT, "trace": trace}, {"scheduler": ["fifo", "srtf"]}, folder)
+                self.assertEqual([row["error"] for row in study], ["", ""])
 
     @needs("distributed")
     def test_on_dask(self):
@@ -319,6 +399,14 @@ class Studies(unittest.TestCase):
                 self.assertEqual(study.rows[4]["scheduler"], "Fewest")
                 again = dlsim.study(what, vary, folder, client.get_executor())
                 self.assertEqual(str(again), str(study))
+
+
+class Weighted:
+    def __init__(self, weights):
+        self.weights = weights
+
+    def priority(self, job):
+        return self.weights[0] * job.remaining
 
 
 class Fewest:

@@ -49,9 +49,10 @@ static dls_status put_value(dls_setup *setup, const char *key, FILE *to, dls_err
     }
     config_destroy(&tree);
     dls_problems_fini(&none);
+    const char *other = dls_schema_suggest(key);
     return value ? DLS_OK
                  : dls_fail(err, DLS_EUSAGE, NULL, "'%s' is no key with a value%s", key,
-                            DLS_DID_YOU_MEAN(dls_schema_suggest(key)));
+                            DLS_DID_YOU_MEAN(other && strcmp(other, key) != 0 ? other : NULL));
 }
 
 dls_status dls_setup_get(dls_setup *setup, const char *key, const char **value, dls_error *err)

@@ -342,11 +342,14 @@ dls_status dls_options_check(const dls_option *options, dls_error *err)
             return dls_fail(err, DLS_EINPUT, NULL,
                             "option %zu has no usable name (small letters, digits, '_')", i);
         }
-        if ((unsigned)o->type > DLS_OPT_FLOPS || !o->def || !o->unit || !o->doc ||
-            !(o->min <= o->max)) {
-            return dls_fail(
-                err, DLS_EINPUT, NULL,
-                "option '%s' needs a type, min <= max, a default, a unit and a doc line", o->name);
+        const char *lacks = (unsigned)o->type > DLS_OPT_FLOPS ? "a type of one value"
+                            : !(o->min <= o->max)             ? "min <= max"
+                            : !o->def                         ? "a default (def)"
+                            : !o->unit                        ? "a unit, \"\" if it has none"
+                            : !o->doc                         ? "a line of documentation (doc)"
+                                                              : NULL;
+        if (lacks) {
+            return dls_fail(err, DLS_EINPUT, NULL, "option '%s' needs %s", o->name, lacks);
         }
         if (dls_options_find(options, o->name) != o) {
             return dls_fail(err, DLS_EINPUT, NULL, "option '%s' is there twice", o->name);

@@ -273,7 +273,7 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
 void dls_fault_note(dls_fault *fault, const char *query, int64_t asked, int64_t n)
 {
     if (!fault->query) {
-        *fault = (dls_fault){.query = query, .asked = asked, .n = n};
+        *fault = (dls_fault){.query = query, .asked = asked, .n = n, .who = fault->who};
     }
 }
 

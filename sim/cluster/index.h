@@ -74,6 +74,7 @@ typedef struct dls_type_index {
 typedef struct dls_fault {
     const char *query; /* the function; NULL: nothing */
     int64_t asked, n;  /* number `asked` of n */
+    const char *who;   /* policy whose callback runs, or ran; NULL: whose the checker thinks it is */
     char said[512];    /* in its own words (dls_policy_fail); "" */
 } dls_fault;
 

@@ -59,7 +59,9 @@ static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t
 static void turn(void *user, int32_t job, double shift_s)
 {
     dls_engine *e = user;
-    if (dls_fault_check(e->index->fault, "dls_place_turn", job, e->n) && e->ask.shift_s) {
+    if (!isfinite(shift_s)) {
+        dls_policy_fail(e->index, "turns job %d by %g s", job, shift_s);
+    } else if (dls_fault_check(e->index->fault, "dls_place_turn", job, e->n) && e->ask.shift_s) {
         e->ask.shift_s[job] = shift_s; /* of the job that starts: the world does not know it yet */
         if (e->jobs.running[job]) {
             e->params->pace->set_shift(e->params->pace->user, job, shift_s);
@@ -194,6 +196,9 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, const c
     if (g->gpus != r->gpus) {
         return dls_fail(err, DLS_EPOLICY, who, "job %d: granted %lld GPUs to a gang of %d",
                         r->job, (long long)g->gpus, r->gpus);
+    }
+    if (isinf(g->shift_s)) {
+        return dls_fail(err, DLS_EPOLICY, who, "job %d: is to be held back by %g s", r->job, g->shift_s);
     }
     for (size_t i = 0; i < g->n; i++) {
         const dls_place_part *p = &g->part[i];
@@ -420,11 +425,24 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
     bool fits = true;
     *value = e->params->placement->share(e->ask.placement_state, e->index, &r, host, &shape);
     DLS_TRY(dls_policy_check(e, e->params->placement->name, job, err));
+    if (isnan(*value)) {
+        return dls_fail(err, DLS_EPOLICY, e->params->placement->name,
+                        "job %d: the worth of sharing GPUs with job %d is not a number", job, host);
+    }
     if (*value > 0) { /* last, as it looks at every GPU */
         DLS_TRY(dls_shares_memory(e, job, host, &fits, err));
     }
     *value = fits ? *value : 0;
     return DLS_OK;
+}
+
+/* Whether a callback of the placement runs: what it asks wrongly is its fault, whoever looks next. */
+static void placement_runs(dls_engine *e, bool runs)
+{
+    dls_fault *f = e->index->fault;
+    if (!f->query) {
+        f->who = runs ? e->params->placement->name : NULL;
+    }
 }
 
 /* The type of `types` (bits, not 0) that the placement finds cheapest to start the job on now; -1:
@@ -437,6 +455,7 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
     double least = (double)INFINITY;
     int64_t retry_us = DLS_NEVER;
     int32_t best = -1;
+    placement_runs(e, true);
     for (int32_t t = 0; t < e->select.n_types; t++) {
         if (!(types >> t & 1)) {
             continue;
@@ -447,8 +466,11 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
         if (cost < least) {
             least = cost;
             best = t;
+        } else if (isnan(cost)) {
+            dls_policy_fail(e->index, "the cost of starting job %d is not a number", job);
         }
     }
+    placement_runs(e, false);
     int64_t *at_us = &e->ask.retry_us[e->job[job].cls];
     if (best < 0 && retry_us < *at_us) {
         *at_us = retry_us;
@@ -509,8 +531,10 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
     }
     if (ops->started) {
         const dls_request r = request(e, job, e->hold.type[job]);
+        placement_runs(e, true);
         ops->started(e->ask.placement_state, e->index, &r, e->ask.seat_node, e->ask.seat_gpus,
                      e->ask.n_seats);
+        placement_runs(e, false);
     }
     if (e->ask.shift_s && !isnan(e->ask.shift_s[job])) {
         pace->set_shift(pace->user, job, e->ask.shift_s[job]);
@@ -533,7 +557,9 @@ void dls_tell_stopped(dls_engine *e, int32_t job)
     const dls_pace *pace = e->params->pace;
     if (ops->stopped) {
         const int64_t worked_us = dls_work_to_us(e->jobs.work_at_start[job] - e->job[job].work);
+        placement_runs(e, true);
         ops->stopped(e->ask.placement_state, e->index, job, e->clock.now_us, worked_us);
+        placement_runs(e, false);
     }
     if (pace) {
         pace->stop(pace->user, job);

@@ -31,6 +31,7 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
     DLS_DEBUG_ASSERT(e->index->first_fault.query || e->ask.predicting.status != DLS_OK);
     const dls_fault *f = e->index->fault;
     char when[48] = "";
+    who = f->who ? f->who : who;
     if (e->ask.predicting.status != DLS_OK) {
         return dls_fail(err, e->ask.predicting.status, e->ask.predicting.where, "%s",
                         e->ask.predicting.msg);

@@ -106,6 +106,17 @@ int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type)
     return left / s->unit < free ? left / s->unit : free;
 }
 
+int64_t dls_view_room(const dls_view *view, int32_t job)
+{
+    const uint32_t types = dls_view_types(view, job);
+    int64_t most = 0;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        const int64_t gpus = types >> t & 1 ? dls_view_quota_gpus(view, job, t) : 0;
+        most = gpus > most ? gpus : most;
+    }
+    return most;
+}
+
 int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus)
 {
     const dls_class *c = class_of(view, __func__, job);

@@ -106,6 +106,9 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
     if (!is_in(e, job, DLS_JOB_PENDING) && !is_in(e, job, DLS_JOB_RUNNING)) {
         return dls_illegal(e, job, err, "is to get GPUs, but neither waits nor runs");
     }
+    if (!want) {
+        return dls_illegal(e, job, err, "is to get GPUs, but what it is to get is NULL");
+    }
     const int32_t gpus = gpus_wanted(e, job, want);
     const dls_class *c = &e->select.cls[e->job[job].cls];
     if (gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job]) {
@@ -289,8 +292,12 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     }
     const uint32_t types = types_with_room(e, job, want, gpus);
     if (!types && dls_drains_kept(e) == 0) {
-        return dls_illegal(e, job, err, "is to get %d GPUs, which are not free or beyond its quota",
-                           gpus);
+        const int64_t room = want->type >= 0 ? dls_view_quota_gpus(&e->view, job, want->type)
+                                             : dls_view_room(&e->view, job);
+        return dls_illegal(e, job, err,
+                           "is to get %d GPUs, which are not free or beyond its quota: of one type "
+                           "that it can use it may have %lld now",
+                           gpus, (long long)room);
     }
     e->walk.size[job] = gpus;
     type = DLS_NONE; /* what the policy counted on may be on a node that drains */

@@ -9,7 +9,7 @@
 /* ---- questions about what does not exist ----------------------------------------------------- */
 
 static int32_t wild, wild_query;
-enum { VIEW_QUERIES = 14, PLACE_QUERIES = 19 };
+enum { VIEW_QUERIES = 15, PLACE_QUERIES = 19 };
 
 static void ask_view(const dls_view *v)
 {
@@ -55,6 +55,9 @@ static void ask_view(const dls_view *v)
         break;
     case 13:
         (void)dls_view_most_gpus(v, wild, 0);
+        break;
+    case 14:
+        (void)dls_view_room(v, wild);
         break;
     }
     assert_string_equal(dls_view_name(v, DLS_NAME_MODEL, wild), "");

@@ -127,6 +127,109 @@ TEST(test_placement)
     }
 }
 
+/* What a placement's other callbacks ask or answer wrongly is said of it, whoever is looked at next. */
+static enum { ASK_STARTED, ASK_STOPPED, ASK_COST, COST_NAN, SHIFT_INF } askew;
+
+static bool place_well(void *state, const dls_place_index *x, const dls_request *r, dls_grant *g)
+{
+    if (askew == SHIFT_INF) {
+        dls_grant_shift(g, -(double)INFINITY);
+    }
+    return case_placement("first-fit")->place(NULL, x, r, g);
+}
+
+static void started_askew(void *state, const dls_place_index *x, const dls_request *r, const int32_t *nodes,
+                          const int32_t *gpus, size_t n)
+{
+    (void)dls_place_free(x, askew == ASK_STARTED ? -1 : nodes[0]);
+}
+
+static void stopped_askew(void *state, const dls_place_index *x, int32_t job, int64_t now_us, int64_t worked_us)
+{
+    (void)dls_place_free(x, askew == ASK_STOPPED ? -1 : 0);
+}
+
+static double cost_askew(void *state, const dls_place_index *x, const dls_request *r)
+{
+    return askew == COST_NAN ? (double)NAN : dls_place_free(x, askew == ASK_COST ? -1 : 0);
+}
+
+TEST(test_callbacks_of_placement)
+{
+    const dls_placement_ops ops = {.abi = DLS_POLICY_ABI,
+                                   .name = "askew",
+                                   .place = place_well,
+                                   .started = started_askew,
+                                   .stopped = stopped_askew,
+                                   .cost = cost_askew};
+    for (askew = ASK_STARTED; askew <= SHIFT_INF; askew++) {
+        for (int program = 0; program < 2; program++) {
+            DLS_OWN(setup_fini) sim_setup s = {0};
+            setup_small(&s, 5);
+            s.p.sched = case_sched(program ? "lucid" : "srtf");
+            s.p.placement = &ops;
+            refuse(&s, "askew");
+        }
+    }
+}
+
+/* Programs and rounds that want nothing; and programs on two types of GPUs, one that goes by the GPUs that are free in
+ * all, and one by those that a job could have of one type. */
+static bool goes_by_all;
+
+static dls_status null_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    dls_act_allocate(out, dls_view_first_waiting(v), NULL);
+    return DLS_OK;
+}
+
+static dls_status null_round(void *state, const dls_view *v, dls_plan *plan, dls_error *err)
+{
+    dls_plan_set(plan, dls_view_first_waiting(v), NULL);
+    return DLS_OK;
+}
+
+static void every_minute(const void *state, dls_round_timing *out)
+{
+    out->interval_us = 60 * DLS_US_PER_S;
+}
+
+static dls_status start_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    for (int32_t j = dls_view_first_waiting(v); j >= 0; j = dls_view_next_waiting(v, j)) {
+        const int64_t first = dls_view_quota_gpus(v, j, 0), second = dls_view_quota_gpus(v, j, 1);
+        assert_int_equal(dls_view_room(v, j), first > second ? first : second);
+        if (v->gpus[j] <= (goes_by_all ? v->free_gpus : dls_view_room(v, j))) {
+            dls_act_start(out, j);
+        }
+    }
+    return DLS_OK;
+}
+
+TEST(test_wants)
+{
+    const dls_sched_ops ops[] = {
+        {.abi = DLS_POLICY_ABI, .name = "wants", .pass = null_pass},
+        {.abi = DLS_POLICY_ABI, .name = "wants", .round = null_round, .timing = every_minute},
+        {.abi = DLS_POLICY_ABI, .name = "wants", .pass = start_pass}};
+    static const char *const said[] = {"what it is to get is NULL", "what it is to get is NULL",
+                                       "of one type that it can use it may have "};
+    for (int k = 0; k < 4; k++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        dls_record *rec = NULL;
+        setup_init(&s, two_types(1, 1, 4, 1), random_trace(19, 200, 4, 20, NULL, NULL), "fifo", "first-fit");
+        s.p.sched = &ops[k < 3 ? k : 2];
+        goes_by_all = k == 2;
+        if (k == 3) {
+            rec = case_run(&s.p);
+            assert_true(rec->complete);
+            dls_record_destroy(rec);
+        } else {
+            MUST_FAIL(DLS_EPOLICY, said[k], dls_sim_run(&s.p, &rec, &e));
+        }
+    }
+}
+
 /* ---- orders ---------------------------------------------------------------------------------- */
 
 static int64_t wake_offset, stale_offset, turn_offset;

@@ -136,8 +136,8 @@ TEST(broken_tables)
         {{"a", DLS_OPT_F64, 2, 1, "1", "", "doc", NULL}, {0}},
         {{"a", DLS_OPT_F64, 0, 1, "2", "", "doc", NULL}, {0}},
         {{"a", DLS_OPT_F64, 0, 1, NULL, "", "doc", NULL}, {0}},
-        {{"a", DLS_OPT_F64, 0, 1, "1", NULL, "doc", NULL}, {0}},
         {{"a", DLS_OPT_F64, 0, 1, "1", "", NULL, NULL}, {0}},
+        {{"a", DLS_OPT_F64, 0, 1, "1", NULL, "doc", NULL}, {0}},
         {{"a", (dls_option_type)77, 0, 1, "1", "", "doc", NULL}, {0}},
         {{"a", DLS_OPT_GROUP, 0, 1, "", "", "doc", NULL}, {0}},
         {{"a", DLS_OPT_RATE, 0, 1, "1", "", "doc", NULL}, {0}},
@@ -150,6 +150,7 @@ TEST(broken_tables)
         dls_error err = {0};
         assert_int_equal(dls_options_check(broken[i], &err), DLS_EINPUT);
         assert_true(strlen(err.msg) > 10);
+        assert_int_equal(i == 6, strstr(err.msg, "needs a unit, \"\" if it has none") != NULL);
     }
 }
 

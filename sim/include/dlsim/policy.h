@@ -81,7 +81,7 @@ typedef struct dls_option {
     dls_option_type type;
     double min, max;     /* inclusive, in the unit of the value; texts: bytes, if max > 0 */
     const char *def;     /* default, written as in a config: "true", "60", "3250,7200", "5 min", "text" */
-    const char *unit;    /* of plain numbers, to be shown: "GPU-s", "" */
+    const char *unit;    /* of plain numbers, to be shown: "GPU-s"; else "" */
     const char *doc;     /* one line */
     const char *choices; /* STR only: "a|b|c", NULL: any text */
 } dls_option;
@@ -169,11 +169,12 @@ DLS_API int64_t dls_view_free_gpus(const dls_view *view, int32_t type);
 DLS_API int64_t dls_view_total_gpus(const dls_view *view, int32_t type);
 /* Of the free ones, those that the quota of the job's virtual cluster leaves it. */
 DLS_API int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type);
+/* The most of these of one type that the job may run on: dls_act_start wants its gang within them. O(types). */
+DLS_API int64_t dls_view_room(const dls_view *view, int32_t job);
 /* Jobs with the same number share a quota, that of their virtual cluster or what the quotas leave; *gpus:
  * what they may hold of the type together. */
 DLS_API int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus);
-/* GPUs of the type that the job's quota leaves it when none is down, whoever holds them; 0: it may not
- * use the type. */
+/* GPUs of the type that the job's quota leaves it when none is down, whoever holds them; 0: the type is not for it. */
 DLS_API int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type);
 /* The types that a job may run on: bit t for type t; 0: it can never run here. */
 DLS_API uint32_t dls_view_types(const dls_view *view, int32_t job);
@@ -451,8 +452,7 @@ DLS_API dls_rng dls_place_random(const dls_request *r);
 DLS_API void dls_place_route(const dls_request *r, int32_t job, int32_t path, int32_t level);
 /* How many equal paths there are between two racks. */
 DLS_API int32_t dls_place_paths(const dls_place_index *index);
-/* Bandwidth of a node's network link and of its rack's uplinks together, bytes per second; 0: not
- * limiting. */
+/* Bandwidth of a node's network link and of its rack's uplinks together, bytes per second; 0: not limiting. */
 DLS_API double dls_place_nic_bps(const dls_place_index *index, int32_t node);
 DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
 /* Memory of one GPU of a type, bytes; 0: unknown. */

@@ -39,7 +39,7 @@ DLS_API dls_status dls_saved_open(const char *path, const char *run, dls_saved *
 DLS_API void dls_saved_close(dls_saved *saved); /* NULL-safe */
 /* The runs of the file that it comes from, in order of name; NULL: past the last. */
 DLS_API const char *dls_saved_run(const dls_saved *saved, size_t i);
-/* An attribute of the run (docs/results.md) as text: "scheduler", "digest", "config"; "": there is none. */
+/* An attribute of the run (docs/results.md) as text: "scheduler", "digest", "config_text"; "": there is none. */
 DLS_API const char *dls_saved_text(const dls_saved *saved, const char *attribute);
 /* Its attributes in order of name; NULL: past the last. */
 DLS_API const char *dls_saved_attribute(const dls_saved *saved, size_t i);

@@ -29,7 +29,7 @@
  *          while (!status && !(status = dls_simulation_step(sim, DLS_NEVER, &act, &err)) && act) {
  *              const dls_view *view = dls_simulation_view(sim);
  *              for (int32_t j; (j = dls_view_first_waiting(view)) >= 0;) {
- *                  if (view->gpus[j] > view->free_gpus || !dls_act_start(act, j)) {
+ *                  if (view->gpus[j] > dls_view_room(view, j) || !dls_act_start(act, j)) {
  *                      break;
  *                  }
  *              }
