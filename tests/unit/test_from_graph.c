@@ -52,6 +52,29 @@ TEST(held_at_once)
     assert_int_equal((int)lrint(4 * w.kept), 120);
 }
 
+/* Images that are no squares: a window sees squares of as many pixels, and its products are theirs. */
+TEST(rectangles)
+{
+    const dls_opgraph_info info = {
+        .batch = 2, .numeric = DLS_NUMERIC_FP32, .optimiser = DLS_OPTIMISER_SGD, .model = "strip"};
+    dls_net *net;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    DLS_OWN(dls_workload_fini) dls_workload w = {0};
+    assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
+    const dls_tensor x = dls_net_conv(net, dls_net_image(net, 16, 64, 3),
+                                      (dls_conv){.out = 8, .kernel_h = 3, .kernel_w = 3, .stride = 4, .stride_w = 1, .pad = DLS_PAD_SAME});
+    assert_int_equal(dls_net_dim(net, x, 1), 4);
+    assert_int_equal(dls_net_dim(net, x, 2), 64);
+    dls_net_loss(net, dls_net_global_mean(net, x));
+    assert_int_equal(dls_net_finish(net, &g, NULL), DLS_OK);
+    dls_net_destroy(net);
+    assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
+    assert_int_equal(w.kernel[0].family, DLS_KERNEL_MEMORY); /* the image arrives */
+    assert_int_equal(w.kernel[1].window.in_h, 32);
+    assert_int_equal(w.kernel[1].window.out_h, 16);
+    assert_true(w.kernel[1].flops == 2.0 * 27 * 8 * 4 * 64);
+}
+
 TEST(by_hand)
 {
     dls_opgraph_info info = {
