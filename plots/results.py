@@ -40,7 +40,8 @@ def open_results(path):
 
 def columns(group):
     """A group of equally long datasets as a DataFrame; texts decoded."""
-    return pd.DataFrame({k: d.asstr()[:] if d.dtype.kind in "SO" else d[:] for k, d in group.items()
+    columns = ((k, group[k]) for k in group)  # not items(): that leaves out what cannot be opened
+    return pd.DataFrame({k: d.asstr()[:] if d.dtype.kind in "SO" else d[:] for k, d in columns
                          if isinstance(d, h5py.Dataset)})
 
 

@@ -67,10 +67,11 @@ static int64_t limit_us(const char *text)
 }
 
 /* The number behind "name=" in "cpu=4,gres/gpu:a100=8,mem=500G", with a unit of 1024 MiB and the
- * like; -1. type: of the first "name:TYPE=", whose number it is; may be NULL. */
+ * like; -1. With type, the sum of those behind "name:TYPE=", and which type; "" if they are several. */
 static int64_t tres(const char *text, const char *name, char *type, size_t size)
 {
     const size_t len = strlen(name);
+    int64_t sum = -1;
     for (const char *p = text; *p; p += strcspn(p, ","), p += *p == ',') {
         const char *equal = p + len;
         if (strncmp(p, name, len) != 0 || (*equal == ':') != (type != NULL)) {
@@ -78,7 +79,7 @@ static int64_t tres(const char *text, const char *name, char *type, size_t size)
         }
         if (type) {
             const size_t word = strcspn(equal + 1, "=,");
-            snprintf(type, size, "%.*s", (int)word, equal + 1);
+            snprintf(type, sum < 0 ? size : 1, "%.*s", (int)word, equal + 1);
             equal += 1 + word;
         }
         if (*equal == '=') {
@@ -88,10 +89,16 @@ static int64_t tres(const char *text, const char *name, char *type, size_t size)
                                 : *end == 'G' ? 1024
                                 : *end == 'T' ? 1048576
                                               : 1;
-            return value >= 0 && value * unit < 1e15 ? (int64_t)(value * unit) : -1;
+            if (!(value >= 0 && value * unit < 1e15)) {
+                return -1;
+            }
+            sum = (sum < 0 ? 0 : sum) + (int64_t)(value * unit);
+            if (!type) {
+                break;
+            }
         }
     }
-    return -1;
+    return sum;
 }
 
 /* GPUs and memory, as allocated or, failing that, as asked for; the type that was asked for or,

@@ -9,6 +9,7 @@
 #include "cli/ui.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -114,15 +115,24 @@ static int dispatch(int argc, char **argv)
     return c ? dls_command_main(c, argc - 1, argv + 1) : unknown(argv[1]);
 }
 
+/* Whether standard output is a pipe that nobody reads any more: `head` has had enough. */
+static bool reader_left(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
 int dls_main(int argc, char **argv)
 {
-    /* A closed pipe or a full disk is an error that is reported, not a death. */
+    /* A closed pipe or a full disk is an error of the exit code, not a death. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     int code = hand_to_python(argc, argv);
     code = code ? code : dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
-        fputs("dlsim: standard output could not be written\n", stderr);
+        if (!reader_left()) {
+            fputs("dlsim: standard output could not be written\n", stderr);
+        }
         code = code ? code : dls_status_exit_code(DLS_EOUTPUT);
     }
     return code;

@@ -28,6 +28,7 @@ typedef struct dls_site_nodes {
     int32_t without, odd; /* nodes without GPUs; what is no node */
     int32_t total;
     int64_t total_gpus;
+    int64_t other_gpus;   /* left out, for a node's GPUs are of one type */
 } dls_site_nodes;
 
 /* Behind those that are in. node->count is 1. Errors: ENOMEM. */

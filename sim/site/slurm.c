@@ -60,23 +60,45 @@ typedef struct making {
 /* ---- nodes -------------------------------------------------------------------------------------
  */
 
-/* "gpu:a100:8(S:0-1),shard:..." or "gpu:8": how many, and the type. */
-static int32_t gpus_of(const char *gres, char type[64])
+/* One entry of a node's Gres, "gpu:a100:8(S:0-1)" or "gpu:8": how many, and the type. */
+static int64_t gpus_named(const char *entry, char type[64])
 {
-    const char *p = strstr(gres, "gpu:");
     char *end;
     type[0] = '\0';
-    if (!p || (p != gres && p[-1] != ',')) {
+    if (strncmp(entry, "gpu:", 4) != 0) {
         return 0;
     }
-    p += 4;
-    long n = strtol(p, &end, 10);
-    if (end == p) { /* a type stands before the number */
-        const size_t len = strcspn(p, ":,(");
-        snprintf(type, 64, "%.*s", (int)len, p);
-        n = p[len] == ':' ? strtol(p + len + 1, &end, 10) : 1;
+    entry += 4;
+    long n = strtol(entry, &end, 10);
+    if (end == entry || !strchr(",(", *end)) { /* a type, of which 1g.5gb is one, stands before the number */
+        const size_t len = strcspn(entry, ":,(");
+        snprintf(type, 64, "%.*s", (int)len, entry);
+        n = entry[len] == ':' ? strtol(entry + len + 1, &end, 10) : 1;
     }
-    return n > 0 && n <= 64 ? (int32_t)n : 0;
+    return n > 0 && n <= 1024 ? n : 0;
+}
+
+/* "gpu:a100:4,gpu:v100:2,shard:...": the GPUs of the type that has most, the first of those; *others: those of other
+ * types. */
+static int32_t gpus_of(const char *gres, char type[64], int64_t *others)
+{
+    int64_t most = 0, all = 0;
+    type[0] = '\0';
+    for (const char *p = gres; *p; p += strcspn(p, ","), p += *p == ',') {
+        char name[64], same[64];
+        int64_t sum = 0;
+        all += gpus_named(p, name);
+        for (const char *q = gres; *q; q += strcspn(q, ","), q += *q == ',') {
+            const int64_t n = gpus_named(q, same);
+            sum += strcmp(same, name) == 0 ? n : 0;
+        }
+        if (sum > most && gpus_named(p, name) > 0) {
+            most = sum;
+            memcpy(type, name, sizeof name);
+        }
+    }
+    *others = all - most;
+    return most <= 64 ? (int32_t)most : 0;
 }
 
 static dls_status add_node(void *user, char *line, dls_error *err)
@@ -95,11 +117,13 @@ static dls_status add_node(void *user, char *line, dls_error *err)
         m->nodes->odd++;
         return DLS_OK;
     }
-    g.gpus = gpus_of(gres, g.type);
+    int64_t others;
+    g.gpus = gpus_of(gres, g.type, &others);
     dls_site_topology_place(m->topology, &g);
     dls_site_value_of(line, "State", state, sizeof state);
     dls_site_value_of(line, "Partitions", partitions, sizeof partitions);
     DLS_TRY(dls_site_held_node(m->held, &g, state, partitions, &again, err));
+    m->nodes->other_gpus += again ? 0 : others;
     return again ? DLS_OK : dls_site_nodes_add(m->nodes, &g, err);
 }
 
@@ -301,6 +325,10 @@ static void report(const making *m)
                 m->log->n_runs);
     }
     fputs(m->nodes->odd ? "; some lines are no nodes\n" : "\n", m->to);
+    if (m->nodes->other_gpus > 0) {
+        fprintf(m->to, "  GPUs of a type that their node has fewer of than of another: %lld, left out\n",
+                (long long)m->nodes->other_gpus);
+    }
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
         fprintf(m->to, "  %.*s\n", (int)strcspn(line, "\n"), line);
     }

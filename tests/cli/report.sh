@@ -66,6 +66,17 @@ says err.txt "missing.h5: no such file"
 echo text >bad.h5
 expect 4 report bad.h5 -o x.html
 says err.txt "cannot be read as HDF5"
+"$python" - <<'END'
+import h5py, shutil
+shutil.copy("fifo.h5", "torn.h5")
+with h5py.File("fifo.h5") as f:
+    at = h5py.h5o.get_info(f["runs/0/allocations/node"].id).addr
+with open("torn.h5", "r+b") as f:
+    f.seek(at + 20)
+    f.write(b"????")
+END
+expect 4 report torn.h5 -o x.html
+says err.txt "metadata checksum"
 expect 4 report fifo.h5 --run=7 -o x.html
 says err.txt "no run named 7"
 expect 5 report fifo.h5 -o missing/x.html

@@ -91,13 +91,21 @@ expect 0 --config=site/cluster.cfg -q
     job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu=2,gres/gpu:a100=2 | sed 's/$/|gres\/gpu=2/'
     job 2 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu=2,gres/gpu:a100=2 | sed 's/$/|gres\/gpu:a100=2/'
     job 3 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu=2,gres/gpu:a100=2 | sed 's/$/|/'
+    job 4 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 gres/gpu:a100=2,gres/gpu:v100=1 | sed 's/$/|/'
 } >sacct.txt
 expect 0 import slurm --sacct=sacct.txt --nodes=nodes.txt -o site
 python3 - <<'END' || fail "types: $(cat site/trace.csv)"
 import csv
-rows = {r["job_id"]: r["gpu_type"] for r in csv.DictReader(l for l in open("site/trace.csv") if not l.startswith("# "))}
-assert rows == {"1": "", "2": "a100", "3": "a100"}, rows
+rows = {r["job_id"]: (r["num_gpu"], r["gpu_type"]) for r in csv.DictReader(l for l in open("site/trace.csv") if not l.startswith("# "))}
+assert rows == {"1": ("2", ""), "2": ("2", "a100"), "3": ("2", "a100"), "4": ("3", "")}, rows
 END
+# Nodes with GPUs of several types, or that name one several times, and with others before them.
+printf 'NodeName=%s CPUTot=64 Gres=%s State=IDLE\n' g1 gpu:a100:4,gpu:1g.5gb:7 g2 'gpu:a100:1(S:0,1),gpu:a100:3(S:1)' g3 vgpu:2,gpu:v100:2,gpu:2 >several.txt
+expect 0 import slurm --sacct=sacct.txt --nodes=several.txt -o site
+for line in 'count = 1; gpus = 7; gpu_type = "1g.5gb"' 'count = 1; gpus = 4; gpu_type = "a100"' 'count = 1; gpus = 2; gpu_type = "v100"'; do
+    grep -q "$line" site/cluster.cfg || fail "nodes: no $line: $(cat site/cluster.cfg)"
+done
+says err.txt "of a type that their node has fewer of than of another: 6, left out"
 
 # Nodes that were renamed or are gone, named twice, down, in several partitions, unused; what jobs without GPUs hold of
 # the others: 1 h of half of g1's processors beside 1 h of a quarter; a job on c1 holds none.

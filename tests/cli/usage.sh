@@ -162,6 +162,13 @@ says err.txt "nowhere"
 empty out.txt
 "$dlsim" list gpus >/dev/full 2>err.txt && fail "a full disk behind stdout went unnoticed"
 says err.txt "standard output could not be written"
+python3 - "$dlsim" <<'END' || fail "a pipe that nobody reads"
+import os, subprocess, sys
+read, write = os.pipe()
+os.close(read)
+done = subprocess.run([sys.argv[1], "list", "gpus"], stdout=write, stderr=subprocess.PIPE)
+assert (done.returncode, done.stderr) == (5, b""), done
+END
 
 # Data is on stdout and parses.
 for what in schedulers placements formats gpus assignments; do
