@@ -60,7 +60,9 @@ void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
     dls_place_part *known = find_part(grant, node);
     grant->gpus += gpus;
     if (known) {
-        known->gpus += gpus;
+        if (__builtin_add_overflow(known->gpus, gpus, &known->gpus)) {
+            known->gpus = gpus < 0 ? INT32_MIN : INT32_MAX; /* the check of the grant reports it */
+        }
         return;
     }
     /* A number that names no node is not entered in part_of; the check of the grant reports it. */

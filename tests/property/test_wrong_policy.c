@@ -27,6 +27,7 @@ enum grant_wrong {
     NODE_MINUS,
     NODE_BEYOND,
     NEGATIVE,
+    BEYOND_32_BITS,
     TAKEN,
     NAMED,
     OTHER_TYPE
@@ -63,6 +64,10 @@ static bool place_wrong(void *state, const dls_place_index *x, const dls_request
     case NEGATIVE:
         dls_grant_add(g, 0, -1);
         dls_grant_add(g, 1, r->gpus + 1);
+        break;
+    case BEYOND_32_BITS:
+        dls_grant_add(g, 0, INT32_MAX);
+        dls_grant_add(g, 0, INT32_MAX);
         break;
     case TAKEN:
         for (int32_t node = 0; node < dls_place_nodes(x); node++) {
