@@ -123,7 +123,7 @@ find sim placement traces results predictor python \( -name '*.[ch]' -o -name '*
 # Every function is called by the program: its name stands in code elsewhere than at its definition and its declaration, and
 # neither a call in a test nor a mention in a comment counts. But for those of which tests alone have need:
 only_tests=" dls_alloc_set_hook "      # refuses allocations
-only_tests+=" dls_sim_run "            # a whole run in one call, by whose name profiles are taken (docs/performance.md)
+only_tests+=" dls_sim_run "            # a whole run in one call
 only_tests+=" dls_trace_parse "        # a trace from memory: what the fuzzer feeds
 only_tests+=" dls_mlp_gradient "       # against differences
 only_tests+=" dls_muri_group "         # against the program's groups, where its runs would tell only that some differ
