@@ -154,12 +154,13 @@ static int falling(const void *a, const void *b)
                           : (x->slot > y->slot) - (x->slot < y->slot);
 }
 
+enum { RACKS_MAX = 256 };
+
 /* The racks of a runner, each once. */
-static int32_t racks_of(const dls_place_index *index, const dls_runner *r, int32_t *rack,
-                        int32_t most)
+static int32_t racks_of(const dls_place_index *index, const dls_runner *r, int32_t rack[RACKS_MAX])
 {
     int32_t n = 0;
-    for (size_t i = 0; i < r->n && n < most; i++) {
+    for (size_t i = 0; i < r->n && n < RACKS_MAX; i++) {
         const int32_t at = dls_place_rack(index, r->part[i].node);
         int32_t k = n;
         while (k > 0 && rack[k - 1] != at) {
@@ -174,7 +175,6 @@ static int32_t racks_of(const dls_place_index *index, const dls_runner *r, int32
 
 static void choose_paths(crux *c, const dls_place_index *index)
 {
-    enum { RACKS_MAX = 256 };
     const int32_t paths = dls_place_paths(index);
     int32_t rack[RACKS_MAX];
     memset(c->load, 0, (size_t)dls_place_racks(index) * (size_t)paths * sizeof *c->load);
@@ -186,7 +186,7 @@ static void choose_paths(crux *c, const dls_place_index *index)
         sender *s = &c->sender[c->rank[i].slot];
         const dls_runner *r = &c->traffic.runner[c->rank[i].slot];
         if (r->uplinks) {
-            const int32_t n = racks_of(index, r, rack, RACKS_MAX);
+            const int32_t n = racks_of(index, r, rack);
             s->path = dls_crux_path(c->load, paths, rack, n);
             for (int32_t k = 0; k < n; k++) {
                 c->load[rack[k] * paths + s->path] += s->flow.bytes / s->flow.period_s;

@@ -121,8 +121,8 @@ static dls_status read_points(const dls_results *file, dls_points *p, dls_error 
         {GROUP "/replica", DLS_FIELD_I64, &p->replica, &width},
     };
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        DLS_TRY(dls_run_read_rows(&root, columns[i].name, columns[i].type, n, 0, n, columns[i].out,
-                                  columns[i].width, err));
+        DLS_TRY(dls_run_read_column(&root, columns[i].name, columns[i].type, n, columns[i].out,
+                                    columns[i].width, err));
     }
     p->n = n;
     DLS_H5_OWNED hid_t at = H5I_INVALID_HID;

@@ -65,11 +65,10 @@ const char *dls_run_attr(const dls_run *run, const char *name);
 dls_status dls_run_count_rows(const dls_run *run, const char *table, const char *column, size_t *n,
                               dls_error *err) DLS_MUST_CHECK;
 
-/* Read `count` of a column's n rows from `first` on. *out is owned; *width gets the bytes of one
- * value, for texts with room for the terminator. */
-dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
-                             size_t first, size_t count, void *out, size_t *width,
-                             dls_error *err) DLS_MUST_CHECK;
+/* Read a column of n rows. *out is owned; *width gets the bytes of one value, for texts with room
+ * for the terminator. */
+dls_status dls_run_read_column(const dls_run *run, const char *name, dls_field_type want, size_t n,
+                               void *out, size_t *width, dls_error *err) DLS_MUST_CHECK;
 /* The columns of a table of n rows into `rows`, for dls_table_free in any case; without `all` only
  * those that every run has. */
 dls_status dls_run_read_table(const dls_run *run, const dls_record_table *table, size_t n, bool all,

@@ -35,8 +35,8 @@ static bool suits(H5T_class_t have, dls_field_type want)
     }
 }
 
-static dls_status read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
-                            size_t first, size_t count, void *out, size_t *width, dls_error *err)
+static dls_status read_column(const dls_run *run, const char *name, dls_field_type want, size_t n,
+                              void *out, size_t *width, dls_error *err)
 {
     if (!dls_h5_has(run->group, name)) {
         return dls_fail(err, DLS_EINPUT, NULL, "no column '%s'", name);
@@ -53,19 +53,13 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
     if (rows != n) {
         return dls_fail(err, DLS_EINPUT, NULL, "column '%s' does not have %zu rows", name, n);
     }
-    DLS_TRY(dls_alloc_array(&data, count, bytes, name, err));
-    if (count > 0) {
-        const hsize_t at = first, wanted = count;
-        DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes, false),
-                                 space = H5Dget_space(set),
-                                 part = H5Screate_simple(1, &wanted, NULL);
-        if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &wanted, NULL) < 0 ||
-            H5Dread(set, memory, part, space, H5P_DEFAULT, data) < 0) {
-            return dls_h5_fail(err, DLS_EINPUT, "column '%s' cannot be read", name);
-        }
+    DLS_TRY(dls_alloc_array(&data, n, bytes, name, err));
+    DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes, false);
+    if (n > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+        return dls_h5_fail(err, DLS_EINPUT, "column '%s' cannot be read", name);
     }
     if (want == DLS_FIELD_TEXT) {
-        for (size_t i = 0; i < count; i++) {
+        for (size_t i = 0; i < n; i++) {
             ((char *)data)[(i + 1) * bytes - 1] = '\0';
         }
     }
@@ -75,11 +69,10 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
     return DLS_OK;
 }
 
-dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
-                             size_t first, size_t count, void *out, size_t *width, dls_error *err)
+dls_status dls_run_read_column(const dls_run *run, const char *name, dls_field_type want, size_t n,
+                               void *out, size_t *width, dls_error *err)
 {
-    return dls_h5_where(read_rows(run, name, want, n, first, count, out, width, err), err,
-                        run->file->path);
+    return dls_h5_where(read_column(run, name, want, n, out, width, err), err, run->file->path);
 }
 
 dls_status dls_run_read_table(const dls_run *run, const dls_record_table *table, size_t n, bool all,
@@ -94,7 +87,7 @@ dls_status dls_run_read_table(const dls_run *run, const dls_record_table *table,
         if (c->optional && (!all || !dls_h5_has(run->group, name))) {
             continue;
         }
-        DLS_TRY(dls_run_read_rows(run, name, c->type, n, 0, n, &cells, &width, err));
+        DLS_TRY(dls_run_read_column(run, name, c->type, n, &cells, &width, err));
         dls_column_set(c, rows, cells);
     }
     return DLS_OK;

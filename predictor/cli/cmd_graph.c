@@ -56,13 +56,6 @@ static dls_status unknown_model(const char *word, dls_error *err)
                     DLS_DID_YOU_MEAN(dls_suggest(word, names)));
 }
 
-static bool ends_with(const char *word, const char *end)
-{
-    const size_t n = strlen(word);
-    const size_t k = strlen(end);
-    return n >= k && strcmp(word + n - k, end) == 0;
-}
-
 /* What the readers noticed, once, where it disturbs no output. */
 static void tell(const char *path, const dls_import_report *report)
 {
@@ -99,7 +92,7 @@ static dls_status open_graph(const char *word, const request *req, dls_opgraph *
     if (model) {
         return build(model, req, out, err);
     }
-    if (ends_with(word, ".pb") || ends_with(word, ".pbtxt") || ends_with(word, ".onnx")) {
+    if (dls_graph_is_imported(word)) {
         return import_file(word, req, out, err);
     }
     return strpbrk(word, "./") ? dls_opgraph_load(word, out, err) : unknown_model(word, err);

@@ -306,7 +306,7 @@ static dls_status count_one(dls_whatif *w, const char *network, const dls_hw_gpu
         snprintf(q.setting.gpu, sizeof q.setting.gpu, "%s", gpu->name);
         snprintf(q.setting.link, sizeof q.setting.link, "%s", gpu->link);
         snprintf(q.setting.exchange, sizeof q.setting.exchange, "one");
-        DLS_TRY(dls_whatif_ask(w, &q, 1, &a, err));
+        DLS_TRY(dls_whatif_ask(w, &q, &a, err));
         if (a.refused[0] || !a.fits) {
             return DLS_OK;
         }

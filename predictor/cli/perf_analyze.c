@@ -232,17 +232,17 @@ static double part_at(const analysis *s, size_t i, size_t parts)
     return greatest(s, begin, end > begin ? end : begin + 1);
 }
 
-/* The greatest value of each of `width` parts in eight steps between 0 and the greatest of all. */
-static void plot_line(FILE *to, const analysis *s, size_t width)
+/* The greatest value of each of 90 parts in eight steps between 0 and the greatest of all. */
+static void plot_line(const analysis *s)
 {
     static const char *const steps[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     const double top = greatest(s, 0, s->n);
-    const size_t parts = s->n < width ? s->n : width;
+    const size_t parts = s->n < 90 ? s->n : 90;
     for (size_t i = 0; i < parts; i++) {
         const double height = top > 0 ? part_at(s, i, parts) / top : 0;
-        fputs(steps[height > 0 ? (int)(height * 7.999) + 1 : 0], to);
+        fputs(steps[height > 0 ? (int)(height * 7.999) + 1 : 0], stdout);
     }
-    fputc('\n', to);
+    putchar('\n');
 }
 
 static void put_escaped(FILE *to, const char *s)
@@ -359,7 +359,7 @@ static void print_text(const dls_recording *r, const job *j)
     putchar('\n');
     for (size_t i = 0; i < j->n; i++) {
         printf("%-8s ", j->a[i].what->name);
-        plot_line(stdout, &j->a[i], 90);
+        plot_line(&j->a[i]);
     }
 }
 

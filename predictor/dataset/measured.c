@@ -69,8 +69,7 @@ static bool parts_of(const char *file, job *out)
 
 static bool is_graph(const char *file)
 {
-    const char *dot = strrchr(file, '.');
-    return dot && (strcmp(dot, ".pbtxt") == 0 || strcmp(dot, ".pb") == 0);
+    return dls_ends_with(file, ".pbtxt") || dls_ends_with(file, ".pb");
 }
 
 /* false: not exactly its four rows. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/suggest.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -333,13 +334,6 @@ typedef struct randomiser {
     double gain;
 } randomiser;
 
-static bool ends_with(const char *s, const char *end)
-{
-    const size_t n = strlen(s);
-    const size_t m = strlen(end);
-    return n >= m && strcmp(s + n - m, end) == 0;
-}
-
 static dls_status random_tensor(void *user, const dls_tensor_spec *spec, dls_error *err)
 {
     randomiser *r = user;
@@ -348,14 +342,14 @@ static dls_status random_tensor(void *user, const dls_tensor_spec *spec, dls_err
     t->is_f32 = true;
     double bound = r->width_bound;
     double centre = 0;
-    if (ends_with(spec->name, ".linear.weight")) {
+    if (dls_ends_with(spec->name, ".linear.weight")) {
         const double in = (double)spec->cols;
         const double out = (double)spec->rows;
         const double gain = r->gain / in < 1 ? r->gain / in : 1;
         bound = gain * sqrt(6 / (in + out));
-    } else if (ends_with(spec->name, ".linear.bias")) {
+    } else if (dls_ends_with(spec->name, ".linear.bias")) {
         bound = 0;
-    } else if (ends_with(spec->name, ".epsilon")) {
+    } else if (dls_ends_with(spec->name, ".epsilon")) {
         bound = 0;
         centre = 0.1;
     } else if (strstr(spec->name, ".heads.")) {

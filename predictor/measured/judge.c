@@ -119,7 +119,7 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
         q.measured_s = other->step_s;
         q.measured_batch = other->batch;
     }
-    DLS_TRY(dls_whatif_ask(w, &q, 1, &a, err));
+    DLS_TRY(dls_whatif_ask(w, &q, &a, err));
     if (v->steps->memory && a.prediction.mem_bytes > 0) { /* known of all whose time is refused */
         a.prediction.iteration_s = a.prediction.mem_bytes;
         a.refused[0] = '\0';

@@ -27,7 +27,7 @@ static dls_status weigh(const dls_measured_steps *s, size_t i, dls_whatif *w, bo
     if (!dls_measured_step_asked(row, w, &q)) {
         return DLS_OK;
     }
-    DLS_TRY(dls_whatif_ask(w, &q, 1, &a, err));
+    DLS_TRY(dls_whatif_ask(w, &q, &a, err));
     /* Steps of workers that do not wait may be counted by all of them. */
     const double workers = strcmp(row->exchange, "ps-async") == 0 ? row->gpus : 1;
     *faster = !s->memory && row->step_s * workers < a.least_s;

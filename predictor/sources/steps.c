@@ -84,7 +84,7 @@ static dls_status ask(dls_step_predictor *p, const dls_step_question *q, dls_ste
              s->servers > 0   ? (q->async ? "ps-async" : "ps-sync")
              : s->workers > 1 ? "allreduce"
                               : "one");
-    DLS_TRY(dls_whatif_ask(p->w, &question, 1, &answer, err));
+    DLS_TRY(dls_whatif_ask(p->w, &question, &answer, err));
     *out = (dls_step_answer){.prediction = answer.prediction, .fits = answer.fits};
     snprintf(out->gpu, sizeof out->gpu, "%s", s->gpu);
     snprintf(out->exchange, sizeof out->exchange, "%s", s->exchange);

@@ -498,23 +498,19 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
     return ask_model(w, q, work, &out->prediction, err);
 }
 
-dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, size_t n,
-                          dls_whatif_answer *out, dls_error *err)
+dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *q, dls_whatif_answer *out,
+                          dls_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        dls_error own = {0};
-        out[i] = (dls_whatif_answer){.prediction = {.remaining_s = (double)NAN,
-                                                    .link_bps = (double)NAN,
-                                                    .mem_bytes = (double)NAN}};
-        for (int k = 0; k < DLS_METRICS; k++) {
-            out[i].prediction.metric[k] = (double)NAN;
-        }
-        const dls_status status = ask_one(w, &question[i], &out[i], &own);
-        if (status == DLS_EINPUT || status == DLS_EPREDICTOR) {
-            snprintf(out[i].refused, sizeof out[i].refused, "%.200s", own.msg);
-        } else if (status != DLS_OK) {
-            return dls_fail(err, status, own.where, "%s", own.msg);
-        }
+    const double nan = (double)NAN;
+    dls_error own = {0};
+    *out = (dls_whatif_answer){.prediction = {.remaining_s = nan, .link_bps = nan, .mem_bytes = nan}};
+    for (int k = 0; k < DLS_METRICS; k++) {
+        out->prediction.metric[k] = nan;
     }
-    return DLS_OK;
+    const dls_status status = ask_one(w, q, out, &own);
+    if (status == DLS_EINPUT || status == DLS_EPREDICTOR) {
+        snprintf(out->refused, sizeof out->refused, "%.200s", own.msg);
+        return DLS_OK;
+    }
+    return status == DLS_OK ? DLS_OK : dls_fail(err, status, own.where, "%s", own.msg);
 }

@@ -66,10 +66,9 @@ DLS_OWNER(dls_whatif, dls_whatif_destroy)
 /* Has the name of a framework or host "pytorch" in it, in whatever case? */
 bool dls_names_pytorch(const char *framework);
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w);
-/* Answer n questions in one batch, each for itself: one that cannot be answered says why. What
- * models are made of is kept between calls. Errors: ENOMEM; what is wrong with the source itself.
- */
-dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, size_t n,
-                          dls_whatif_answer *out, dls_error *err) DLS_MUST_CHECK;
+/* An answer that cannot be given says why. What models are made of is kept between calls. Errors:
+ * ENOMEM; what is wrong with the source itself. */
+dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *q, dls_whatif_answer *out,
+                          dls_error *err) DLS_MUST_CHECK;
 
 #endif

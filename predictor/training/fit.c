@@ -16,11 +16,6 @@ const char *const dls_fit_init_names[DLS_FIT_INITS + 1] = {"published", "residua
 #define XAVIER 1e9       /* dls_inspector_randomise stops at gain 1 */
 #define GATE_BIAS (-1.1) /* sigmoid: 0.25 */
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 static void make_residual(dls_inspector *insp)
 {
     const int64_t h = insp->arch.hidden;
@@ -28,7 +23,7 @@ static void make_residual(dls_inspector *insp)
         dls_weight *t = &insp->base.t[i];
         const char *name = t->spec.name;
         const char *end = strrchr(name, '.');
-        if (begins(name, "conv_layers.") && end && strcmp(end, ".W") == 0) {
+        if (strncmp(name, "conv_layers.", 12) == 0 && end && strcmp(end, ".W") == 0) {
             /* GCN's are drawn within 1 / sqrt(hidden); [in][out] */
             const double factor = sqrt(6.0 / (double)t->spec.rows) * sqrt((double)h);
             for (int64_t k = 0; k < dls_tensor_len(&t->spec); k++) {

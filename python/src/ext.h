@@ -134,16 +134,10 @@ void ext_actions_end(PyObject *actions); /* also of a plan */
 
 extern PyTypeObject *ext_simulation_type, *ext_trace_type, *ext_policy_type;
 /* Types of each file, made and put into the module; 0, or -1. */
-int ext_column_types(PyObject *module);
-int ext_trace_types(PyObject *module);
-int ext_simulation_types(PyObject *module);
-int ext_table_types(PyObject *module);
+typedef int ext_types(PyObject *module);
+ext_types ext_column_types, ext_trace_types, ext_simulation_types, ext_table_types,
+    ext_policy_types, ext_job_types, ext_look_types, ext_act_types, ext_env_types;
 /* plugin([Policy]): what this module's dls_plugin_entry gives. */
 PyObject *ext_plugin(PyObject *module, PyObject *policies);
-int ext_policy_types(PyObject *module);
-int ext_job_types(PyObject *module);
-int ext_look_types(PyObject *module);
-int ext_act_types(PyObject *module);
-int ext_env_types(PyObject *module);
 
 #endif

@@ -54,8 +54,7 @@ static dls_status read_texts(dls_saved *s, const char *group, const char *name, 
         return DLS_OK;
     }
     DLS_TRY(dls_run_count_rows(s->run, group, name, &out->n, err));
-    return dls_run_read_rows(s->run, path, DLS_FIELD_TEXT, out->n, 0, out->n, &out->text,
-                             &out->width, err);
+    return dls_run_read_column(s->run, path, DLS_FIELD_TEXT, out->n, &out->text, &out->width, err);
 }
 
 /* Allocations and series are what was written, and of jobs that are there. */

@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Names: the row of a table that has one, and "Did you mean ...?", the name nearest to a mistyped
+ * Names: how one ends, the row of a table that has one, and "Did you mean ...?", the name nearest to a mistyped
  * word.
  */
 #ifndef DLS_BASE_SUGGEST_H
 #define DLS_BASE_SUGGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+static inline bool dls_ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
 
 /* The row that is called so, of n rows of `size` bytes that begin with their names; n if there is
  * none. A row whose name is NULL ends them. */

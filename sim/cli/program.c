@@ -47,12 +47,6 @@ static int unknown(const char *word)
     return dls_ui_fail_of("", &err);
 }
 
-static bool ends_in_py(const char *path)
-{
-    const size_t n = strlen(path);
-    return n > 3 && strcmp(path + n - 3, ".py") == 0;
-}
-
 /* Policies in Python are run by Python, which then is this program (python/dlsim/__main__.py).
  * Returns only if there are none, or if it cannot be run. */
 static int hand_to_python(int argc, char **argv)
@@ -67,8 +61,8 @@ static int hand_to_python(int argc, char **argv)
         "sys.exit(main(sys.argv[1:]))\n";
     bool any = false;
     for (int i = 1; i < argc && !any; i++) {
-        any = (strncmp(argv[i], "--plugin=", 9) == 0 && ends_in_py(argv[i] + 9)) ||
-              (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc && ends_in_py(argv[i + 1]));
+        any = (strncmp(argv[i], "--plugin=", 9) == 0 && dls_ends_with(argv[i] + 9, ".py")) ||
+              (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc && dls_ends_with(argv[i + 1], ".py"));
     }
     if (!any) {
         return 0;

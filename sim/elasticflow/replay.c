@@ -17,8 +17,7 @@
 
 typedef struct run_job {
     dls_ef_job ef; /* first: lists of these are lists of ef */
-    double submit, start,
-        end; /* end: that of the plan, moved by overheads; then the recorded one */
+    double submit, end; /* end: that of the plan, moved by overheads; then the recorded one */
     double overhead, old_end;
     bool planned, waiting, seated, cached;
 } run_job;
@@ -247,7 +246,6 @@ static void begin(replay *r, run_job *j)
 {
     if (j->waiting && j->ef.gpus > 0) {
         j->waiting = false;
-        j->start = r->now;
         r->rec->start_us[j->ef.id] = llround(r->now * 1e6);
         r->rec->state[j->ef.id] = DLS_JOB_RUNNING;
     }

@@ -205,7 +205,7 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
 }
 
 /* No job that the pass has touched is left between two places. */
-__attribute__((unused)) static bool all_settled(const dls_engine *e)
+static bool all_settled(const dls_engine *e)
 {
     bool settled = true;
     for (size_t i = 0; i < e->select.n_touched; i++) {

@@ -81,6 +81,9 @@ typedef struct dls_gv dls_gv;
 /* The speeds that a policy believes in: the real ones, 1 everywhere, or those of v100 everywhere. */
 typedef enum dls_gv_belief { DLS_GV_REAL, DLS_GV_ONE, DLS_GV_V100 } dls_gv_belief;
 
+/* Fills `share` of all combinations. */
+typedef dls_status dls_gv_allocate(dls_gv *g, dls_error *err);
+
 typedef struct dls_gv_policy {
     dls_gavel_policy_name is;
     dls_gv_belief believes;
@@ -88,7 +91,7 @@ typedef struct dls_gv_policy {
     bool shuffles; /* the order of the types, anew in every round */
     bool fifo;     /* nothing without a share runs */
     bool market;   /* gavel/market.h says who runs */
-    dls_status (*allocate)(dls_gv *g, dls_error *err); /* fills `share` of all combinations */
+    dls_gv_allocate *allocate;
 } dls_gv_policy;
 
 struct dls_gv {
@@ -156,18 +159,9 @@ dls_gv_combo *dls_gv_find(dls_gv *g, int32_t a, int32_t b);
 /* The policies; ended by one without a name. */
 extern const dls_gv_policy dls_gv_policies[];
 /* Their functions, one file a family. */
-dls_status dls_gv_isolated(dls_gv *g, dls_error *err);
-dls_status dls_gv_gandiva_fair(dls_gv *g, dls_error *err);
-dls_status dls_gv_fifo(dls_gv *g, dls_error *err);
-dls_status dls_gv_fifo_perf(dls_gv *g, dls_error *err);
-dls_status dls_gv_gandiva(dls_gv *g, dls_error *err);
-dls_status dls_gv_allox(dls_gv *g, dls_error *err);
-dls_status dls_gv_max_min(dls_gv *g, dls_error *err);
-dls_status dls_gv_max_min_packed(dls_gv *g, dls_error *err);
-dls_status dls_gv_water(dls_gv *g, dls_error *err);
-dls_status dls_gv_throughput(dls_gv *g, dls_error *err);
-dls_status dls_gv_finish_time(dls_gv *g, dls_error *err);
-dls_status dls_gv_duration(dls_gv *g, dls_error *err);
+dls_gv_allocate dls_gv_isolated, dls_gv_gandiva_fair, dls_gv_fifo, dls_gv_fifo_perf, dls_gv_gandiva,
+    dls_gv_allox, dls_gv_max_min, dls_gv_max_min_packed, dls_gv_water, dls_gv_throughput,
+    dls_gv_finish_time, dls_gv_duration;
 
 /* Rounds, one after another. */
 dls_status dls_gv_loop(dls_gv *g, dls_error *err) DLS_MUST_CHECK;

@@ -24,7 +24,7 @@ typedef struct dls_lucid_state {
     double priority;
     dls_lucid_seat *seat; /* NULL: it waits */
     int32_t host;         /* the job it has joined, while that runs; -1 */
-    bool exclusive, has_priority;
+    bool exclusive;
 } dls_lucid_state;
 
 typedef struct dls_lucid dls_lucid;

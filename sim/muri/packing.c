@@ -33,7 +33,6 @@ typedef struct class
     int32_t marked;  /* the first are candidates */
     group *group;
     int32_t n_groups;
-    bool listed;
 } class;
 
 typedef struct packing {

@@ -5,6 +5,7 @@
 #include "pollux/genetic.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -151,10 +152,7 @@ static void measure(dls_genetic *g, const uint8_t *gene, double *fitness, double
 static void finish(dls_genetic *g, individual *of)
 {
     measure(g, of->gene, &of->fitness, &of->utility);
-    of->hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < g->size; i++) {
-        of->hash = (of->hash ^ of->gene[i]) * UINT64_C(1099511628211);
-    }
+    of->hash = dls_fnv(DLS_FNV_START, of->gene, g->size);
 }
 
 static bool is_there(const dls_genetic *g, int32_t n, const individual *of)

@@ -182,10 +182,10 @@ static int by_worth(const void *x, const void *y)
     return order ? order : DLS_ORDER(a->job, b->job);
 }
 
-/* A GPU-second of a type with `more` GPUs of it given out. */
-static double price_of(const struct hadar *h, int32_t type, int64_t more)
+/* A GPU-second of a type, by how many of its GPUs are given out. */
+static double price_of(const struct hadar *h, int32_t type)
 {
-    const int64_t given = h->total[type] - h->ledger.left[type] + more;
+    const int64_t given = h->total[type] - h->ledger.left[type];
     return h->least * pow(h->most / h->least, (double)given / (double)h->total[type]);
 }
 
@@ -197,7 +197,7 @@ static void judge_offer(const struct hadar *h, const dls_view *view, const entry
     for (int32_t t = 0; t < view->n_types; t++) {
         if (o->gpus[t] > 0) {
             o->left_s = fmax(o->left_s, restart_s + e->left_s[t]);
-            rent += price_of(h, t, 0) * (double)o->gpus[t];
+            rent += price_of(h, t) * (double)o->gpus[t];
         }
     }
     o->payoff = worth_of(e, o->left_s) - rent * o->left_s;
@@ -247,7 +247,7 @@ static bool mix(const struct hadar *h, const dls_view *view, const entry *e, int
         int32_t best = -1;
         for (int32_t t = 0; t < view->n_types; t++) {
             if (e->left_s[t] <= e->left_s[slowest] && out->gpus[t] == 0 && room_of[t] > 0 &&
-                (best < 0 || price_of(h, t, 0) < price_of(h, best, 0))) {
+                (best < 0 || price_of(h, t) < price_of(h, best))) {
                 best = t;
             }
         }

@@ -25,12 +25,12 @@ static const char spread_mark[] = "_unconsolidated";
 
 static const char batch_mark[] = "(batch size ";
 
-/* A whole number from 1 on and the text behind it, and nothing else. */
-static bool whole_in(const char *text, const char *behind, int32_t *out)
+/* A whole number from 1 on and ")", and nothing else. */
+static bool whole_in(const char *text, int32_t *out)
 {
-    const size_t len = strcspn(text, behind);
+    const size_t len = strcspn(text, ")");
     int64_t value;
-    if (strcmp(text + len, behind) != 0 ||
+    if (strcmp(text + len, ")") != 0 ||
         dls_decimal_parse(text, len, 0, &value) != DLS_DECIMAL_EXACT || value < 1 ||
         value > INT32_MAX) {
         return false;
@@ -49,7 +49,7 @@ static bool name_in(const char *self, char *model, size_t size, int32_t *gpus)
     }
     memcpy(model, self + 2, len);
     model[len] = '\0';
-    return whole_in(end + 3, ")", gpus);
+    return whole_in(end + 3, gpus);
 }
 
 static double number(struct json_object *value)
@@ -86,7 +86,7 @@ static dls_status add_job(dls_speed_table *out, const char *path, const char *gp
                         gpu, self);
     }
     const char *batch = strstr(model, batch_mark);
-    if (batch && !whole_in(batch + strlen(batch_mark), ")", &row.batch)) {
+    if (batch && !whole_in(batch + strlen(batch_mark), &row.batch)) {
         return dls_fail(err, DLS_EINPUT, path, "%s: no batch size in \"%.60s\"", gpu, self);
     }
     if (!json_object_object_get_ex(job, "null", &alone)) {

@@ -104,18 +104,17 @@ TEST(test_files)
 /* The step of a batch over that of half of it, by whoever is asked. */
 static double doubling(dls_whatif *w, const char *model, int32_t batch, dls_numeric numeric)
 {
-    dls_whatif_question q[2];
     dls_whatif_answer a[2];
     for (int i = 0; i < 2; i++) {
-        q[i] = (dls_whatif_question){
+        const dls_whatif_question q = {
             .model = model,
             .batch = batch << i,
             .numeric = numeric,
             .setting = {
                 .gpu = "V100", .link = "nvlink2", .exchange = "one", .workers = 1, .nodes = 1}};
+        TINY(dls_whatif_ask(w, &q, &a[i], err));
+        assert_string_equal(a[i].refused, "");
     }
-    TINY(dls_whatif_ask(w, q, 2, a, err));
-    assert_string_equal(a[0].refused, "");
     return a[1].prediction.iteration_s / a[0].prediction.iteration_s;
 }
 
@@ -158,7 +157,7 @@ TEST(test_steps)
     const char *name;
     TINY(dls_step_predictor_create(&params, &p, err));
     TINY(dls_whatif_create(&same, &w, err));
-    TINY(dls_whatif_ask(w, &inner, 1, &expected, err));
+    TINY(dls_whatif_ask(w, &inner, &expected, err));
     TINY(dls_step_predict(p, question, 5, a, err));
     assert_true(a[0].prediction.iteration_s == expected.prediction.iteration_s);
     assert_true(a[0].prediction.mem_bytes == expected.prediction.mem_bytes && a[0].fits);

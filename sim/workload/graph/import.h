@@ -11,6 +11,7 @@
 #ifndef DLS_GRAPH_IMPORT_H
 #define DLS_GRAPH_IMPORT_H
 
+#include "base/suggest.h"
 #include "workload/graph/graph.h"
 
 typedef enum dls_import_device {
@@ -45,6 +46,12 @@ typedef struct dls_import_report {
     bool added_training;   /* gradients were added on request */
 } dls_import_report;
 
+/* Does its name end as those of files for dls_graph_import? Others are the project's own graphs. */
+static inline bool dls_graph_is_imported(const char *path)
+{
+    return dls_ends_with(path, ".pb") || dls_ends_with(path, ".pbtxt") ||
+           dls_ends_with(path, ".onnx");
+}
 /* By content: ONNX, GraphDef text or binary. report may be NULL. */
 dls_status dls_graph_import(const char *path, const dls_import_options *options, dls_opgraph **out,
                             dls_import_report *report, dls_error *err) DLS_MUST_CHECK;

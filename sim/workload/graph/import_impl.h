@@ -56,7 +56,7 @@ typedef struct imp_input {
 
 typedef struct imp_node imp_node;
 typedef struct imp_graph imp_graph;
-typedef void (*imp_rule)(imp_graph *g, imp_node *x);
+typedef void imp_rule(imp_graph *g, imp_node *x);
 
 struct imp_node {
     const char *name, *op, *device; /* "" without device */
@@ -67,7 +67,7 @@ struct imp_node {
     int32_t n_attrs, n_in, n_out, n_given;
     int32_t n_wanted; /* outputs that the file names; 0: it does not say */
     int32_t kind;     /* dls_op_kind */
-    imp_rule rule;    /* NULL: not known */
+    imp_rule *rule;   /* NULL: not known */
     dls_op_dims dims;
     int64_t param_elements; /* variables and their updates */
     int32_t repeat;
@@ -79,7 +79,7 @@ typedef struct imp_op {
     const char *names; /* in the file, with blanks between */
     const char *as;    /* the operation that it is, for an ONNX name; NULL: the name itself */
     dls_op_kind kind;  /* the operation that it works like */
-    imp_rule rule;
+    imp_rule *rule;
 } imp_op;
 
 /* Inputs that only order: [from], to. */
@@ -195,21 +195,13 @@ void dls_imp_unsqueeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n
 /* Small integers through an elementwise operation. */
 void dls_imp_fold(imp_graph *g, imp_node *x);
 
-/* Rules. */
-void dls_imp_rule_same(imp_graph *g, imp_node *x);      /* as input 0, handles and values too */
-void dls_imp_rule_unary(imp_graph *g, imp_node *x);     /* the shape of input 0 */
-void dls_imp_rule_same1(imp_graph *g, imp_node *x);     /* as input 1 */
-void dls_imp_rule_either(imp_graph *g, imp_node *x);    /* what input 0 and 1 say together */
-void dls_imp_rule_broadcast(imp_graph *g, imp_node *x); /* of all inputs */
-void dls_imp_rule_compare(imp_graph *g, imp_node *x);   /* the same; truths */
-void dls_imp_rule_none(imp_graph *g, imp_node *x);      /* no output */
-void dls_imp_rule_scalar(imp_graph *g, imp_node *x);
-void dls_imp_rule_shape(imp_graph *g, imp_node *x);
-void dls_imp_rule_size(imp_graph *g, imp_node *x);
-void dls_imp_rule_tile(imp_graph *g, imp_node *x);  /* input 0 repeated input 1 times */
-void dls_imp_rule_const(imp_graph *g, imp_node *x); /* attribute "value" */
-void dls_imp_rule_input(imp_graph *g, imp_node *x);
-void dls_imp_rule_variable(imp_graph *g, imp_node *x);
+/* Rules: the output is as input 0 (handles and values too), of the shape of input 0, as input 1, what
+ * inputs 0 and 1 say together, of all inputs' shapes broadcast, the same in truths; there is none;
+ * tile repeats input 0 input 1 times; const has the attribute "value". */
+imp_rule dls_imp_rule_same, dls_imp_rule_unary, dls_imp_rule_same1, dls_imp_rule_either,
+    dls_imp_rule_broadcast, dls_imp_rule_compare, dls_imp_rule_none, dls_imp_rule_scalar,
+    dls_imp_rule_shape, dls_imp_rule_size, dls_imp_rule_tile, dls_imp_rule_const,
+    dls_imp_rule_input, dls_imp_rule_variable;
 
 /* By one of its names; NULL: none. */
 const imp_op *dls_imp_op_find(const imp_op *table, size_t n, const char *name);

@@ -424,8 +424,7 @@ static void grad_loss(const ctx *c)
               (double)dls_shape_size(&in), (int32_t[]){c->rec->aux, wide}, 2));
 }
 
-typedef void (*grad_fn)(const ctx *c);
-static const grad_fn grads[] = {
+static dls_net_grad *const grads[] = {
     [TAPE_CONV] = grad_conv,
     [TAPE_MATMUL] = grad_matmul,
     [TAPE_BATCH_MATMUL] = grad_batch_matmul,

@@ -39,12 +39,8 @@ static inline void give(const ctx *c, int i, int32_t node)
 int32_t dls_net_sum(dls_net *net, int32_t list, const dls_shape *shape);
 
 /* Of operations that move and pool. */
-void dls_net_grad_concat(const ctx *c);
-void dls_net_grad_split(const ctx *c);
-void dls_net_grad_first(const ctx *c);
-void dls_net_grad_pool(const ctx *c);
-void dls_net_grad_mean(const ctx *c);
-void dls_net_grad_reshape(const ctx *c);
-void dls_net_grad_transpose(const ctx *c);
+typedef void dls_net_grad(const ctx *c);
+dls_net_grad dls_net_grad_concat, dls_net_grad_split, dls_net_grad_first, dls_net_grad_pool,
+    dls_net_grad_mean, dls_net_grad_reshape, dls_net_grad_transpose;
 
 #endif

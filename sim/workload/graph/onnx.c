@@ -109,7 +109,7 @@ static dls_status name_node(reader *r, imp_node *x, const char *name, const char
     return dls_strdict_put(&r->names, text, strlen(text), &code, err);
 }
 
-static void set_op(imp_node *x, const char *op, dls_op_kind kind, imp_rule rule)
+static void set_op(imp_node *x, const char *op, dls_op_kind kind, imp_rule *rule)
 {
     x->op = op;
     x->kind = (int32_t)kind;

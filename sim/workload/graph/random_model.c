@@ -25,7 +25,7 @@ static const struct {
 };
 
 typedef struct design {
-    void (*build)(dls_net *net, dls_rng *rng);
+    dls_random_design *build;
     int32_t batch[2], sequence[2]; /* least and most */
     bool decay;
 } design;

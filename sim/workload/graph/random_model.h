@@ -69,14 +69,9 @@ int32_t dls_random_between(dls_rng *rng, int32_t least, int32_t most);
 int32_t dls_random_spread(dls_rng *rng, int32_t least, int32_t most, int32_t step);
 bool dls_random_chance(dls_rng *rng, double p);
 
-void dls_random_plain(dls_net *net, dls_rng *rng);
-void dls_random_residual(dls_net *net, dls_rng *rng);
-void dls_random_dense(dls_net *net, dls_rng *rng);
-void dls_random_separable(dls_net *net, dls_rng *rng);
-void dls_random_inception(dls_net *net, dls_rng *rng);
-void dls_random_mlp(dls_net *net, dls_rng *rng);
-void dls_random_recurrent(dls_net *net, dls_rng *rng);
-void dls_random_transformer(dls_net *net, dls_rng *rng);
-void dls_random_recommender(dls_net *net, dls_rng *rng);
+typedef void dls_random_design(dls_net *net, dls_rng *rng);
+dls_random_design dls_random_plain, dls_random_residual, dls_random_dense, dls_random_separable,
+    dls_random_inception, dls_random_mlp, dls_random_recurrent, dls_random_transformer,
+    dls_random_recommender;
 
 #endif

@@ -7,42 +7,16 @@
 
 #include "workload/graph/import_impl.h"
 
-void dls_tf_rule_matmul(imp_graph *g, imp_node *x); /* ONNX's too, and where it chooses */
-void dls_tf_rule_select(imp_graph *g, imp_node *x);
-
-void dls_tf_rule_concat(imp_graph *g, imp_node *x);    /* axis first */
-void dls_tf_rule_concat_v2(imp_graph *g, imp_node *x); /* axis last */
-void dls_tf_rule_split(imp_graph *g, imp_node *x);
-void dls_tf_rule_split_v(imp_graph *g, imp_node *x);
-void dls_tf_rule_pack(imp_graph *g, imp_node *x);
-void dls_tf_rule_unpack(imp_graph *g, imp_node *x);
-void dls_tf_rule_reshape(imp_graph *g, imp_node *x);
-void dls_tf_rule_transpose(imp_graph *g, imp_node *x);
-void dls_tf_rule_expand_dims(imp_graph *g, imp_node *x);
-void dls_tf_rule_squeeze(imp_graph *g, imp_node *x);
-void dls_tf_rule_slice(imp_graph *g, imp_node *x);
-void dls_tf_rule_strided_slice(imp_graph *g, imp_node *x);
-void dls_tf_rule_pad(imp_graph *g, imp_node *x);
-void dls_tf_rule_range(imp_graph *g, imp_node *x);
-void dls_tf_rule_one_hot(imp_graph *g, imp_node *x);
-void dls_tf_rule_gather(imp_graph *g, imp_node *x);
-void dls_tf_rule_segment_sum(imp_graph *g, imp_node *x);
-void dls_tf_rule_concat_offset(imp_graph *g, imp_node *x);
-void dls_tf_rule_broadcast_args(imp_graph *g, imp_node *x);
-void dls_tf_rule_invert(imp_graph *g, imp_node *x);
-
-void dls_tf_rule_switch(imp_graph *g, imp_node *x);
-void dls_tf_rule_merge(imp_graph *g, imp_node *x);
-void dls_tf_rule_read(imp_graph *g, imp_node *x); /* of a variable through its handle */
-void dls_tf_rule_truth(imp_graph *g, imp_node *x);
-void dls_tf_rule_array(imp_graph *g, imp_node *x); /* TensorArray, Stack: a handle, a flow */
-void dls_tf_rule_array_grad(imp_graph *g, imp_node *x);
-void dls_tf_rule_push(imp_graph *g, imp_node *x);
-void dls_tf_rule_array_write(imp_graph *g, imp_node *x);
-void dls_tf_rule_array_scatter(imp_graph *g, imp_node *x);
-void dls_tf_rule_array_read(imp_graph *g, imp_node *x);
-void dls_tf_rule_array_gather(imp_graph *g, imp_node *x);
-void dls_tf_rule_array_size(imp_graph *g, imp_node *x);
-void dls_tf_rule_unique(imp_graph *g, imp_node *x);
+/* concat has its axis first, concat_v2 last; read is of a variable through its handle; array makes
+ * the handle and flow of a TensorArray or Stack. ONNX has matmul, and select where it chooses, too. */
+imp_rule dls_tf_rule_matmul, dls_tf_rule_select, dls_tf_rule_concat, dls_tf_rule_concat_v2,
+    dls_tf_rule_split, dls_tf_rule_split_v, dls_tf_rule_pack, dls_tf_rule_unpack,
+    dls_tf_rule_reshape, dls_tf_rule_transpose, dls_tf_rule_expand_dims, dls_tf_rule_squeeze,
+    dls_tf_rule_slice, dls_tf_rule_strided_slice, dls_tf_rule_pad, dls_tf_rule_range,
+    dls_tf_rule_one_hot, dls_tf_rule_gather, dls_tf_rule_segment_sum, dls_tf_rule_concat_offset,
+    dls_tf_rule_broadcast_args, dls_tf_rule_invert, dls_tf_rule_switch, dls_tf_rule_merge,
+    dls_tf_rule_read, dls_tf_rule_truth, dls_tf_rule_array, dls_tf_rule_array_grad,
+    dls_tf_rule_push, dls_tf_rule_array_write, dls_tf_rule_array_scatter, dls_tf_rule_array_read,
+    dls_tf_rule_array_gather, dls_tf_rule_array_size, dls_tf_rule_unique;
 
 #endif

@@ -9,6 +9,8 @@
 
 #include "workload/graph/net.h"
 
+typedef void dls_zoo_design(dls_net *net, const char *spec);
+
 typedef struct dls_zoo_model {
     const char *name;
     const char *family;  /* models of one family are variants of one design */
@@ -17,7 +19,7 @@ typedef struct dls_zoo_model {
     int32_t sequence;    /* tokens per sample; 0: not a sequence */
     dls_optimiser optimiser;
     bool decay;
-    void (*design)(dls_net *net, const char *spec);
+    dls_zoo_design *design;
     const char *spec; /* which member of the design's family (zoo_impl.h) */
     int32_t image;    /* pixels of an edge; 0: the data set's */
 } dls_zoo_model;
@@ -60,6 +62,6 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
                          dls_opgraph **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Of GPT, the only one that can be built in parts. */
-void dls_zoo_gpt(dls_net *net, const char *spec);
+dls_zoo_design dls_zoo_gpt;
 
 #endif

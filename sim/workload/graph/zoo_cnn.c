@@ -9,9 +9,9 @@
 
 #define SAME DLS_PAD_SAME
 
-static dls_tensor max_pool(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride, int32_t pad)
+static dls_tensor halve(dls_net *net, dls_tensor x, int32_t kernel)
 {
-    return dls_net_pool(net, x, DLS_OP_MAX_POOL, kernel, stride, pad);
+    return dls_net_pool(net, x, DLS_OP_MAX_POOL, kernel, 2, 0);
 }
 
 static void classify(dls_net *net, dls_tensor x, int64_t classes)
@@ -25,10 +25,10 @@ void dls_zoo_lenet(dls_net *net, const char *spec)
     dls_tensor x = dls_net_image(net, 28, 28, 1);
     x = dls_net_conv(
         net, x, (dls_conv){.out = 20, .kernel_h = 5, .kernel_w = 5, .stride = 1, .bias = true});
-    x = max_pool(net, x, 2, 2, 0);
+    x = halve(net, x, 2);
     x = dls_net_conv(
         net, x, (dls_conv){.out = 50, .kernel_h = 5, .kernel_w = 5, .stride = 1, .bias = true});
-    x = max_pool(net, x, 2, 2, 0);
+    x = halve(net, x, 2);
     x = dls_net_relu(net, dls_net_dense(net, dls_net_flatten(net, x), 500, true));
     dls_net_loss(net, dls_net_dense(net, x, 10, true));
 }
@@ -37,11 +37,11 @@ void dls_zoo_lenet(dls_net *net, const char *spec)
 void dls_zoo_alexnet(dls_net *net, const char *spec)
 {
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = max_pool(net, dls_block_conv_bias_relu(net, x, 64, 11, 4, 2), 3, 2, 0);
-    x = max_pool(net, dls_block_conv_bias_relu(net, x, 192, 5, 1, 2), 3, 2, 0);
+    x = halve(net, dls_block_conv_bias_relu(net, x, 64, 11, 4, 2), 3);
+    x = halve(net, dls_block_conv_bias_relu(net, x, 192, 5, 1, 2), 3);
     x = dls_block_conv_bias_relu(net, x, 384, 3, 1, 1);
     x = dls_block_conv_bias_relu(net, x, 256, 3, 1, 1);
-    x = max_pool(net, dls_block_conv_bias_relu(net, x, 256, 3, 1, 1), 3, 2, 0);
+    x = halve(net, dls_block_conv_bias_relu(net, x, 256, 3, 1, 1), 3);
     x = dls_net_dropout(net, dls_net_flatten(net, x));
     x = dls_net_dropout(net, dls_net_relu(net, dls_net_dense(net, x, 4096, true)));
     x = dls_net_relu(net, dls_net_dense(net, x, 4096, true));

@@ -69,12 +69,6 @@ bool dls_zoo_build_file(const dls_zoo_model *model, const dls_zoo_options *optio
     return true;
 }
 
-static bool ends_with(const char *text, const char *with)
-{
-    const size_t n = strlen(text), m = strlen(with);
-    return n >= m && strcmp(text + n - m, with) == 0;
-}
-
 /* What the file says of itself; a batch that can be had twice as large is left open. */
 static dls_status learn(dls_zoo_file *f, dls_error *err)
 {
@@ -113,7 +107,7 @@ dls_status dls_zoo_open(struct dls_zoo_file **files, const char *path, const dls
     DLS_FREED dls_zoo_file *f = NULL;
     DLS_TRY(dls_alloc_array(&f, 1, sizeof *f + n, path, err));
     memcpy(f->path, path, n);
-    f->imported = ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
+    f->imported = dls_graph_is_imported(path);
     f->model = (dls_zoo_model){
         .name = f->path, .family = "file", .dataset = f->dataset, .design = from_file};
     DLS_TRY(learn(f, err));

@@ -39,25 +39,12 @@ double dls_spec_number(const char *spec, const char *key, double otherwise);
 int dls_spec_numbers(const char *spec, const char *key, double *out, int max);
 /* The nearest multiple of `of` that is not below it and loses no more than a tenth. */
 int32_t dls_zoo_round(double channels, int32_t of);
-/* Designs that rows of the first table have; "" is for those without members. */
-void dls_zoo_lenet(dls_net *net, const char *spec);
-void dls_zoo_alexnet(dls_net *net, const char *spec);
-void dls_zoo_resnet_cifar(dls_net *net, const char *spec);
-void dls_zoo_densenet_cifar(dls_net *net, const char *spec);
-void dls_zoo_mobilenet(dls_net *net, const char *spec);
-void dls_zoo_inception(dls_net *net, const char *spec); /* the name of one */
-void dls_zoo_seq2seq(dls_net *net, const char *spec);
-void dls_zoo_transformer(dls_net *net, const char *spec);
-void dls_zoo_bert(dls_net *net, const char *spec);
-void dls_zoo_lstm_lm(dls_net *net, const char *spec);
-void dls_zoo_autoencoder(dls_net *net, const char *spec);
-void dls_zoo_llama(dls_net *net, const char *spec);
-void dls_zoo_switch(dls_net *net, const char *spec);
-void dls_zoo_ncf(dls_net *net, const char *spec);
-void dls_zoo_dlrm(dls_net *net, const char *spec);
-void dls_zoo_vgg(dls_net *net, const char *spec);
-void dls_zoo_densenet(dls_net *net, const char *spec);
-void dls_zoo_residual(dls_net *net, const char *spec);
+/* Designs that rows of the first table have; "" is for those without members.
+ * inception's is the name of one. */
+dls_zoo_design dls_zoo_lenet, dls_zoo_alexnet, dls_zoo_resnet_cifar, dls_zoo_densenet_cifar,
+    dls_zoo_mobilenet, dls_zoo_inception, dls_zoo_seq2seq, dls_zoo_transformer, dls_zoo_bert,
+    dls_zoo_lstm_lm, dls_zoo_autoencoder, dls_zoo_llama, dls_zoo_switch, dls_zoo_ncf, dls_zoo_dlrm,
+    dls_zoo_vgg, dls_zoo_densenet, dls_zoo_residual, dls_zoo_inverted;
 dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec); /* all but the classifier */
 /* The convolution of a residual block as more than one, out channels, with norm and activation;
  * first: of its stage; -1: the spec says nothing of that kind (zoo_split.c). */
@@ -66,7 +53,7 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
 /* One stage of CSPNet or DarkNet, n blocks, spec as in zoo_csp.c; stages count from 0. */
 dls_tensor dls_zoo_csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int stage,
                              const char *spec);
-void dls_zoo_inverted(dls_net *net, const char *spec);
+/* Specs of inverted: */
 #define DLS_ZOO_MOBILENET2                                                                         \
     "relu6 @d,1,3,1,1,16 @i,2,3,2,6,24 @i,3,3,2,6,32 @i,4,3,2,6,64 @i,3,3,1,6,96 @i,3,3,2,6,160 "  \
     "@i,1,3,1,6,320"
