@@ -13,6 +13,7 @@
  */
 #include "dlsim/run.h"
 #include "support/bench.h"
+#include "support/trace_of.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,22 +25,16 @@ static dls_error err;
 
 static dls_trace *trace_of(size_t n)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
     uint64_t x = 1;
     int64_t t = 0;
-    must(dls_trace_builder_create(NULL, &b, &err), &err);
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
+    EACH_JOB(job, n, &trace) {
         x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         t += (int64_t)(x >> 33) % 20 * 1000000;
-        rec.submit_us = t;
-        rec.gpus_milli = INT64_C(1000) << (x >> 40) % 4;
-        rec.duration_us = (1 + (int64_t)(x >> 20) % 4000) * 1000000;
-        must(dls_trace_builder_add(b, &rec, "bench", &err), &err);
+        job.rec.submit_us = t;
+        job.rec.gpus_milli = INT64_C(1000) << (x >> 40) % 4;
+        job.rec.duration_us = (1 + (int64_t)(x >> 20) % 4000) * 1000000;
     }
-    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 

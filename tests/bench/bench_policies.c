@@ -10,6 +10,7 @@
  */
 #include "dlsim/run.h"
 #include "support/bench.h"
+#include "support/trace_of.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,24 +30,18 @@ static dls_error err;
 static dls_trace *trace_of(int n, int interval_s)
 {
     static const char *const models[] = {"resnet50", "vgg16", "alexnet", "inception3", "googlenet"};
-    dls_trace_builder *b;
     dls_trace *trace;
-    must(dls_trace_builder_create(NULL, &b, &err), &err);
-    for (int j = 0; j < n; j++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        const int later = j - n * 9 / 10;
-        rec.submit_us =
+    EACH_JOB(job, n, &trace) {
+        const int later = job.i - n * 9 / 10;
+        job.rec.submit_us =
             later < 0 ? 0 : INT64_C(1000000) * interval_s * ROUNDS * later / (n / 10 + 1);
-        rec.gpus_milli = 1000 << (j * 7 % 5);
-        rec.min_gpus = 1;
-        rec.max_gpus = 64;
-        rec.duration_us = INT64_C(1000000) * (36000 + j * 131 % 36000);
-        rec.model = models[j * 13 % 5];
-        rec.batch = 32 * (rec.gpus_milli / 1000);
-        must(dls_trace_builder_add(b, &rec, "bench", &err), &err);
+        job.rec.gpus_milli = 1000 << (job.i * 7 % 5);
+        job.rec.min_gpus = 1;
+        job.rec.max_gpus = 64;
+        job.rec.duration_us = INT64_C(1000000) * (36000 + job.i * 131 % 36000);
+        job.rec.model = models[job.i * 13 % 5];
+        job.rec.batch = 32 * (job.rec.gpus_milli / 1000);
     }
-    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 

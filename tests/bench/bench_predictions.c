@@ -22,6 +22,7 @@
 #include "predictor/sources/inspector.h"
 #include "predictor/sources/predictions.h"
 #include "support/bench.h"
+#include "support/trace_of.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -61,20 +62,14 @@ static void make_cluster(dls_cluster_spec *c)
 /* n jobs, each of a model and a batch that no other has. */
 static dls_trace *make_trace(int32_t n)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
-    TINY(dls_trace_builder_create(NULL, &b, err));
-    for (int32_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = i;
-        rec.gpus_milli = 8000;
-        rec.duration_us = 1000000;
-        rec.model = dls_zoo_at((size_t)i % dls_zoo_drawn())->name;
-        rec.batch = 8 * (1 + i / (int64_t)dls_zoo_drawn());
-        TINY(dls_trace_builder_add(b, &rec, "bench", err));
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = job.i;
+        job.rec.gpus_milli = 8000;
+        job.rec.duration_us = 1000000;
+        job.rec.model = dls_zoo_at((size_t)job.i % dls_zoo_drawn())->name;
+        job.rec.batch = 8 * (1 + job.i / (int64_t)dls_zoo_drawn());
     }
-    TINY(dls_trace_builder_finish(b, &trace, err));
     return trace;
 }
 

@@ -12,6 +12,7 @@
  */
 #include "base/rng.h"
 #include "support/bench.h"
+#include "support/trace_of.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -21,21 +22,14 @@
 static dls_trace *make_trace(int32_t n_jobs, int32_t gpus)
 {
     static const char *const models[] = {"vgg16", "alexnet", "resnet50", "bert"};
-    dls_trace_builder *b;
     dls_trace *trace;
-    dls_error err;
-    must(dls_trace_builder_create(NULL, &b, &err), &err);
-    for (int32_t i = 0; i < n_jobs; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = i;
-        rec.duration_us = 1;
-        rec.gpus_milli = 1000 * (int64_t)gpus;
-        rec.model = models[i % 4];
-        rec.batch = 32 * gpus;
-        must(dls_trace_builder_add(b, &rec, "bench", &err), &err);
+    EACH_JOB(job, n_jobs, &trace) {
+        job.rec.submit_us = job.i;
+        job.rec.duration_us = 1;
+        job.rec.gpus_milli = 1000 * (int64_t)gpus;
+        job.rec.model = models[job.i % 4];
+        job.rec.batch = 32 * gpus;
     }
-    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 

@@ -7,6 +7,7 @@
 #define OWN_MAIN
 #include "support/shared.h"
 #include "support/test.h"
+#include "support/trace_of.h"
 #include "tiresias/tiresias.h"
 
 #include <limits.h>
@@ -88,19 +89,12 @@ static bool read_case(FILE *f, one_case *c)
 
 static dls_trace *build_trace(const one_case *c)
 {
-    const dls_trace_options opts = {.keep_zero_duration = true};
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(&opts, &b, NULL), DLS_OK);
-    for (int j = 0; j < c->n; j++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.gpus_milli = c->job[j].gpus * 1000;
-        rec.submit_us = c->job[j].submit * DLS_US_PER_S;
-        rec.duration_us = c->job[j].duration * DLS_US_PER_S;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    EACH_JOB(job, c->n, &trace) {
+        job.rec.gpus_milli = c->job[job.i].gpus * 1000;
+        job.rec.submit_us = c->job[job.i].submit * DLS_US_PER_S;
+        job.rec.duration_us = c->job[job.i].duration * DLS_US_PER_S;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

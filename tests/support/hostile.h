@@ -10,6 +10,7 @@
 
 #include "dlsim/run.h"
 #include "support/bench.h"
+#include "support/trace_of.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,19 +66,12 @@ static inline void hostile_job(int kind, size_t j, size_t n, uint64_t *x, dls_jo
 
 static inline dls_trace *hostile_trace(int kind, size_t n)
 {
-    dls_error err;
-    dls_trace_builder *b;
     dls_trace *trace;
     uint64_t x = 1;
-    must(dls_trace_builder_create(NULL, &b, &err), &err);
-    for (size_t j = 0; j < n; j++) {
-        dls_job_rec rec;
-        char name[32];
-        dls_job_rec_init(&rec);
-        hostile_job(kind, j, n, &x, &rec, name);
-        must(dls_trace_builder_add(b, &rec, "soak", &err), &err);
+    char name[32];
+    EACH_JOB(job, n, &trace) {
+        hostile_job(kind, job.i, n, &x, &job.rec, name);
     }
-    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 

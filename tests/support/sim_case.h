@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/options.h"
 #include "engine/sim.h"
+#include "support/trace_of.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,27 +29,13 @@ static inline void case_fail(const dls_error *err)
 
 static inline dls_trace *case_trace(const case_job *jobs, size_t n)
 {
-    const dls_trace_options opts = {.keep_zero_duration = true};
-    dls_trace_builder *b;
     dls_trace *trace;
-    dls_error err;
-    if (dls_trace_builder_create(&opts, &b, &err) != DLS_OK) {
-        case_fail(&err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = llround(jobs[i].submit_s * 1e6);
-        rec.duration_us = llround(jobs[i].duration_s * 1e6);
-        rec.gpus_milli = jobs[i].gpus * 1000;
-        rec.vc = jobs[i].vc;
-        rec.gpu_types = jobs[i].types;
-        if (dls_trace_builder_add(b, &rec, "case", &err) != DLS_OK) {
-            case_fail(&err);
-        }
-    }
-    if (dls_trace_builder_finish(b, &trace, &err) != DLS_OK) {
-        case_fail(&err);
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = llround(jobs[job.i].submit_s * 1e6);
+        job.rec.duration_us = llround(jobs[job.i].duration_s * 1e6);
+        job.rec.gpus_milli = jobs[job.i].gpus * 1000;
+        job.rec.vc = jobs[job.i].vc;
+        job.rec.gpu_types = jobs[job.i].types;
     }
     return trace;
 }

@@ -6,6 +6,7 @@
 #define DLS_TESTS_WORLD_SETUP_H
 
 #include "support/must.h"
+#include "support/trace_of.h"
 #include "world/truth.h"
 
 #include <stdio.h>
@@ -36,21 +37,15 @@ typedef struct world_setup {
 
 static inline dls_trace *world_trace(const world_job *jobs, size_t n)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = (int64_t)i;
-        rec.gpus_milli = 1000 * (int64_t)jobs[i].gpus;
-        rec.model = jobs[i].model;
-        rec.duration_us = jobs[i].duration_s > 0 ? (int64_t)(1e6 * jobs[i].duration_s) : DLS_ABSENT;
-        rec.iterations = jobs[i].iterations ? jobs[i].iterations : DLS_ABSENT;
-        rec.batch = jobs[i].batch_per_gpu ? jobs[i].batch_per_gpu * jobs[i].gpus : DLS_ABSENT;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "test", NULL), DLS_OK);
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = job.i;
+        job.rec.gpus_milli = 1000 * (int64_t)jobs[job.i].gpus;
+        job.rec.model = jobs[job.i].model;
+        job.rec.duration_us = jobs[job.i].duration_s > 0 ? (int64_t)(1e6 * jobs[job.i].duration_s) : DLS_ABSENT;
+        job.rec.iterations = jobs[job.i].iterations ? jobs[job.i].iterations : DLS_ABSENT;
+        job.rec.batch = jobs[job.i].batch_per_gpu ? jobs[job.i].batch_per_gpu * jobs[job.i].gpus : DLS_ABSENT;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

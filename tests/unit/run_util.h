@@ -7,6 +7,7 @@
 
 #include "dlsim/run.h"
 #include "support/test.h"
+#include "support/trace_of.h"
 
 #define TIGHT                                                                                      \
     "schema_version = 1; cluster: { nodes = ({ count = 4; gpus = 8; gpu_type = \"V100\"; }); };"   \
@@ -38,22 +39,16 @@ static inline dls_trace *trace_sized(uint32_t seed, size_t n, uint32_t gap_s, ui
                                      bool models, int64_t (*milli)(uint32_t seed))
 {
     static const char *const names[] = {"resnet50", "vgg16", "bert-base", "alexnet", "inception3"};
-    dls_trace_builder *b;
     dls_trace *trace;
     int64_t t = 0;
-    must(dls_trace_builder_create(NULL, &b, &err));
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
+    EACH_JOB(job, n, &trace) {
         seed = seed * 1664525u + 1013904223u;
         t += (seed >> 8) % gap_s * INT64_C(1000000);
-        rec.submit_us = t;
-        rec.gpus_milli = milli(seed);
-        rec.duration_us = (1 + (int64_t)(seed >> 12) % longest_s) * 1000000;
-        rec.model = models ? names[(seed >> 5) % 5] : NULL;
-        must(dls_trace_builder_add(b, &rec, "here", &err));
+        job.rec.submit_us = t;
+        job.rec.gpus_milli = milli(seed);
+        job.rec.duration_us = (1 + (int64_t)(seed >> 12) % longest_s) * 1000000;
+        job.rec.model = models ? names[(seed >> 5) % 5] : NULL;
     }
-    must(dls_trace_builder_finish(b, &trace, &err));
     return trace;
 }
 

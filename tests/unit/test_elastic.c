@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "support/refuse.h"
 #include "support/sim_case.h"
+#include "support/trace_of.h"
 #include "workload/elastic.h"
 
 #include <errno.h>
@@ -29,23 +30,17 @@ static dls_trace *make_trace(bool ranges)
         const char *model;
         int64_t gpus, min, max, batch;
     } jobs[] = {{"A", 4, -1, -1, 64}, {"A", 2, 1, 3, -1}, {"B", 2, -1, -1, 256}, {NULL, 2, -1, -1, -1}};
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t i = 0; i < 4; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.duration_us = 1000000;
-        rec.gpus_milli = jobs[i].gpus * 1000;
-        rec.model = jobs[i].model;
-        rec.batch = jobs[i].batch;
+    EACH_JOB(job, 4, &trace) {
+        job.rec.duration_us = 1000000;
+        job.rec.gpus_milli = jobs[job.i].gpus * 1000;
+        job.rec.model = jobs[job.i].model;
+        job.rec.batch = jobs[job.i].batch;
         if (ranges) {
-            rec.min_gpus = jobs[i].min;
-            rec.max_gpus = jobs[i].max;
+            job.rec.min_gpus = jobs[job.i].min;
+            job.rec.max_gpus = jobs[job.i].max;
         }
-        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

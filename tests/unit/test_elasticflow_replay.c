@@ -6,6 +6,7 @@
 #include "elasticflow/replay.h"
 #include "support/sim_setup.h"
 #include "support/test.h"
+#include "support/trace_of.h"
 
 #include <unistd.h>
 
@@ -19,25 +20,19 @@ typedef struct one_job {
 static dls_status replay(const one_job *of, size_t n, dls_record **rec, size_t *late,
                          dls_error *err)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
     dls_elastic_jobs *speeds;
     dls_cluster_spec cluster = case_cluster(2, 2, 0);
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t j = 0; j < n; j++) {
-        dls_job_rec job;
-        dls_job_rec_init(&job);
-        job.id = j == 0 ? "first" : "other";
-        job.submit_us = of[j].submit_us;
-        job.duration_us = S(10);
-        job.gpus_milli = 1000;
-        job.iterations = of[j].iterations;
-        job.batch = of[j].batch;
-        job.deadline_us = of[j].deadline_us;
-        job.model = of[j].model;
-        assert_int_equal(dls_trace_builder_add(b, &job, "case", NULL), DLS_OK);
+    EACH_JOB(job, n, &trace) {
+        job.rec.id = job.i == 0 ? "first" : "other";
+        job.rec.submit_us = of[job.i].submit_us;
+        job.rec.duration_us = S(10);
+        job.rec.gpus_milli = 1000;
+        job.rec.iterations = of[job.i].iterations;
+        job.rec.batch = of[job.i].batch;
+        job.rec.deadline_us = of[job.i].deadline_us;
+        job.rec.model = of[job.i].model;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     assert_int_equal(dls_elastic_create(path, trace, &cluster, &speeds, err), DLS_OK);
     assert_int_equal(dls_record_create(n, rec, NULL), DLS_OK);
     const dls_elasticflow_params p = {

@@ -5,6 +5,7 @@
  */
 #include "support/sim_setup.h"
 #include "support/test.h"
+#include "support/trace_of.h"
 
 #include "workload/history.h"
 
@@ -17,23 +18,16 @@ typedef struct past_job {
 
 static dls_trace *trace_of(const past_job *jobs, size_t n)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
-    dls_error err;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, &err), DLS_OK);
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = S(jobs[i].submit_s);
-        rec.duration_us = jobs[i].duration_s < 0 ? DLS_ABSENT : S(jobs[i].duration_s);
-        rec.gpus_milli = jobs[i].gpus * 1000;
-        rec.user = jobs[i].user;
-        rec.model = jobs[i].model;
-        rec.vc = jobs[i].vc;
-        rec.limit_us = jobs[i].limit_s > 0 ? S(jobs[i].limit_s) : DLS_ABSENT;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "history", &err), DLS_OK);
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = S(jobs[job.i].submit_s);
+        job.rec.duration_us = jobs[job.i].duration_s < 0 ? DLS_ABSENT : S(jobs[job.i].duration_s);
+        job.rec.gpus_milli = jobs[job.i].gpus * 1000;
+        job.rec.user = jobs[job.i].user;
+        job.rec.model = jobs[job.i].model;
+        job.rec.vc = jobs[job.i].vc;
+        job.rec.limit_us = jobs[job.i].limit_s > 0 ? S(jobs[job.i].limit_s) : DLS_ABSENT;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, &err), DLS_OK);
     return trace;
 }
 

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "support/must.h"
 #include "support/refuse.h"
+#include "support/trace_of.h"
 #include "workload/graph/zoo.h"
 #include "workload/kinds.h"
 #include "workload/operator/from_graph.h"
@@ -203,23 +204,17 @@ static dls_trace *sample(void)
         int64_t batch;
     } jobs[] = {{"vgg16", 1, 32},    {"resnet50", 2, 64}, {"vgg16", 4, 128}, {"vgg16", 1, 64},
                 {"resnet50", 1, 32}, {NULL, 1, -1},       {"oddity", 2, 3},  {"lm", 8, -1}};
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        dls_job_rec rec;
-        char id[8];
-        dls_job_rec_init(&rec);
-        snprintf(id, sizeof id, "%zu", i);
-        rec.id = id;
-        rec.submit_us = (int64_t)i;
-        rec.duration_us = 1;
-        rec.gpus_milli = 1000 * (int64_t)jobs[i].gpus;
-        rec.model = jobs[i].model;
-        rec.batch = jobs[i].batch;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "here", NULL), DLS_OK);
+    char id[8];
+    EACH_JOB(job, sizeof jobs / sizeof jobs[0], &trace) {
+        snprintf(id, sizeof id, "%d", job.i);
+        job.rec.id = id;
+        job.rec.submit_us = job.i;
+        job.rec.duration_us = 1;
+        job.rec.gpus_milli = 1000 * (int64_t)jobs[job.i].gpus;
+        job.rec.model = jobs[job.i].model;
+        job.rec.batch = jobs[job.i].batch;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

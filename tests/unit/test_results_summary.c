@@ -9,6 +9,7 @@
 #include "support/must.h"
 #include "support/refuse.h"
 #include "support/results_sample.h"
+#include "support/trace_of.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,19 +26,13 @@ static dls_trace *four_jobs(void)
 {
     static const int64_t submit_s[] = {10, 10, 20, 30}, duration_s[] = {100, 40, 900, 50};
     static const int64_t gpus[] = {1, 2, 1, 8};
-    dls_trace_builder *b = NULL;
     dls_trace *trace = NULL;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (int i = 0; i < 4; i++) {
-        dls_job_rec job;
-        dls_job_rec_init(&job);
-        job.submit_us = submit_s[i] * S;
-        job.duration_us = duration_s[i] * S;
-        job.gpus_milli = gpus[i] * 1000;
-        job.outcome = i == 2 ? DLS_OUTCOME_KILLED : DLS_OUTCOME_COMPLETED;
-        assert_int_equal(dls_trace_builder_add(b, &job, "test", NULL), DLS_OK);
+    EACH_JOB(job, 4, &trace) {
+        job.rec.submit_us = submit_s[job.i] * S;
+        job.rec.duration_us = duration_s[job.i] * S;
+        job.rec.gpus_milli = gpus[job.i] * 1000;
+        job.rec.outcome = job.i == 2 ? DLS_OUTCOME_KILLED : DLS_OUTCOME_COMPLETED;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 
@@ -300,7 +295,6 @@ static void assert_has(const char *text, const char *part_of_it)
 TEST(deadlines)
 {
     static const int64_t deadline_us[] = {110 * S, 150 * S - 1, DLS_ABSENT, 500 * S};
-    dls_trace_builder *b = NULL;
     dls_trace *trace = NULL, *four = four_jobs();
     DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
     dls_summary s;
@@ -310,17 +304,12 @@ TEST(deadlines)
     assert_null(strstr(text, "deadlines met"));
     assert_null(strstr(text, "declined"));
     free(text);
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t i = 0; i < 4; i++) {
-        dls_job_rec job;
-        dls_job_rec_init(&job);
-        job.submit_us = dls_trace_cols(four)->submit_us[i];
-        job.duration_us = dls_trace_cols(four)->duration_us[i];
-        job.gpus_milli = dls_trace_cols(four)->gpus[i] * 1000;
-        job.deadline_us = deadline_us[i];
-        assert_int_equal(dls_trace_builder_add(b, &job, "test", NULL), DLS_OK);
+    EACH_JOB(job, 4, &trace) {
+        job.rec.submit_us = dls_trace_cols(four)->submit_us[job.i];
+        job.rec.duration_us = dls_trace_cols(four)->duration_us[job.i];
+        job.rec.gpus_milli = dls_trace_cols(four)->gpus[job.i] * 1000;
+        job.rec.deadline_us = deadline_us[job.i];
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     rec->state[3] = DLS_JOB_DECLINED;
     assert_int_equal(dls_summary_make(trace, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
     assert_int_equal(s.part[0].declined, 1);

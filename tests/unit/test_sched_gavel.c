@@ -7,6 +7,7 @@
 #include "sched/timeshares.h"
 #include "support/must.h"
 #include "support/sim_setup.h"
+#include "support/trace_of.h"
 
 static const char *const policies[] = {"gavel-las",        "gavel-ftf",      "gavel-makespan",
                                        "gavel-throughput", "gavel-isolated", "gavel-cost",
@@ -21,20 +22,14 @@ typedef struct one_job {
 
 static dls_trace *trace_of(const one_job *jobs, size_t n)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t j = 0; j < n; j++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = S(jobs[j].submit_s);
-        rec.duration_us = S(jobs[j].work_s);
-        rec.gpus_milli = 1000 * jobs[j].gpus;
-        rec.priority = jobs[j].weight;
-        rec.gpu_types = jobs[j].types;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = S(jobs[job.i].submit_s);
+        job.rec.duration_us = S(jobs[job.i].work_s);
+        job.rec.gpus_milli = 1000 * jobs[job.i].gpus;
+        job.rec.priority = jobs[job.i].weight;
+        job.rec.gpu_types = jobs[job.i].types;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

@@ -4,6 +4,7 @@
  */
 #include "support/must.h"
 #include "support/sim_setup.h"
+#include "support/trace_of.h"
 
 #include <math.h>
 
@@ -28,19 +29,13 @@ static const dls_elastic elastic = {.min_gpus = least, .max_gpus = most, .speed 
 static void set_up(sim_setup *s, const one_job *of, size_t n, int nodes, int gpus,
                    const char *sched)
 {
-    dls_trace_builder *b;
     dls_trace *trace;
     jobs = of;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t j = 0; j < n; j++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = S(of[j].submit_s);
-        rec.duration_us = S(of[j].work_s);
-        rec.gpus_milli = 1000;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = S(of[job.i].submit_s);
+        job.rec.duration_us = S(of[job.i].work_s);
+        job.rec.gpus_milli = 1000;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     setup_init(s, case_cluster(nodes, gpus, 0), trace, sched, "consolidated");
     s->p.elastic = &elastic;
     s->p.audit = true;

@@ -5,6 +5,7 @@
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
 #include "support/test.h"
+#include "support/trace_of.h"
 
 #include <unistd.h>
 
@@ -91,26 +92,20 @@ static dls_trace *easy_trace(int64_t estimate_s, int64_t limit_s)
     static const case_job jobs[] = {{.duration_s = 100, .gpus = 3},
                                     {.submit_s = 1, .duration_s = 10, .gpus = 4},
                                     {.submit_s = 2, .duration_s = 50, .gpus = 1}};
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (int j = 0; j < 3; j++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = S(jobs[j].submit_s);
-        rec.duration_us = S(jobs[j].duration_s);
-        rec.gpus_milli = jobs[j].gpus * 1000;
-        if (j == 2 && estimate_s > 0) {
-            rec.estimate_us = estimate_s * DLS_US_PER_S;
+    EACH_JOB(job, 3, &trace) {
+        job.rec.submit_us = S(jobs[job.i].submit_s);
+        job.rec.duration_us = S(jobs[job.i].duration_s);
+        job.rec.gpus_milli = jobs[job.i].gpus * 1000;
+        if (job.i == 2 && estimate_s > 0) {
+            job.rec.estimate_us = estimate_s * DLS_US_PER_S;
         }
-        if (j == 0 && limit_s > 0) {
-            rec.limit_us = 100 * DLS_US_PER_S;
-        } else if (j == 2 && limit_s > 0) {
-            rec.limit_us = limit_s * DLS_US_PER_S;
+        if (job.i == 0 && limit_s > 0) {
+            job.rec.limit_us = 100 * DLS_US_PER_S;
+        } else if (job.i == 2 && limit_s > 0) {
+            job.rec.limit_us = limit_s * DLS_US_PER_S;
         }
-        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "dlsim/traces.h"
 #include "support/refuse.h"
+#include "support/trace_of.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,23 +19,16 @@ typedef struct row {
 
 static dls_trace *build(const row *rows, size_t n)
 {
-    const dls_trace_options opts = {.keep_zero_duration = true};
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(&opts, &b, NULL), DLS_OK);
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = rows[i].submit_s * DLS_US_PER_S;
-        rec.gpus_milli = rows[i].gpus_milli;
-        if (rows[i].duration_s != DLS_ABSENT) {
-            rec.duration_us = rows[i].duration_s * DLS_US_PER_S;
+    EACH_JOB(job, n, &trace) {
+        job.rec.submit_us = rows[job.i].submit_s * DLS_US_PER_S;
+        job.rec.gpus_milli = rows[job.i].gpus_milli;
+        if (rows[job.i].duration_s != DLS_ABSENT) {
+            job.rec.duration_us = rows[job.i].duration_s * DLS_US_PER_S;
         }
-        rec.vc = rows[i].vc;
-        rec.outcome = rows[i].outcome;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "row", NULL), DLS_OK);
+        job.rec.vc = rows[job.i].vc;
+        job.rec.outcome = rows[job.i].outcome;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "support/must.h"
 #include "support/refuse.h"
+#include "support/trace_of.h"
 #include "tiresias/gittins.h"
 #include "tiresias/tiresias.h"
 
@@ -20,19 +21,12 @@ typedef struct row {
 
 static dls_trace *make_trace(const row *rows, size_t n)
 {
-    const dls_trace_options opts = {.keep_zero_duration = true};
-    dls_trace_builder *b;
     dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(&opts, &b, NULL), DLS_OK);
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.gpus_milli = rows[i].gpus * 1000;
-        rec.submit_us = rows[i].submit_s * DLS_US_PER_S;
-        rec.duration_us = rows[i].duration_s * DLS_US_PER_S;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "row", NULL), DLS_OK);
+    EACH_JOB(job, n, &trace) {
+        job.rec.gpus_milli = rows[job.i].gpus * 1000;
+        job.rec.submit_us = rows[job.i].submit_s * DLS_US_PER_S;
+        job.rec.duration_us = rows[job.i].duration_s * DLS_US_PER_S;
     }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
     return trace;
 }
 
