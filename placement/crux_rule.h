@@ -21,7 +21,6 @@
 
 #include "dlsim/random.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct dls_crux_flow {

@@ -6,8 +6,6 @@
 
 #include "base/suggest.h"
 
-#include <string.h>
-
 #define UNIFORM(model, batch) "1 " model " " batch " 1\n"
 #define SEVERAL(model, batch) "2 " model " " batch " 1\n"
 

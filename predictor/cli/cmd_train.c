@@ -10,7 +10,7 @@
 #include "cli/signals.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
-#include "predictor/sources/settle.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/training/checkpoint.h"
 
 #include <stdio.h>

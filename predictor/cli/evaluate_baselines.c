@@ -14,7 +14,6 @@
 #include "predictor/dataset/origin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FROM_SETTING "V100-w1"

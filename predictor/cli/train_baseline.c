@@ -15,7 +15,6 @@
 
 #include <dirent.h>
 #include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct request {

@@ -9,7 +9,6 @@
 #include "predictor/measure/two_means.h"
 
 #include <math.h>
-#include <stdint.h>
 
 #define CONTRAST_FRAC 0.05
 #define AGREE_FRAC 0.10

@@ -9,7 +9,6 @@
 #include "predictor/measure/source.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <string.h>
 
 #define LIBRARY "libnvidia-ml.so.1"

@@ -7,7 +7,7 @@
 
 #include "base/datapath.h"
 #include "base/file.h"
-#include "predictor/sources/settle.h"
+#include "predictor/sources/setting_files.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,6 @@
 #include "results/read.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* Texts of one width. */
 typedef struct texts {

@@ -5,8 +5,6 @@
 #ifndef DLS_BASE_PRINTABLE_H
 #define DLS_BASE_PRINTABLE_H
 
-#include <stddef.h>
-
 /* Enough for any name that is shown in a line; longer ones are cut. */
 #define DLS_PRINTABLE_BYTES 1024
 

@@ -9,7 +9,6 @@
 #include "dlsim/policy.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #define DLS_NAME_MAX 48

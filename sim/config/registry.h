@@ -13,7 +13,6 @@
 #include "dlsim/policy.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef struct dls_registry dls_registry;
 

@@ -16,7 +16,6 @@
 #include "base/suggest.h"
 
 #include <math.h>
-#include <string.h>
 
 #define ROUND_S 360.0
 #define OTHER_RESTART_S 30 /* of a model that the logs do not have */

@@ -9,7 +9,6 @@
 
 #include "dlsim/error.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /* Memory that calls reuse; zero-initialised. */

@@ -11,8 +11,6 @@
 #include "dlsim/trace.h"
 #include "site/slurm_held.h"
 
-#include <stdio.h>
-
 /* Microseconds, 30 years: clocks of the controller are no further from the first job (`boot`, `calc_at`). */
 #define DLS_SITE_NEAR_US (INT64_C(950000000) * 1000000)
 

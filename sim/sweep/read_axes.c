@@ -6,7 +6,6 @@
 
 #include "base/own.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define TEXT_MAX 4096 /* of one value */

@@ -7,8 +7,6 @@
 
 #include "base/suggest.h"
 
-#include <string.h>
-
 /* Tensors of at least about 1 MB of the original's nine models, in 0.1 MB; a name that is not here
  * counts as inception3 there. */
 static const struct {

@@ -8,7 +8,6 @@
 #include "base/own.h"
 #include "base/h5.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { MODEL, GPU_TYPE, BATCH, GPUS, NODES, COLUMNS };

@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { JOBS = 12, DECISIONS_MAX = 400 };
 

@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static dls_groupconv fitted(const dls_measured_steps *steps, const dls_measured_kernels *kernels,
                             const dls_hardware *hw)

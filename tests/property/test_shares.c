@@ -11,7 +11,6 @@
 #include "world/truth.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #define FLOWS 16
 #define LINKS 10

@@ -11,7 +11,6 @@
 #include "record/record.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static inline dls_status sample_trace(size_t n, dls_trace **out, dls_error *err)
 {

@@ -17,7 +17,6 @@
 #include "predictor/driple/weights.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct tiny_setting {
     const char *name, *gpu, *topology, *network;

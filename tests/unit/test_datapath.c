@@ -5,8 +5,6 @@
 #include "base/datapath.h"
 #include "support/test.h"
 
-#include <stdbool.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
 #include "workload/graph/onnx.h"
 #include "workload/operator/from_graph.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

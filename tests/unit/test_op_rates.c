@@ -10,8 +10,6 @@
 #include "workload/operator/op_rates.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define JOBS 40
 static const double conv_flop_s = 1e-11, conv_byte_s = 4e-10, pool_byte_s = 7e-10, run_s = 4e-6;

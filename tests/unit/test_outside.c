@@ -7,7 +7,6 @@
 #include "support/must.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- schedulers from outside ----------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 #include "dlsim/predictor.h"
 #include "predictor/sources/inspector.h"
 #include "predictor/sources/setting_map.h"
-#include "predictor/sources/settle.h"
+#include "predictor/sources/setting_files.h"
 #include "predictor/sources/zoo_inputs.h"
 
 #include <math.h>

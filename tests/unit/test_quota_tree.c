@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 static const char *write_table(const char *header, const char *rows)
 {

@@ -13,7 +13,6 @@
 #include "support/must.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #define OWN_MAIN
 #include "base/alloc.h"
-#include "predictor/sources/settle.h"
+#include "predictor/sources/setting_files.h"
 #include "inspector_graphs.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"

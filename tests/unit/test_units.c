@@ -7,7 +7,6 @@
 #include "support/test.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static double value(const char *text, dls_quantity kind)

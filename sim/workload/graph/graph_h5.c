@@ -8,7 +8,6 @@
 #include "workload/graph/graph.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #define FORMAT "dlsim-graph"

@@ -8,9 +8,6 @@
 #ifndef DLS_GRAPH_OP_KIND_H
 #define DLS_GRAPH_OP_KIND_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 /* XX(family, text) */
 #define DLS_OP_FAMILY_MAP(XX)                                                                      \
     XX(CONV, "conv")               /* convolutions and their gradients */                          \

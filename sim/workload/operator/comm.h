@@ -19,7 +19,6 @@
 #ifndef DLS_OPERATOR_COMM_H
 #define DLS_OPERATOR_COMM_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* n >= 1 participants; 0 for one. Trees and hierarchies: topology.h. */

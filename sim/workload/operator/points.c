@@ -10,7 +10,6 @@
 #include "base/suggest.h"
 
 #include <stdio.h>
-#include <string.h>
 
 const dls_point_place dls_point_places[DLS_POINT_SOURCES] = {
 #define XX(key, ...) {#key, __VA_ARGS__},

@@ -105,7 +105,7 @@ typedef struct dls_workload {
     size_t n_tensors, tensor_cap;
     double params;       /* their sum */
     double activations;  /* elements kept for the backward pass, per sample */
-    double kept;         /* of graphs: the most that live at once (alive.h); activations are all */
+    double kept;         /* of graphs: the most that live at once (from_graph.c); activations are all */
     double process; /* bytes that PyTorch's process holds beside, workspace too; 0: TensorFlow */
     double largest;      /* of graphs: the largest result */
     double shared;       /* of graphs in parts: what GPUs add up in a step, per sample */
