@@ -204,18 +204,6 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
-/* No job that the pass has touched is left between two places. */
-static bool all_settled(const dls_engine *e)
-{
-    bool settled = true;
-    for (size_t i = 0; i < e->select.n_touched; i++) {
-        const int32_t job = e->select.touched[i].job;
-        settled = settled && !e->select.touched[i].dropped && e->select.touched[i].placed < 0 &&
-                  (dls_is_guest(e, job) || e->job[job].type == e->hold.type[job]);
-    }
-    return settled;
-}
-
 static dls_status make_real(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
@@ -246,7 +234,11 @@ static dls_status make_real(dls_engine *e, dls_error *err)
             DLS_TRY(dls_job_start(e, job, s->job[job].type, parts, err));
         }
     }
-    DLS_AUDIT_ASSERT(all_settled(e));
+    for (size_t i = 0; i < s->n_touched; i++) { /* none is left between two places */
+        DLS_AUDIT_ASSERT(!s->touched[i].dropped && s->touched[i].placed < 0 &&
+                         (dls_is_guest(e, s->touched[i].job) ||
+                          e->job[s->touched[i].job].type == e->hold.type[s->touched[i].job]));
+    }
     return DLS_OK;
 }
 
