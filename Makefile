@@ -58,7 +58,7 @@ test:
 	    $(CLANG)/tests/unit_test_determinism && \
 	    cmake/check_syntax.sh $(CLANG) $(JOBS) unit_test_determinism; \
 	else echo "no clang: digests are compared with those of one compiler only"; fi
-	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON \
+	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON -DDLSIM_TRAP=ON \
 	    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-Og -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) \
 	    -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(ASAN) -j $(JOBS) -- --quiet

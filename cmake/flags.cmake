@@ -13,9 +13,10 @@ if(DLSIM_WERROR)
 endif()
 if(DLSIM_SANITIZE)
   target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:
-    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+    $<$<BOOL:${DLSIM_TRAP}>:-fsanitize-undefined-trap-on-error>>)
   # At a fixed address: half a million relocations of what is watched were a fifth of a short run.
-  target_link_options(dlsim_flags INTERFACE -fsanitize=address,undefined
+  target_link_options(dlsim_flags INTERFACE -fsanitize=address$<$<NOT:$<BOOL:${DLSIM_TRAP}>>:,undefined>
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-no-pie>)
 endif()
 if(DLSIM_FUZZ)

@@ -19,7 +19,8 @@
 #     report.json, report.md   the above, ratios and targets
 #
 # --quick keeps graphs shallow and batches small. --emulate needs no nvcc or device: the kernels run
-# on the CPU (tests/gpu/cuda_emu.h), to try the script; its times mean nothing.
+# on the CPU (tests/gpu/cuda_emu.h), to try the script; its times mean nothing. What takes longest to compile, the
+# engines and the kernels, is then taken from $MADE, if that names the folder of a CMake build's objects.
 # Exit status: 0 all checks passed, 77 no device, else what failed.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -45,8 +46,15 @@ flags=(-std=gnu17 "${optimise:--O3}" -fPIC -D_GNU_SOURCE -ffp-contract=off -Wno-
 avx512=(-mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512
   -ffp-contract=fast)
 objects=() jobs=()
+made() { # OBJECT of $MADE: its path, if it is there and may stand for a compilation
+  [ -n "$emulate" ] && [ -n "${MADE:-}" ] && [ -e "$MADE/$1" ] && echo "$MADE/$1"
+}
 compile() { # SOURCE [FLAG...], in the background
   local object
+  case $1 in
+    */cpu_f*.c | */cpu_bf16_*.c | */step_f*.c)
+      object=$(made "dlsim_driple.dir/${1#predictor/}.o") && objects+=("$object") && return ;;
+  esac
   object=$build/$(basename "$1" .c).o
   gcc "${flags[@]}" "${@:2}" -c "$root/$1" -o "$object" &
   jobs+=($!)
@@ -62,8 +70,12 @@ built() { # wait for all of it
 d=predictor/driple
 t=predictor/training
 device_code=($d/cuda_backend.cu $t/cuda_learner.cu)
+device=()
 for source in "${device_code[@]}"; do
-  object=$build/$(basename "$source" .cu).o
+  name=$(basename "$source" .cu)
+  object=$(made "dlsim-cuda-emulated.dir/$name.cpp.o") && device+=("$object") && continue
+  object=$build/$name.o
+  device+=("$object")
   if [ -n "$emulate" ]; then
     g++ -std=c++17 -O1 -fPIC -fvisibility=hidden -D_GNU_SOURCE -DDLS_CUDA_EMU "${include[@]}" -x c++ \
       -c "$root/$source" -o "$object" &
@@ -89,12 +101,12 @@ for source in $d/cpu_f32 $t/step_f32; do
 done
 built
 if [ -n "$emulate" ]; then
-  g++ -shared "$build/cuda_backend.o" "$build/cuda_learner.o" "${module[@]}" -Wl,-Bsymbolic \
+  g++ -shared "${device[@]}" "${module[@]}" -Wl,-Bsymbolic \
     -o "$build/dlsim-cuda.so" || exit 1
 else
   grep -hA2 -E "fused|k_layer|k_set2set" "$build"/cuda_*.o.log |
     grep -E "Compiling|spill|registers" || true
-  "$nvcc" -shared -cudart static "$build/cuda_backend.o" "$build/cuda_learner.o" "${module[@]}" \
+  "$nvcc" -shared -cudart static "${device[@]}" "${module[@]}" \
     -lcublas -Xlinker -Bsymbolic -o "$build/dlsim-cuda.so" || exit 1
 fi
 for program in tests/gpu/check_cuda tests/gpu/check_training tests/bench/bench_inspector \
