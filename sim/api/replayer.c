@@ -45,6 +45,24 @@ static dls_status set(const dls_replayer *r, const dls_setting *s, dls_option_va
                : dls_fail(err, DLS_EUSAGE, NULL, "option '%s' %s", s->name, bad.msg);
 }
 
+/* Whether the schedule or policy is one of the replayer's. */
+static dls_status check_choice(const dls_replayer *r, const dls_option_value *values,
+                               dls_error *err)
+{
+    const char *chosen = values[dls_options_find(r->options, r->chosen) - r->options].s;
+    const char *names[NAMES_MAX + 1] = {NULL}, *name, *summary;
+    for (size_t i = 0; (name = r->choice(i, &summary)); i++) {
+        if (strcmp(name, chosen) == 0) {
+            return DLS_OK;
+        }
+        if (i < NAMES_MAX) {
+            names[i] = name;
+        }
+    }
+    return dls_fail(err, DLS_EUSAGE, NULL, "%s has no %s '%s'%s", r->name, r->chosen, chosen,
+                    DLS_DID_YOU_MEAN(dls_suggest(chosen, names)));
+}
+
 /* The texts of the option that may be repeated go to more[n]. */
 static dls_status run(const dls_replayer *r, const dls_setting *settings, size_t n,
                       dls_replayer_call *call, dls_option_value *values, const char **more,
@@ -59,6 +77,7 @@ static dls_status run(const dls_replayer *r, const dls_setting *settings, size_t
     if (r->needs && !*values[dls_options_find(r->options, r->needs) - r->options].s) {
         return dls_fail(err, DLS_EUSAGE, NULL, "%s needs the option '%s'", r->name, r->needs);
     }
+    DLS_TRY(check_choice(r, values, err));
     call->value = values;
     call->repeated = more;
     return r->run(call, err);

@@ -74,9 +74,6 @@ static dls_status run(const dls_replayer_call *call, dls_error *err)
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_HOLD(dls_elastic_destroy) dls_elastic_jobs *speeds = NULL;
     DLS_HOLD(dls_record_destroy) dls_record *rec = NULL;
-    if (strcmp(schedule, schedules[0][0]) != 0 && strcmp(schedule, schedules[1][0]) != 0) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "there is no schedule \"%s\"", schedule);
-    }
     DLS_TRY(dls_trace_load(call->input, "elasticflow", NULL, &trace, err));
     snprintf(cluster.types[0].name, sizeof cluster.types[0].name, "%s", v[GPU_TYPE].s);
     DLS_TRY(dls_elastic_create(v[THROUGHPUTS].s, trace, &cluster, &speeds, err));

@@ -45,6 +45,14 @@ TEST(refused)
     expect(DLS_EUSAGE, "no option 'node'", "muri", (dls_setting){"node", "1"}, "x");
     expect(DLS_EUSAGE, "1..16384", "muri", (dls_setting){"nodes", "0"}, "x");
     expect(DLS_EUSAGE, "is empty", "muri", (dls_setting){"schedule", ""}, "x");
+    expect(DLS_EUSAGE, "muri has no schedule 'srft' (did you mean 'srtf'?)", "muri",
+           (dls_setting){"schedule", "srft"}, "x");
+    for (const dls_replayer *const *r = dls_replayers(); *r; r++) {
+        if (!(*r)->needs) {
+            expect(DLS_EUSAGE, "'none at all'", (*r)->name, (dls_setting){(*r)->chosen, "none at all"},
+                   (*r)->input ? "x" : NULL);
+        }
+    }
     expect(DLS_EUSAGE, "needs the option 'throughputs'", "gavel", (dls_setting){"v100", "4"}, "x");
     expect(DLS_EUSAGE, "reads TRACE.csv", "muri", (dls_setting){"nodes", "1"}, NULL);
     expect(DLS_EUSAGE, "options name", "tiresias", (dls_setting){"num_switch", "1"}, "x");
