@@ -171,7 +171,7 @@ TEST(test_callbacks_of_placement)
         for (int program = 0; program < 2; program++) {
             DLS_OWN(setup_fini) sim_setup s = {0};
             setup_small(&s, 5);
-            s.p.sched = case_sched(program ? "lucid" : "srtf");
+            setup_policy(&s, program ? "lucid" : "srtf", "consolidated");
             s.p.placement = &ops;
             refuse(&s, "askew");
         }
