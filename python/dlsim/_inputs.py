@@ -180,7 +180,6 @@ copyreg.pickle(_dlsim.Trace, packed)
 def generate(profile: str = "philly", **options: Any) -> _dlsim.Trace:
     """A synthetic trace: dlsim trace generate --profile=... with its options (jobs, gpus, load, queueing, seed)."""
     import subprocess
-
     import tempfile
 
     from ._run import program
