@@ -159,7 +159,8 @@ typedef struct dls_key {
        "Check every invariant after every event (slow).", TO(sim.audit))                          \
     XX(PATIENCE, "run.patience", I64, "1000000", 0, 9223372036854775807.0, NULL,                  \
        "Instants without progress after which the scheduler is said to get nowhere and the run "  \
-       "fails, and actions in one pass beyond four a job; 0: never.", TO(sim.patience))           \
+       "fails; also starts in a row that keep less than a second of work, and actions in one "    \
+       "pass beyond four a job; 0: never.", TO(sim.patience))                                     \
     XX(PERF, "perf", GROUP, "", 0, 0, NULL,                                                       \
        "How fast a job runs where it is placed: the truth.", NONE)                                \
     XX(PERF_MODEL, "perf.model", STR, "trace", 0, 0, "trace|speeds|table|operator",               \

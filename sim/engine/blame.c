@@ -48,34 +48,94 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 
 /* ---- nowhere ----------------------------------------------------------------------------------- */
 
-/* Progress is neither the passing of time nor a job that starts and is preempted within a second. A policy gets
- * nowhere if there has been none at so many instants, and either jobs wait and none runs, so that only the
- * policy can change that, or the instants are less than a millisecond apart on average. */
-dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err)
+/* Whether a job has run since this time, and so may be making progress that shows when it stops. */
+static bool runs_since(const dls_engine *e, int64_t us)
+{
+    for (int32_t j = 0; j < e->n; j++) {
+        if (e->jobs.running[j] && e->jobs.state_since_us[j] <= us) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whatever starts loses all that it does, or is stopped within a second: by preemptions or failures that undo it.
+ * A job that runs all the while is no part of that. */
+static dls_status vain_check(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
-    const uint64_t seen = e->clock.next_arrival + e->jobs.done + e->stall.stints +
-                          e->rec->node_failures + e->rec->gpu_failures +
-                          e->rec->rack_failures + e->rec->job_failures + e->rec->node_drains;
-    const bool stands = seen == e->stall.seen;
-    e->stall.seen = seen;
-    e->stall.instants = stands ? e->stall.instants + instants : 0;
-    if (e->stall.instants < p->patience || p->patience == 0) {
-        e->stall.since_us = stands ? e->stall.since_us : e->clock.now_us;
-        return DLS_OK;
-    }
-    const int64_t took_us = e->clock.now_us - e->stall.since_us;
-    const bool could = e->view.running_jobs == 0 && e->view.waiting_jobs > 0;
-    if (!could && (uint64_t)took_us / 1000 >= e->stall.instants) {
-        e->stall.instants = 0; /* long jobs, short rounds */
-        e->stall.since_us = e->clock.now_us;
+    dls_stall *s = &e->stall;
+    const int64_t took_us = e->clock.now_us - s->vain_from_us;
+    if (s->vain < p->patience || runs_since(e, s->vain_from_us + took_us / 2)) {
+        s->vain_from_us = s->vain < p->patience ? s->vain_from_us : e->clock.now_us;
+        s->vain = s->vain < p->patience ? s->vain : 0;
         return DLS_OK;
     }
     return dls_fail(err, DLS_EPOLICY, p->sched->name,
+                    "gets nowhere (with placement '%s'): within %.6g s no job has been submitted or has finished, and "
+                    "none of %llu starts has kept a second of work; %d run, %d wait%s",
+                    p->placement->name, (double)took_us / 1e6, (unsigned long long)s->vain,
+                    e->view.running_jobs, e->view.waiting_jobs,
+                    p->preempt_loses ? "; with checkpoint.lost_on_preemption a preempted job goes back to its last "
+                                       "periodic checkpoint (checkpoint.period)"
+                    : e->failures.undo ? "; a failure takes a job back to its last checkpoint (checkpoint.period)"
+                                       : "");
+}
+
+/* What the placement has to do with it, for the end of a message. */
+static void refusals_text(const dls_engine *e, char *text, size_t size)
+{
+    const dls_stall *s = &e->stall;
+    *text = '\0';
+    if (s->refusals > 0) {
+        snprintf(text, size,
+                 "; the placement has refused %llu starts meanwhile, the last of job %d on %d GPUs with %lld free",
+                 (unsigned long long)s->refusals, s->refused_job, s->refused_gpus,
+                 (long long)e->index->free_gpus);
+    }
+}
+
+/* Progress is neither the passing of time nor a job that starts and is preempted within a second. A policy gets
+ * nowhere if there has been none at so many instants, and either jobs wait and none runs, so that only the
+ * policy can change that, or the instants are less than a millisecond apart on average; or if so many starts have
+ * been in vain (vain_check). */
+dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    dls_stall *s = &e->stall;
+    const uint64_t progress = e->clock.next_arrival + e->jobs.done + s->stints;
+    const uint64_t seen = progress + e->rec->node_failures + e->rec->gpu_failures +
+                          e->rec->rack_failures + e->rec->job_failures + e->rec->node_drains;
+    char refusals[160];
+    if (progress != s->progress) {
+        s->progress = progress;
+        s->vain = s->refusals = 0;
+        s->vain_from_us = e->clock.now_us;
+    }
+    if (p->patience == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(vain_check(e, err));
+    const bool stands = seen == s->seen;
+    s->seen = seen;
+    s->instants = stands ? s->instants + instants : 0;
+    s->since_us = stands ? s->since_us : e->clock.now_us;
+    if (s->instants < p->patience) {
+        return DLS_OK;
+    }
+    const int64_t took_us = e->clock.now_us - s->since_us;
+    const bool could = e->view.running_jobs == 0 && e->view.waiting_jobs > 0;
+    if (!could && (uint64_t)took_us / 1000 >= s->instants) {
+        s->instants = 0; /* long jobs, short rounds */
+        s->since_us = e->clock.now_us;
+        return DLS_OK;
+    }
+    refusals_text(e, refusals, sizeof refusals);
+    return dls_fail(err, DLS_EPOLICY, p->sched->name,
                     "gets nowhere (with placement '%s'): at %llu instants within %.6g s no job has been "
-                    "submitted, has finished or has run for a second; %d run, %d wait",
-                    p->placement->name, (unsigned long long)e->stall.instants, (double)took_us / 1e6,
-                    e->view.running_jobs, e->view.waiting_jobs);
+                    "submitted, has finished or has run for a second; %d run, %d wait%s",
+                    p->placement->name, (unsigned long long)s->instants, (double)took_us / 1e6,
+                    e->view.running_jobs, e->view.waiting_jobs, refusals);
 }
 
 /* ---- read only --------------------------------------------------------------------------------- */

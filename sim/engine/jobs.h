@@ -105,6 +105,8 @@ dls_status dls_service_check(const dls_engine *e, int32_t job, int64_t end_us,
 int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us);
 /* When the checkpoint that a running job is taking will be written; now if it is taking none. */
 int64_t dls_job_saved_us(const dls_engine *e, int32_t job);
+/* Progress of a running job since it started that its periodic checkpoints have saved. */
+int64_t dls_job_checkpointed_us(const dls_engine *e, int32_t job);
 /* Work left at the last checkpoint of a running job. */
 dls_work dls_job_saved(const dls_engine *e, int32_t job);
 /* Time that the job has held its GPUs since its last start without progressing. */

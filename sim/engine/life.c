@@ -198,11 +198,13 @@ dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts
     return dls_job_rank(e, job, DLS_EVENT_STARTED, err);
 }
 
-/* What losing the GPUs and finishing have in common. */
-static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+/* What losing the GPUs and finishing have in common. undone: progress since the last checkpoint is lost. */
+static dls_status leave(dls_engine *e, int32_t job, int32_t parts, bool undone, dls_error *err)
 {
-    e->stall.stints +=
-        dls_job_progress_in(e, job, e->clock.now_us - e->job[job].progress_from_us) >= 1000000;
+    const bool kept = (undone ? dls_job_checkpointed_us(e, job)
+                              : dls_job_progress_in(e, job, e->clock.now_us - e->job[job].progress_from_us)) >= 1000000;
+    e->stall.stints += kept;
+    e->stall.vain += !kept;
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
     if (e->failures.on) {
@@ -236,7 +238,7 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
 static dls_status undo(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
     const dls_work saved = dls_job_saved(e, job);
-    DLS_TRY(leave(e, job, parts, err));
+    DLS_TRY(leave(e, job, parts, true, err));
     e->rec->lost_us[job] += dls_work_to_us(saved - e->job[job].work);
     e->job[job].work = saved;
     return DLS_OK;
@@ -249,7 +251,7 @@ dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
     DLS_TRY(dls_guest_evict(e, job, err));
     e->job[job].parts = e->hold.type[job] = -1;
     const bool undone = failed || e->params->preempt_loses;
-    DLS_TRY(undone ? undo(e, job, parts, err) : leave(e, job, parts, err));
+    DLS_TRY(undone ? undo(e, job, parts, err) : leave(e, job, parts, false, err));
     if (failed) {
         e->rec->failures[job]++;
         DLS_TRY(e->rounds.on ? dls_round_wanted(e, false, err) : DLS_OK);
@@ -262,7 +264,7 @@ dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job] && e->job[job].parts >= 0);
-    DLS_TRY(leave(e, job, e->job[job].parts, err));
+    DLS_TRY(leave(e, job, e->job[job].parts, false, err));
     dls_evq_cancel(&e->clock.events, DLS_SLOT_WAKE(e, job));
     dls_evq_cancel(&e->clock.stale, (uint32_t)job);
     dls_evq_cancel(&e->clock.turns, (uint32_t)job);

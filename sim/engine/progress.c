@@ -71,17 +71,25 @@ dls_work dls_job_work_left(const dls_engine *e, int32_t job)
     return left > 0 ? left : 0;
 }
 
+int64_t dls_job_checkpointed_us(const dls_engine *e, int32_t job)
+{
+    const int64_t held_us = e->clock.now_us - e->job[job].progress_from_us;
+    if (!e->jobs.save_us || held_us <= 0) {
+        return 0;
+    }
+    const int64_t period_us = e->params->checkpoint_period_us;
+    return held_us / (period_us + e->jobs.save_us[job]) * period_us;
+}
+
 dls_work dls_job_saved(const dls_engine *e, int32_t job)
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job] && e->jobs.saved);
-    const int64_t held_us = e->clock.now_us - e->job[job].progress_from_us;
-    if (!e->jobs.save_us || held_us <= 0) {
+    const int64_t at_us = dls_job_checkpointed_us(e, job);
+    if (at_us == 0) {
         return e->jobs.saved[job];
     }
-    const int64_t period_us = e->params->checkpoint_period_us;
-    const int64_t at_us = held_us / (period_us + e->jobs.save_us[job]) * period_us;
     const int64_t before_us = progressed_before_us(e, job);
-    if (at_us == 0 || at_us < before_us) {
+    if (at_us < before_us) {
         return e->jobs.saved[job]; /* as settled with the last rate */
     }
     return e->job[job].work - (dls_work)(at_us - before_us) * e->job[job].rate;

@@ -303,6 +303,11 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     type = DLS_NONE; /* what the policy counted on may be on a node that drains */
     DLS_TRY(types ? take_gpus(e, job, want, types, &type, &parts, err) : DLS_OK);
     e->walk.size[job] = had;
+    if (type < 0) {
+        e->stall.refusals++;
+        e->stall.refused_job = job;
+        e->stall.refused_gpus = gpus;
+    }
     if (type < 0 && was_running) { /* as it was */
         dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},
                                e->clock.now_us);

@@ -10,10 +10,15 @@
 #include "engine/sim.h"
 
 typedef struct dls_stall {
-    uint64_t stints;   /* that were no shorter than a second of progress */
-    uint64_t seen;     /* everything that is progress, at the last look */
+    uint64_t stints;   /* that kept a second of progress or more */
+    uint64_t seen;     /* everything that is progress or that no policy can help, at the last look */
     uint64_t instants; /* since it last grew */
     int64_t since_us;
+    uint64_t progress; /* everything that is progress, at the last look */
+    uint64_t vain;     /* stints since it last grew that kept less than a second */
+    int64_t vain_from_us;
+    uint64_t refusals; /* of the placement, to start a program's or a round's job, since it last grew */
+    int32_t refused_job, refused_gpus; /* of the last one */
 } dls_stall;
 
 /* What the audit counts on its own. */

@@ -441,6 +441,57 @@ TEST(test_nowhere)
     }
 }
 
+/* Time slices that lose all that a job did: two jobs of an hour take turns of a minute on the same GPUs. A third,
+ * that keeps its own GPUs for longer than all turns that patience allows, finishes first. */
+TEST(test_in_vain)
+{
+    const case_job jobs[] = {{0, 3600, 4, NULL, NULL}, {0, 3600, 4, NULL, NULL}, {0, 200000, 2, NULL, NULL}};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(1, 6, 0), case_trace(jobs, 3), "gandiva", "consolidated");
+    s.p.want_series = s.p.want_allocs = false;
+    s.p.preempt_loses = true;
+    s.p.patience = 2000;
+    const dls_failure_params hourly = {.node_mtbf_s = 3600, .shape = 1, .repair_s = 60};
+    dls_record *rec = NULL;
+    for (int failing = 0; failing < 2; failing++) {
+        s.p.failures = failing ? &hourly : NULL;
+        MUST_FAIL(DLS_EPOLICY, "gets nowhere", dls_sim_run(&s.p, &rec, &e));
+        MUST_FAIL(DLS_EPOLICY, "checkpoint.lost_on_preemption", dls_sim_run(&s.p, &rec, &e));
+    }
+    /* Checkpoints within a slice save the run. */
+    s.p.checkpoint_period_us = S(20);
+    rec = case_run(&s.p);
+    assert_true(rec->complete && rec->preempts[0] > 50 && rec->failures[0] > 0);
+    dls_record_destroy(rec);
+    /* Failures alone. */
+    s.p.preempt_loses = false;
+    s.p.checkpoint_period_us = 0;
+    setup_policy(&s, "fifo", "consolidated");
+    MUST_FAIL(DLS_EPOLICY, "a failure takes a job back", dls_sim_run(&s.p, &rec, &e));
+}
+
+static double as_fast(void *user, int32_t job, const dls_shape *shape, int64_t batch)
+{
+    return 1;
+}
+
+/* A job that could do with 4 GPUs, a placement that has no rack for 12, and a program that goes on trying. */
+TEST(test_refused_for_ever)
+{
+    const dls_sched_ops ops = {.abi = DLS_POLICY_ABI, .name = "stubborn", .pass = nowhere_pass};
+    const case_job jobs[] = {{0, 40, 12, NULL, NULL}};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(4, 4, 2), case_trace(jobs, 1), "fifo", "yarn");
+    const int32_t least[] = {4}, most[] = {12};
+    const dls_elastic elastic = {.min_gpus = least, .max_gpus = most, .speed = as_fast};
+    s.p.elastic = &elastic;
+    s.p.sched = &ops;
+    s.p.patience = 2000;
+    nowhere = SERVE;
+    dls_record *rec = NULL;
+    MUST_FAIL(DLS_EPOLICY, "the last of job 0 on 12 GPUs with 16 free", dls_sim_run(&s.p, &rec, &e));
+}
+
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 static dls_status idle_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
