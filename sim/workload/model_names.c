@@ -68,6 +68,13 @@ static const struct {
     {"swint", "swin_tiny_patch4_window7", NULL},
     {"swins", "swin_small_patch4_window7", NULL},
     {"swinb", "swin_base_patch4_window7", NULL},
+    /* Spellings of timm: weights of the same network. */
+    {"efficientnetelpruned", "efficientnet_el", NULL},
+    {"efficientnetespruned", "efficientnet_es", NULL},
+    {"efficientnetb2a", "efficientnet_b2", NULL},
+    {"efficientnetb3a", "efficientnet_b3", NULL},
+    {"seresnext26tn32x4d", "seresnext26t_32x4d", NULL},
+    {"vitbaseresnet50", "vit_base_r50_s16", NULL},
     {"mobilenetv3large", "mobilenetv3_large_100", NULL},
     {"mobilenetv3small", "mobilenetv3_small_100", NULL},
     {"mnasnet10", "mnasnet_100", NULL},

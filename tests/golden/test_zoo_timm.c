@@ -16,12 +16,6 @@ enum { SEEN_MAX = 1024 };
 static char seen[SEEN_MAX][64];
 static int n_seen, n_known, n_wrong;
 
-/* What such a name's numbers do not follow: some channels were cut away afterwards. */
-static bool pruned(const char *name)
-{
-    return strstr(name, "_pruned") != NULL;
-}
-
 static bool standardised(const dls_zoo_model *zoo)
 {
     return strcmp(zoo->family, "nfnet") == 0 || (zoo->spec && strstr(zoo->spec, "before layer"));
@@ -90,7 +84,7 @@ static dls_status row(dls_csv *csv, const int *col, void *user, dls_error *err)
     }
     name = seen[n_seen - 1];
     dls_model_names names = dls_model_lookup(name);
-    if (names.match != DLS_MODEL_KNOWN || pruned(name)) {
+    if (names.match != DLS_MODEL_KNOWN) {
         return DLS_OK;
     }
     n_known++;
@@ -103,8 +97,9 @@ static dls_status row(dls_csv *csv, const int *col, void *user, dls_error *err)
     judge(name, "10^6 parameters", (double)t.n_params / 1e6, cell[1],
           0.01 + 0.005 / fmax(cell[1], 0.01));
     /* Swin V2 of that name has a network that works out places once a step, whatever the batch: a
-     * thirtieth of the products of one image, which the zoo leaves away. */
-    if (cell[3] > 0 && strncmp(name, "swinv2_cr", 9) != 0) {
+     * thirtieth of the products of one image, which the zoo leaves away. Of LSTMs the table leaves out
+     * what their inputs are multiplied with (Sequencer's: 5.4 of 15.2). */
+    if (cell[3] > 0 && strncmp(name, "swinv2_cr", 9) != 0 && strncmp(name, "sequencer", 9) != 0) {
         g = built(&names, (int32_t)cell[3]);
         judge(name, "10^9 multiply-adds", macs_of(g, names.zoo), cell[2],
               0.02 + 0.005 / fmax(cell[2], 0.01));
@@ -123,6 +118,6 @@ TEST(published_sizes)
         fail_msg("%s: %s", err.where, err.msg);
     }
     printf("%d networks, %d known, %d sizes wrong\n", n_seen, n_known, n_wrong);
-    assert_true(n_known >= 374);
+    assert_true(n_known >= 397);
     assert_int_equal(n_wrong, 0);
 }

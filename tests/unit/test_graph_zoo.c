@@ -13,7 +13,7 @@
  * 2017, 5.33e8 FLOPs; [hf] model cards (classifier of two classes); [mobilebert] Sun et al.
  * 2020, 22.5 G at 128 tokens; [electra] Clark et al. 2020, 7.9e10 at 128 tokens; [nanogpt] its
  * sizing notebook, 291 648 307 200 FLOPs at 1024 tokens; [llama] Touvron et al. 2023, 6.7 B, exact
- * count of the released weights; [palm] Chowdhery et al. 2022, appendix B: 2 N + 4 L H Q T per
+ * count of the released weights; [sequencer] Tatsunami and Taki 2022, table 1; [palm] Chowdhery et al. 2022, appendix B: 2 N + 4 L H Q T per
  * token; [t] Vaswani et al. 2017, sections 3 and 5.1, counted in docs/graphs.md; their table 3
  * rounds to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540
  * M; [ultralytics] yolov3, 61949149 parameters with 80 classes; [darknet] yolov3.cfg at 416 pixels,
@@ -113,6 +113,9 @@ static const published table[] = {
     {"t5_v1_1_large", 783150080, 0, 0},
     {"t5_v1_1_xl", 2849757184, 0, 0},
     {"t5_v1_1_xxl", 11135332352, 0, 0},
+    {"sequencer2d_s", 27.65e6, 2e-4, 8.4},                    /* [sequencer] */
+    {"sequencer2d_m", 38.31e6, 2e-4, 11.1},                   /* the same */
+    {"sequencer2d_l", 54.30e6, 2e-4, 16.6},                   /* the same */
     {"yolov3", 61949149, 0, 32.93},                           /* [ultralytics] [darknet] */
     {"yolov3_voc", 61949149 - 180 * (1792 + 3), 0, 0},        /* 60 classes less, three heads */
 };
@@ -155,6 +158,41 @@ TEST(test_published)
         const double gmac = matrix_flops(g, DLS_PHASE_FORWARD) / 2e9;
         if (p->gmac > 0 && fabs(gmac / p->gmac - 1) > 0.02) {
             fail_msg("%s: %.4f G multiply-adds, published %.4f", p->model, gmac, p->gmac);
+        }
+    }
+}
+
+/* Of [timm], in 10^6, of results/results-imagenet-r-clean.csv in its repository: networks that its
+ * benchmark of training steps here does not have (tests/golden/test_zoo_timm.c). */
+TEST(test_timm_sizes)
+{
+    static const struct {
+        const char *model;
+        double millions;
+    } rows[] = {
+        {"convit_tiny", 5.71},       {"convit_base", 86.54},        {"crossvit_tiny", 7.01},
+        {"crossvit_small", 26.86},   {"crossvit_base", 105.03},     {"crossvit_18", 43.27},
+        {"crossvit_18_dagger", 44.27}, {"crossvit_15_dagger", 28.21}, {"nest_small", 38.35},
+        {"tnt_s_patch16", 23.76},    {"coat_lite_tiny", 5.72},      {"coat_lite_small", 19.84},
+        {"levit_128", 9.21},         {"levit_192", 10.95},          {"levit_256", 18.89},
+        {"levit_384", 39.13},        {"visformer_tiny", 10.32},     {"sequencer2d_s", 27.65},
+        {"sequencer2d_m", 38.31},    {"convmixer_768_32", 21.11},   {"convmixer_1024_20_ks9_p14", 24.38},
+        {"convmixer_1536_20", 51.63}, {"botnet26t_256", 12.49},     {"eca_botnext26ts_256", 10.59},
+        {"sebotnet33ts_256", 13.70}, {"lambda_resnet26t", 10.96},   {"lambda_resnet50ts", 21.54},
+        {"twins_svt_small", 24.06},  {"twins_svt_base", 56.07},     {"twins_svt_large", 99.27},
+        {"cspresnet50", 21.62},      {"cs3sedarknet_l", 21.91},     {"cs3sedarknet_x", 35.40},
+        {"dpn107", 86.92},           {"xception71", 42.34},         {"regnetv_064", 30.58},
+        {"resnet32ts", 17.96},       {"resnet51q", 35.70},          {"resnetv2_50d_gn", 25.57},
+        {"res2next50", 24.67},       {"dla60_res2next", 17.03},     {"volo_d5_512", 296.09},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =
+            build(rows[i].model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
+        dls_opgraph_totals t;
+        dls_opgraph_sum(g, &t);
+        if (fabs((double)t.n_params / 1e6 - rows[i].millions) > 0.0051) {
+            fail_msg("%s: %.3f million parameters, published %.2f", rows[i].model,
+                     (double)t.n_params / 1e6, rows[i].millions);
         }
     }
 }

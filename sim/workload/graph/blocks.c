@@ -290,6 +290,14 @@ dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls
     return drop(net, y, b.dropout);
 }
 
+dls_tensor dls_block_encoder(dls_net *net, dls_tensor x, int64_t inner, dls_block_heads b)
+{
+    const dls_tensor y = dls_net_layer_norm(net, x);
+    x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
+    const dls_tensor z = dls_net_layer_norm(net, x);
+    return dls_net_add(net, x, dls_block_feed_forward(net, z, inner, DLS_OP_GELU, b));
+}
+
 dls_tensor dls_block_post_norm(dls_net *net, dls_tensor x, dls_tensor y)
 {
     return dls_net_layer_norm(net, dls_net_add(net, x, y));

@@ -95,6 +95,9 @@ typedef struct dls_block_heads {
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b);
 dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls_op_kind activation,
                                   dls_block_heads b);
+/* A layer of an encoder whose branches, attention of x on itself and a feed-forward part with GELU,
+ * are normed before. */
+dls_tensor dls_block_encoder(dls_net *net, dls_tensor x, int64_t inner, dls_block_heads b);
 /* x + y, normalised afterwards. */
 dls_tensor dls_block_post_norm(dls_net *net, dls_tensor x, dls_tensor y);
 

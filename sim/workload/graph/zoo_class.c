@@ -198,9 +198,7 @@ static void volo(dls_net *net, const char *spec)
     const int64_t n = dls_net_dim(net, x, 1);
     x = dls_net_add_rows(net, x, dls_net_table(net, n, c.width));
     for (int i = 0; i < (int)blocks[1]; i++) {
-        const dls_tensor y = dls_net_layer_norm(net, x);
-        x = dls_net_add(net, x, dls_block_attention(net, y, y, heads));
-        x = dls_net_add(net, x, feed_forward(net, dls_net_layer_norm(net, x), &c));
+        x = dls_block_encoder(net, x, (int64_t)c.wide * c.width, heads);
     }
     /* All tokens are classified, too. */
     x = dls_net_layer_norm(net, dls_block_with_token(net, x, class_layers(net, x, &c)));
@@ -214,6 +212,7 @@ static void volo(dls_net *net, const char *spec)
 
 #define CAIT(name, image, spec) DLS_ZOO_IMAGES("cait_" name, "cait", image, cait, spec)
 #define VOLO(name, spec) DLS_ZOO_IMAGES("volo_d" name, "volo", 224, volo, "plain " spec)
+#define VOLO5 "plain wide=4 width=768 heads=16 few=12 stem=128 blocks=12,36"
 #define XCIT(name, spec)                                                                           \
     DLS_ZOO_IMAGES("xcit_" name "_p16", "xcit", 224, xcit, spec),                                  \
         DLS_ZOO_IMAGES("xcit_" name "_p8", "xcit", 224, xcit, spec " patch=8")
@@ -230,7 +229,8 @@ static const dls_zoo_model rows[] = {
     VOLO("2", "wide=3 width=512 heads=16 blocks=6,18"),
     VOLO("3", "wide=3 width=512 heads=16 blocks=8,28"),
     VOLO("4", "wide=3 width=768 heads=16 few=12 blocks=8,28"),
-    VOLO("5", "wide=4 width=768 heads=16 few=12 stem=128 blocks=12,36"),
+    DLS_ZOO_IMAGES("volo_d5", "volo", 224, volo, VOLO5),
+    DLS_ZOO_IMAGES("volo_d5_512", "volo", 512, volo, VOLO5),
     XCIT("nano_12", "width=128 heads=4"),
     XCIT("tiny_12", "width=192 heads=4"),
     XCIT("tiny_24", "width=192 depth=24 heads=4"),

@@ -9,14 +9,17 @@
  *                  alone with the word dark. Without it none does
  *      bottle=0.5  channels of the middle of a block (dark: but 1 in all stages but the first)
  *      third       as version 3: half of out goes past the blocks, and one convolution joins both;
- *                  blocks of bottle times half of out; edge: 3 x 3 comes first
+ *                  blocks of bottle times half of out; edge: 3 x 3 comes first; excite=4: their
+ *                  middle is weighed, by a fourth
  *      average     stages pool, then 1 x 1
- *      focus=80    a stem of 6 x 6; two=32,64 of two 3 x 3
+ *      focus=80    a stem of 6 x 6; two=32,64 of two 3 x 3; seven: 7 x 7 and pooling
  *      stem=32,32,64  three 3 x 3 convolutions and pooling, else one of 32
  *      se          squeeze and excite, a sixteenth
  *      layers=5 middle=128,160,192,224   of VoVNet, beside each other; blocks of each stage
  *      apart       its convolutions are depthwise ones, then 1 x 1
- *      ese eca     what weighs the channels of the last block of a stage
+ *      ese eca     what weighs the channels of the last block of a stage; plain: nothing, and
+ *                  blocks are not added to what comes in
+ *      to=256,512,768,1024    channels of VoVNet's stages, if they are others
  *      last=64     channels of the stem
  */
 #include "workload/graph/zoo_impl.h"
@@ -77,11 +80,15 @@ static dls_tensor third_stage(dls_net *net, dls_tensor x, int32_t out, int n, co
 {
     const bool edge = dls_spec_has(spec, "edge");
     const int32_t mid = (int32_t)(out / 2 * dls_spec_number(spec, "bottle", 1));
+    const int32_t excite = (int32_t)dls_spec_number(spec, "excite", 0);
+    const int32_t few = excite && mid / excite >= 4 ? (mid / excite + 4) / 8 * 8 : 8;
     dls_tensor half[2];
     x = conv(net, x, (int32_t)dls_net_dim(net, x, 3), 3, 2);
     dls_net_split(net, conv(net, x, out, 1, 1), 2, half);
     for (int i = 0; i < n; i++) {
-        x = conv(net, conv(net, half[0], mid, edge ? 3 : 1, 1), out / 2, edge ? 1 : 3, 1);
+        x = conv(net, half[0], mid, edge ? 3 : 1, 1);
+        x = excite ? dls_block_squeeze_excite(net, x, few) : x;
+        x = conv(net, x, out / 2, edge ? 1 : 3, 1);
         half[0] = dls_net_add(net, x, half[0]);
     }
     return conv(net, dls_net_concat(net, half, 2), out, 1, 1);
@@ -95,6 +102,9 @@ static dls_tensor csp_stem(dls_net *net, dls_tensor x, const char *spec)
     const int n = two == 2 ? 2 : dls_spec_numbers(spec, "stem", stem, 3);
     if (focus) {
         return conv(net, x, focus, 6, 2);
+    }
+    if (dls_spec_has(spec, "seven")) {
+        return dls_net_pool(net, conv(net, x, 64, 7, 2), DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
     }
     for (int i = 0; i < n; i++) {
         x = conv(net, x, (int32_t)stem[i], 3, i == 0 ? 2 : 1);
@@ -148,24 +158,25 @@ static dls_tensor one_shot(dls_net *net, dls_tensor x, int32_t mid, int32_t out,
         y = all[i + 1] = layer(net, y, mid, 1, apart);
     }
     y = conv(net, dls_net_concat(net, all, n + 1), out, 1, 1);
-    y = last ? weigh(net, y, spec) : y;
+    y = last && !dls_spec_has(spec, "plain") ? weigh(net, y, spec) : y;
     return adds ? dls_net_add(net, y, x) : y;
 }
 
 static void vovnet(dls_net *net, const char *spec)
 {
-    double blocks[4] = {0}, middle[4] = {0};
+    double blocks[4] = {0}, middle[4] = {0}, to[4] = {256, 512, 768, 1024};
     const bool apart = dls_spec_has(spec, "apart");
     const int32_t last = (int32_t)dls_spec_number(spec, "last", 128);
     dls_spec_numbers(spec, "blocks", blocks, 4);
     dls_spec_numbers(spec, "middle", middle, 4);
+    dls_spec_numbers(spec, "to", to, 4);
     dls_tensor x = conv(net, dls_net_image(net, 224, 224, 3), 64, 3, 2);
     x = layer(net, layer(net, x, 64, 1, apart), last, 2, apart);
     for (int stage = 0; stage < 4; stage++) {
         x = stage ? dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME) : x;
         for (int i = 0; i < (int)blocks[stage]; i++) {
-            x = one_shot(net, x, (int32_t)middle[stage], stage == 0 ? 256 : 512 + 256 * (stage - 1),
-                         i > 0, i + 1 == (int)blocks[stage], spec);
+            x = one_shot(net, x, (int32_t)middle[stage], (int32_t)to[stage],
+                         i > 0 && !dls_spec_has(spec, "plain"), i + 1 == (int)blocks[stage], spec);
         }
     }
     dls_zoo_classify(net, x);
@@ -176,6 +187,7 @@ static void vovnet(dls_net *net, const char *spec)
 #define DARK "dark out=64,128,256,512,1024 blocks="
 #define CS3(stem, out) "third two=" stem " out=" out " blocks="
 #define FOCUS(stem, out) "third focus=" stem " out=" out " blocks="
+#define SLIM " middle=64,80,96,112 to=112,256,384,512"
 #define VOV " middle=128,160,192,224 "
 #define CSP(name, spec) DLS_ZOO_IMAGES(name, "cspnet", 256, cspnet, spec)
 #define OSA(name, spec) DLS_ZOO_IMAGES(name, "vovnet", 224, vovnet, spec)
@@ -186,15 +198,24 @@ static const dls_zoo_model rows[] = {
     CSP("sedarknet21", DARK "1,1,1,2,2 se"),
     CSP("darknet53", DARK "1,2,8,8,4"),
     CSP("darknetaa53", DARK "1,2,8,8,4 average"),
+    CSP("cs3darknet_s", CS3("16,32", "64,128,256,512") "1,3,4,1"),
     CSP("cs3darknet_m", CS3("24,48", "96,192,384,768") "2,4,6,2"),
     CSP("cs3darknet_l", CS3("32,64", "128,256,512,1024") "3,6,9,3"),
     CSP("cs3darknet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3"),
+    CSP("cs3darknet_focus_s", FOCUS("32", "64,128,256,512") "1,3,4,1"),
     CSP("cs3darknet_focus_m", FOCUS("48", "96,192,384,768") "2,4,6,2"),
     CSP("cs3darknet_focus_l", FOCUS("64", "128,256,512,1024") "3,6,9,3"),
     CSP("cs3darknet_focus_x", FOCUS("80", "160,320,640,1280") "3,7,11,3"),
+    CSP("cs3sedarknet_l", CS3("32,64", "128,256,512,1024") "3,6,9,3 excite=4"),
+    CSP("cs3sedarknet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 excite=16"),
     CSP("cs3edgenet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 edge bottle=1.5"),
     CSP("cspdarknet53", DARK "1,2,8,8,4 cross=2"),
+    CSP("cspresnet50", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 seven"),
     CSP("cspresnet50d", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 stem=32,32,64"),
+    OSA("vovnet39a", "blocks=1,1,2,2 plain" VOV),
+    OSA("vovnet57a", "blocks=1,1,4,3 plain" VOV),
+    OSA("ese_vovnet19b_slim", "layers=3 blocks=1,1,1,1 ese" SLIM),
+    OSA("ese_vovnet19b_slim_dw", "apart last=64 layers=3 blocks=1,1,1,1 ese" SLIM),
     OSA("ese_vovnet19b_dw", "apart last=64 layers=3 blocks=1,1,1,1 ese" VOV),
     OSA("ese_vovnet39b", "blocks=1,1,2,2 ese" VOV),
     OSA("eca_vovnet39b", "blocks=1,1,2,2 eca" VOV),

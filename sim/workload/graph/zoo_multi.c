@@ -120,12 +120,18 @@ static void hrnet(dls_net *net, const char *spec)
 
 typedef struct dla {
     bool basic, roots;
-    int32_t groups, width, bottle;
+    int32_t groups, width, bottle, scale;
+    const char *spec;
 } dla;
 
 static dls_tensor leaf(dls_net *net, dls_tensor x, dls_tensor shortcut, int32_t out, int32_t stride,
                        const dla *d)
 {
+    if (d->scale) { /* Res2Net's, of groups or one */
+        dls_tensor y = conv(net, x, out * d->width / 64 * d->groups / 2 * d->scale, 1, 1);
+        y = dls_zoo_split_conv(net, y, 0, stride, d->groups, stride > 1, d->spec);
+        return dls_net_relu(net, dls_net_add(net, dls_block_conv_bn(net, y, out, 1, 1), shortcut));
+    }
     const int32_t mid =
         d->groups > 1 ? out * d->width / 64 * d->groups / d->bottle * 1 : out / d->bottle;
     return d->basic ? basic(net, x, shortcut, out, stride)
@@ -169,7 +175,9 @@ static void design_dla(dls_net *net, const char *spec)
                    .roots = dls_spec_has(spec, "roots"),
                    .groups = (int32_t)dls_spec_number(spec, "groups", 1),
                    .width = (int32_t)dls_spec_number(spec, "width", 64),
-                   .bottle = (int32_t)dls_spec_number(spec, "bottle", 2)};
+                   .bottle = (int32_t)dls_spec_number(spec, "bottle", 2),
+                   .scale = (int32_t)dls_spec_number(spec, "scale", 0),
+                   .spec = spec};
     dls_spec_numbers(spec, "levels", levels, 4);
     dls_spec_numbers(spec, "out", out, 4);
     dls_tensor x = conv(net, dls_net_image(net, 224, 224, 3), 16, 7, 1);
@@ -204,6 +212,8 @@ static const dls_zoo_model rows[] = {
     DLA("60x_c", "levels=1,2,3,1 groups=32 width=4" SLIM),
     DLA("60", "levels=1,2,3,1" WIDE),
     DLA("60x", "levels=1,2,3,1 groups=32 width=4" WIDE),
+    DLA("60_res2net", "levels=1,2,3,1 width=28 scale=4" WIDE),
+    DLA("60_res2next", "levels=1,2,3,1 groups=8 width=4 scale=4" WIDE),
     DLA("102", "levels=1,3,4,1 roots" WIDE),
     DLA("102x", "levels=1,3,4,1 roots groups=32 width=4" WIDE),
     DLA("102x2", "levels=1,3,4,1 roots groups=64 width=4" WIDE),

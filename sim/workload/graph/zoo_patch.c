@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Networks that see an image as a sequence of patches. Attention: ViT (Dosovitskiy et al., 2021;
- * Ti and S: Touvron et al., 2021), DeiT III (Touvron et al., 2022), BEiT (Bao et al., 2021).
+ * Ti and S: Touvron et al., 2021), DeiT III (Touvron et al., 2022), BEiT (Bao et al., 2021), ConViT
+ * (d'Ascoli et al., 2021), whose first ten layers have a share of their scores from places alone.
  * Products over the patches in its place: Mixer (Tolstikhin et al., 2021), ResMLP (Touvron et al.,
  * 2021), gMLP (Liu et al., 2021), names as timm spells them.
  *
@@ -87,6 +88,57 @@ static void vit(dls_net *net, const char *spec)
     for (int i = 0; i < 1 + p.two; i++) {
         dls_net_loss(net, dls_net_dense(net, dls_net_first_token(net, x), 1000, true));
     }
+}
+
+/* ---- ConViT ---------------------------------------------------------------------------------- */
+
+#define GATED_LAYERS 10
+#define BACK_NORMED 3 /* of rows that are divided by their sums */
+
+/* Scores of three numbers for each pair of places, worked out for every sample, beside those of
+ * queries and keys; a trained number of each head weighs the two, and each row is normed again. */
+static dls_tensor gated_attention(dls_net *net, dls_tensor y, dls_tensor pairs, int64_t heads)
+{
+    const int64_t b = dls_net_batch(net), width = dls_net_dim(net, y, 2), n = dls_net_dim(net, y, 1);
+    dls_tensor part[3];
+    for (int i = 0; i < 3; i++) {
+        part[i] = dls_net_split_heads(net, dls_net_dense(net, y, width, false), heads);
+    }
+    dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, part[0], part[1], true));
+    dls_tensor places = dls_net_pass(net, dls_net_dense(net, pairs, heads, true), DLS_OP_TRANSPOSE, 2);
+    places = dls_net_reshape(net, places, 4, (int64_t[]){b, heads, n, n});
+    const dls_tensor gate = dls_net_unary(net, dls_net_numbers(net, heads), DLS_OP_SIGMOID);
+    a = dls_net_mul(net, dls_net_softmax(net, a), gate);
+    a = dls_net_add(net, a, dls_net_mul(net, dls_net_softmax(net, places), gate));
+    a = dls_net_pass(net, a, DLS_OP_REAL_DIV, BACK_NORMED);
+    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
+    return dls_net_dense(net, a, width, true);
+}
+
+static void convit(dls_net *net, const char *spec)
+{
+    const patches p = read_spec(spec);
+    const dls_block_heads b = {.heads = p.heads, .last_bias = true};
+    const dls_tensor image = dls_net_image(net, 224, 224, 3);
+    dls_tensor x = dls_block_patches(net, image, p.width, p.patch);
+    const int64_t n = dls_net_dim(net, x, 1);
+    const dls_tensor pairs =
+        dls_net_windows(net, image, 3, (int64_t[]){dls_net_batch(net), n * n, 3});
+    x = dls_net_add_rows(net, x, dls_net_table(net, n, p.width));
+    for (int32_t i = 0; i < p.depth; i++) {
+        if (i < GATED_LAYERS) {
+            const dls_tensor y = dls_net_layer_norm(net, x);
+            x = dls_net_add(net, x, gated_attention(net, y, pairs, p.heads));
+            const dls_tensor z = dls_net_layer_norm(net, x);
+            x = dls_net_add(net, x,
+                            dls_block_feed_forward(net, z, 4 * (int64_t)p.width, DLS_OP_GELU, b));
+        } else {
+            x = i == GATED_LAYERS ? dls_block_with_token(net, x, -1) : x;
+            x = dls_block_encoder(net, x, 4 * (int64_t)p.width, b);
+        }
+    }
+    x = dls_net_first_token(net, dls_net_layer_norm(net, x));
+    dls_net_loss(net, dls_net_dense(net, x, 1000, true));
 }
 
 /* ---- products over the patches --------------------------------------------------------------- */
@@ -190,6 +242,9 @@ static const dls_zoo_model rows[] = {
     VIT("vit_relpos_medium_patch16", 224, MEDIUM " relative scaled mean"),
     VIT("vit_relpos_medium_patch16_cls", 224, MEDIUM " relative scaled"),
     VIT("vit_relpos_medium_patch16_rpn", 224, MEDIUM " relative scaled mean"),
+    VIT("vit_relpos_small_patch16_rpn", 224, SMALL " relative scaled mean"),
+    VIT("vit_relpos_base_patch16_rpn", 224, BASE " relative scaled mean"),
+    VIT("vit_relpos_base_patch16_cls", 224, BASE " relative scaled"),
     VIT("vit_relpos_base_patch16", 224, BASE " relative scaled mean"),
     VIT("vit_srelpos_small_patch16", 224, SMALL " relative scaled mean"),
     VIT("vit_srelpos_medium_patch16", 224, MEDIUM " relative scaled mean"),
@@ -213,6 +268,9 @@ static const dls_zoo_model rows[] = {
     VIT("vit_base_resnet50d", 224, BASE " patch=1 | blocks=3,4,6,3 stem=32,32,64 average"),
     VIT("beit_base_patch16", 224, BASE " relative scaled"),
     VIT("beit_large_patch16", 224, LARGE " relative scaled"),
+    DLS_ZOO_IMAGES("convit_tiny", "vit", 224, convit, "width=192 heads=4"),
+    DLS_ZOO_IMAGES("convit_small", "vit", 224, convit, "width=432 heads=9"),
+    DLS_ZOO_IMAGES("convit_base", "vit", 224, convit, "width=768 heads=16"),
     MLP("mixer_s32", 224, "width=512 depth=8 patch=32"),
     MLP("mixer_s16", 224, "width=512 depth=8"),
     MLP("mixer_b32", 224, "width=768 patch=32"),

@@ -165,6 +165,7 @@ static const dls_zoo_model rows[] = {
     DPN("68b", DPN68 " late"),
     DPN("92", "blocks=3,4,20,3 grow=16,32,24,128"),
     DPN("98", "groups=40 stem=96 middle=160 blocks=3,6,20,3 grow=16,32,32,128"),
+    DPN("107", "groups=50 stem=128 middle=200 blocks=4,8,20,3 grow=20,64,64,128"),
     DPN("131", "groups=40 stem=128 middle=160 blocks=4,8,28,3 grow=16,32,32,128"),
     SLS("42", "last head=960,1024,1024,1280 " SLS42),
     SLS("42b", "last head=960,1024,1280,1024 " SLS42),

@@ -47,7 +47,13 @@ void dls_zoo_densenet(dls_net *net, const char *spec)
     const int32_t growth = (int32_t)dls_spec_number(spec, "growth", 32);
     dls_spec_numbers(spec, "blocks", blocks, 4);
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = dls_block_conv_bn_relu(net, x, 2 * growth, 7, 2);
+    if (dls_spec_has(spec, "deep")) {
+        x = dls_block_conv_bn_relu(net, x, growth, 3, 2);
+        x = dls_block_conv_bn_relu(net, x, growth, 3, 1);
+        x = dls_block_conv_bn_relu(net, x, 2 * growth, 3, 1);
+    } else {
+        x = dls_block_conv_bn_relu(net, x, 2 * growth, 7, 2);
+    }
     x = dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
     for (int block = 0; block < 4; block++) {
         for (int i = 0; i < (int)blocks[block]; i++) {
@@ -116,6 +122,8 @@ static const dls_zoo_model rows[] = {
     DENSE("densenet161", "blocks=6,12,36,24 growth=48"),
     DENSE("densenet169", "blocks=6,12,32,32"),
     DENSE("densenet201", "blocks=6,12,48,32"),
+    DENSE("densenet121d", "blocks=6,12,24,16 deep"),
+    DENSE("densenet264d", "blocks=6,12,64,48 growth=48 deep"),
     DENSE("densenet264", "blocks=6,12,64,48 growth=48"),
 };
 

@@ -2,10 +2,11 @@
  *
  * Transformers whose tokens become fewer and wider from stage to stage: PoolFormer (Yu et al.,
  * 2022), in which a mean over neighbours stands for attention, Twins (Chu et al., 2021), whose keys
- * and values are of fewer places, PiT (Heo et al., 2021), whose class goes along; names as timm
- * spells them.
+ * and values are of fewer places, or, in every second block of SVT, of the place's square, PiT (Heo
+ * et al., 2021), whose class goes along; names as timm spells them.
  *
  *      blocks=2,2,6,2 width=64,128,320,512     of each stage
+ *      squares                                 Twins-SVT
  *      heads=2,4,8 patch=16                    of PiT, whose patches overlap by half; two tokens
  */
 #include "workload/graph/zoo_impl.h"
@@ -56,7 +57,19 @@ static void poolformer(dls_net *net, const char *spec)
 
 /* ---- Twins ----------------------------------------------------------------------------------- */
 
-/* x [b][edge * edge][width]; few: pixels of an edge that make one key. */
+#define SQUARE 7
+
+/* Places of a square see each other; squares that stand over the edge are filled up. */
+static dls_tensor local_attention(dls_net *net, dls_tensor y, int64_t edge, dls_block_heads b)
+{
+    const int64_t batch = dls_net_batch(net), width = dls_net_dim(net, y, 2);
+    const int64_t along = (edge + SQUARE - 1) / SQUARE, n = SQUARE * SQUARE;
+    y = dls_net_windows(net, y, 3, (int64_t[]){batch * along * along, n, width});
+    y = dls_block_attention(net, y, y, b);
+    return dls_net_windows(net, y, 3, (int64_t[]){batch, edge * edge, width});
+}
+
+/* x [b][edge * edge][width]; few: pixels of an edge that make one key; 0: keys are of a square. */
 static dls_tensor twins_block(dls_net *net, dls_tensor x, int64_t edge, int32_t few, int64_t wide,
                               int64_t heads)
 {
@@ -68,7 +81,8 @@ static dls_tensor twins_block(dls_net *net, dls_tensor x, int64_t edge, int32_t 
         keys = dls_block_conv_bias(net, dls_block_pixels(net, y, edge, edge), width, few, few, 1);
         keys = dls_net_layer_norm(net, dls_block_tokens(net, keys));
     }
-    x = dls_net_add(net, x, dls_block_attention(net, y, keys, b));
+    x = dls_net_add(net, x, few ? dls_block_attention(net, y, keys, b)
+                                : local_attention(net, y, edge, b));
     const dls_tensor z = dls_net_layer_norm(net, x);
     return dls_net_add(net, x, dls_block_feed_forward(net, z, wide * width, DLS_OP_GELU, b));
 }
@@ -76,6 +90,7 @@ static dls_tensor twins_block(dls_net *net, dls_tensor x, int64_t edge, int32_t 
 static void twins(dls_net *net, const char *spec)
 {
     static const int32_t few[] = {8, 4, 2, 1}, wide[] = {8, 8, 4, 4};
+    const bool squares = dls_spec_has(spec, "squares");
     const stages s = read_spec(spec);
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     for (int stage = 0; stage < s.n; stage++) {
@@ -83,7 +98,9 @@ static void twins(dls_net *net, const char *spec)
         const int64_t edge = dls_net_dim(net, x, 1);
         x = dls_net_layer_norm(net, dls_block_tokens(net, x));
         for (int i = 0; i < (int)s.blocks[stage]; i++) {
-            x = twins_block(net, x, edge, few[stage], wide[stage], (int64_t)s.heads[stage]);
+            const bool local = squares && i % 2 == 0;
+            x = twins_block(net, x, edge, local ? 0 : few[stage], squares ? 4 : wide[stage],
+                            (int64_t)s.heads[stage]);
             if (i == 0) { /* neighbours say where a token is */
                 x = dls_block_pixels(net, x, edge, edge);
                 x = dls_net_add(net, dls_block_depthwise(net, x, 3, 1, true), x);
@@ -118,12 +135,7 @@ static void pit(dls_net *net, const char *spec)
     for (int stage = 0; stage < s.n; stage++) {
         const dls_block_heads b = {.heads = (int64_t)s.heads[stage], .bias = true};
         for (int i = 0; i < (int)s.blocks[stage]; i++) {
-            const dls_tensor y = dls_net_layer_norm(net, x);
-            x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
-            const dls_tensor z = dls_net_layer_norm(net, x);
-            x = dls_net_add(
-                net, x,
-                dls_block_feed_forward(net, z, 4 * (int64_t)s.width[stage], DLS_OP_GELU, b));
+            x = dls_block_encoder(net, x, 4 * (int64_t)s.width[stage], b);
         }
         token = dls_net_tokens(net, x, classes);
         if (stage + 1 < s.n) { /* each channel becomes two */
@@ -147,6 +159,8 @@ static void pit(dls_net *net, const char *spec)
 #define TWINS(name, blocks)                                                                        \
     DLS_ZOO_IMAGES("twins_pcpvt_" name, "twins", 224, twins,                                       \
                    "width=64,128,320,512 heads=1,2,5,8 blocks=" blocks)
+#define SVT(name, spec)                                                                            \
+    DLS_ZOO_IMAGES("twins_svt_" name, "twins", 224, twins, "squares " spec)
 #define PIT(name, spec) DLS_ZOO_IMAGES("pit_" name, "pit", 224, pit, spec)
 #define SMALL " width=64,128,320,512"
 #define LARGE " width=96,192,384,768"
@@ -164,6 +178,9 @@ static const dls_zoo_model rows[] = {
     TWINS("small", "3,4,6,3"),
     TWINS("base", "3,4,18,3"),
     TWINS("large", "3,8,27,3"),
+    SVT("small", "width=64,128,256,512 heads=2,4,8,16 blocks=2,2,10,4"),
+    SVT("base", "width=96,192,384,768 heads=3,6,12,24 blocks=2,2,18,2"),
+    SVT("large", "width=128,256,512,1024 heads=4,8,16,32 blocks=2,2,18,2"),
     PIT("ti", TI),
     PIT("xs", XS),
     PIT("s", S),

@@ -123,6 +123,7 @@ static const dls_zoo_model rows[] = {
     Y("320", 232, 115.89, 2.53, 232, 20),
     ROW("y_040s_gn", 224, 96, 31.41, 2.24, 64, 22, " excite layer"),
     ROW("v_040", 224, 96, 31.41, 2.24, 64, 22, " excite before"),
+    ROW("v_064", 224, 112, 33.22, 2.27, 72, 25, " excite before"),
     ROW("z_005", 224, 16, 10.7, 2.51, 4, 21, " excite wide=4 head=1024"),
     ROW("z_040", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4"),
     ROW("z_040h", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4 head=1536"),

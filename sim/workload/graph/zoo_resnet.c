@@ -119,8 +119,14 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
         return dls_block_conv_bn_relu(net, x, 64, 3, 1);
     }
     if (r->layer && r->before) { /* no norm before the first block's own */
-        return dls_net_pool(net, dls_block_conv(net, x, (int32_t)r->grow * 64, 7, 2, 1),
-                            DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
+        const bool deep = dls_spec_numbers(spec, "stem", widths, 3) == 3;
+        for (int i = 0; deep && i < 2; i++) {
+            x = conv_norm(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1, 1, r);
+            x = dls_net_relu(net, x);
+        }
+        x = deep ? dls_block_conv(net, x, (int32_t)widths[2], 3, 1, 1)
+                 : dls_block_conv(net, x, (int32_t)r->grow * 64, 7, 2, 1);
+        return dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
     }
     if (dls_spec_numbers(spec, "stem", widths, 3) != 3) {
         x = dls_net_relu(net, conv_norm(net, x, 64, 7, 2, 1, r));
@@ -265,6 +271,7 @@ static const dls_zoo_model rows[] = {
     ROW("resnetv2_101d", 224, B101 D " before"),
     ROW("resnetv2_152", 224, B152 " before"),
     ROW("resnetv2_152d", 224, B152 D " before"),
+    ROW("resnetv2_50d_gn", 224, B50 D " before layer plain"),
     ROW("resnetv2_50x1", 448, B50 " before layer"),
     ROW("resnetv2_50x3", 448, B50 " before layer grow=3"),
     ROW("resnetv2_101x1", 448, B101 " before layer"),
@@ -277,9 +284,11 @@ static const dls_zoo_model rows[] = {
     ROW("res2net50_26w_8s", 224, B50 " width=208 scale=8"),
     ROW("res2net50_48w_2s", 224, B50 " width=96 scale=2"),
     ROW("res2net50_14w_8s", 224, B50 " width=112 scale=8"),
+    ROW("res2next50", 224, B50 " groups=8 width=16 scale=4"),
     ROW("skresnet18", 224, "basic " B18 " kernels=2 halved attend=8 least=16"),
     ROW("skresnet34", 224, "basic " B50 " kernels=2 halved attend=8 least=16"),
     ROW("skresnet50", 224, B50 " kernels=2 halved attend=16"),
+    ROW("skresnet50d", 224, B50 D " kernels=2 halved attend=16"),
     ROW("skresnext50_32x4d", 224, B50 X32x4 " kernels=2 attend=16"),
     ROW("resnest14d", 224, "blocks=1,1,1,1" D " radix=2"),
     ROW("resnest26d", 224, B18 D " radix=2"),

@@ -5,6 +5,7 @@
  * block to block and of which a shortcut reaches those that were there; names as timm spells them.
  *
  *      middle=8 before     blocks of the middle; norm and activation stand before each convolution
+ *      twice               two blocks for each of the first two widths behind the first
  *      width=1 of=8        of ReXNet: channels times as many, in multiples
  */
 #include "workload/graph/zoo_impl.h"
@@ -50,12 +51,15 @@ static void xception(dls_net *net, const char *spec)
 {
     const bool before = dls_spec_has(spec, "before");
     const int32_t middle = (int32_t)dls_spec_number(spec, "middle", 8);
-    static const int32_t first[] = {128, 256, 728};
+    static const int32_t first[] = {128, 256, 728}, doubled[] = {128, 256, 256, 728, 728};
+    const bool twice = dls_spec_has(spec, "twice");
+    const int32_t n = twice ? 5 : 3;
     dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 299, 299, 3), 32, 3, 2);
     x = before ? dls_block_conv(net, x, 64, 3, 1, 1) : dls_block_conv_bn_relu(net, x, 64, 3, 1);
-    for (int32_t i = 0; i < 3 + middle; i++) {
-        const int32_t out = i < 3 ? first[i] : 728;
-        x = xception_block(net, x, &(xblock){{out, out, out}, i < 3 ? 2 : 1, before, false});
+    for (int32_t i = 0; i < n + middle; i++) {
+        const int32_t out = i >= n ? 728 : (twice ? doubled : first)[i];
+        const bool strided = i < n && !(twice && i % 2 == 1);
+        x = xception_block(net, x, &(xblock){{out, out, out}, strided ? 2 : 1, before, false});
     }
     x = xception_block(net, x, &(xblock){{728, 1024, 1024}, 2, before, false});
     x = xception_block(net, x, &(xblock){{1536, 1536, 2048}, 1, before, true});
@@ -124,6 +128,7 @@ static void rexnet(dls_net *net, const char *spec)
 
 static const dls_zoo_model rows[] = {
     XCEPTION("41", "middle=8"),         XCEPTION("65", "middle=16"),
+    XCEPTION("71", "middle=16 twice"),
     XCEPTION("41p", "middle=8 before"), XCEPTION("65p", "middle=16 before"),
     REXNET("_100", "width=1"),          REXNET("_130", "width=1.3"),
     REXNET("_150", "width=1.5"),        REXNET("_200", "width=2"),

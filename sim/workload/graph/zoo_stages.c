@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Convolutional networks that are lists of stages: GENet (Lin et al., 2020), ResNets and RegNetZ of
- * timm's with SE, ECA or global context (Cao et al., 2019), HaloNet (Vaswani et al., 2021),
- * MobileViT (Mehta and Rastegari, 2022) and its second version; names as timm spells them.
+ * timm's with SE, ECA or global context (Cao et al., 2019), HaloNet (Vaswani et al., 2021), BoTNet
+ * (Srinivas et al., 2021), LambdaNetworks (Bello, 2021), MobileViT (Mehta and Rastegari, 2022) and
+ * its second version; names as timm spells them.
  *
  * A word @TYPE,n,channels,stride,group,ratio,more is n equal blocks, the first with the stride:
  *      b two 3 x 3     x 1 x 1, 3 x 3 in groups of so many channels (1: depthwise), 1 x 1
  *      e 3 x 3, 1 x 1  a attention among the pixels of a square and those around it, for the 3 x 3
+ *      t attention among all pixels for it; more: width of a head's keys, else as of its values
+ *      l a lambda layer for it; group: edge of the window that places are told apart in
  *      m MobileViT     w its second version; group: layers, more: their width
  * ratio: channels of the middle over those out.
  *
- *      stem=32             channels of one 3 x 3; tiered, quad: the last of three or four; seven
+ *      stem=32             channels of one 3 x 3; tiered, quad: the last of three or four, of
+ *                          which bare: the first two have neither norm nor activation; seven
  *      pool head=1280      behind the stem; a last 1 x 1 convolution
  *      context eca se=16   what weighs the channels of the middle
  *      inverted            the middle is a multiple of what comes in, nothing follows the sum
@@ -79,6 +83,22 @@ static dls_tensor attend(dls_net *net, dls_tensor x, const staged *d)
                                : x;
 }
 
+/* Numbers for each distance along rows and for each along columns times queries [b][heads][n][each],
+ * added to scores [b][heads][n][m]. */
+static dls_tensor with_distances(dls_net *net, dls_tensor a, dls_tensor q, int64_t edge)
+{
+    int64_t of[4];
+    for (int i = 0; i < 4; i++) {
+        of[i] = dls_net_dim(net, a, i);
+    }
+    for (int i = 0; i < 2; i++) { /* rows, columns */
+        const int64_t flat[] = {of[0] * of[1] * of[2], dls_net_dim(net, q, 3)};
+        dls_tensor y = dls_net_dense(net, dls_net_reshape(net, q, 2, flat), 2 * edge - 1, false);
+        a = dls_net_add(net, a, dls_net_windows(net, y, 4, of));
+    }
+    return a;
+}
+
 #define SQUARE 8
 
 /* Queries of squares, each head's keys and values of larger ones around them; places are told apart
@@ -96,15 +116,58 @@ static dls_tensor halo_attention(dls_net *net, dls_tensor x, int32_t stride, int
     const dls_tensor kv = dls_block_conv(net, x, 2 * c, 1, 1, 1);
     dls_net_split(net, dls_net_windows(net, kv, 4, (int64_t[]){b, heads, m, 2 * each}), 2, part);
     dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, q, part[0], true));
-    for (int i = 0; i < 2; i++) { /* rows, columns */
-        dls_tensor y = dls_net_reshape(net, q, 2, (int64_t[]){b * heads * n, each});
-        y = dls_net_dense(net, y, 2 * wide - 1, false);
-        a = dls_net_add(net, a, dls_net_windows(net, y, 4, (int64_t[]){b, heads, n, m}));
-    }
+    a = with_distances(net, a, q, wide);
     a = dls_net_batch_matmul(net, dls_net_softmax(net, a), part[1], false);
     a = dls_net_pass(net, a, DLS_OP_TRANSPOSE, 2);
     return dls_net_reshape(net, a, 4,
                            (int64_t[]){dls_net_batch(net), edge / stride, edge / stride, c});
+}
+
+#define HEADS 4
+#define DEPTH 16 /* of the queries of a lambda layer's heads */
+
+/* Scores of all pixels, then every second is kept. depth: of keys; 0: as values. */
+static dls_tensor bottleneck_attention(dls_net *net, dls_tensor x, int32_t stride, int32_t depth)
+{
+    const int32_t c = (int32_t)dls_net_dim(net, x, 3), keys = depth ? HEADS * depth : c;
+    const int64_t edge = dls_net_dim(net, x, 1);
+    const int32_t width[] = {keys, keys, c};
+    dls_tensor part[3];
+    for (int i = 0; i < 3; i++) {
+        part[i] = dls_block_tokens(net, dls_block_conv(net, x, width[i], 1, 1, 1));
+        part[i] = dls_net_split_heads(net, part[i], HEADS);
+    }
+    dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, part[0], part[1], true));
+    a = dls_net_softmax(net, with_distances(net, a, part[0], edge));
+    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
+    x = dls_block_pixels(net, a, edge, edge);
+    return stride > 1 ? dls_block_halved(net, x) : x;
+}
+
+/* Keys and values become one linear function of queries for all pixels, and one for each from a
+ * convolution of the values, which all heads share. */
+static dls_tensor lambda_layer(dls_net *net, dls_tensor x, int32_t stride, int32_t window)
+{
+    const int64_t b = dls_net_batch(net), edge = dls_net_dim(net, x, 1), n = edge * edge;
+    const int32_t each = (int32_t)dls_net_dim(net, x, 3) / HEADS;
+    dls_tensor q = dls_block_conv_bn(net, x, HEADS * DEPTH, 1, 1);
+    dls_tensor k = dls_block_tokens(net, dls_block_conv(net, x, DEPTH, 1, 1, 1));
+    const dls_tensor v = dls_block_tokens(net, dls_block_conv_bn(net, x, each, 1, 1));
+    q = dls_net_split_heads(net, dls_block_tokens(net, q), HEADS);
+    k = dls_net_softmax(net, dls_net_transpose(net, k));
+    dls_tensor all = dls_net_batch_matmul(net, k, v, false);
+    all = dls_net_windows(net, all, 4, (int64_t[]){b, HEADS, DEPTH, each});
+    all = dls_net_batch_matmul(net, q, all, false);
+    dls_tensor own = dls_net_transpose(net, v);
+    own = dls_net_reshape(net, own, 4, (int64_t[]){b * each, edge, edge, 1});
+    own = dls_block_conv_bias(net, own, DEPTH, window, 1, 1);
+    own = dls_net_windows(net, own, 3, (int64_t[]){b * HEADS * n, DEPTH, each});
+    q = dls_net_reshape(net, q, 3, (int64_t[]){b * HEADS * n, 1, DEPTH});
+    own = dls_net_reshape(net, dls_net_batch_matmul(net, q, own, false), 4,
+                          (int64_t[]){b, HEADS, n, each});
+    x = dls_net_merge_heads(net, dls_net_add(net, all, own));
+    x = dls_block_pixels(net, x, edge, edge);
+    return stride > 1 ? dls_block_halved(net, x) : x;
 }
 
 static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stride, const staged *d)
@@ -122,8 +185,12 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
         x = attend(net, grouped(net, x, mid, stride, s->group, d), d);
         break;
     case 'a':
+    case 't':
+    case 'l':
         x = conv(net, x, mid, 1, 1, 1, d);
-        x = halo_attention(net, x, stride, s->group ? s->group : 8, d);
+        x = s->type == 'a'   ? halo_attention(net, x, stride, s->group ? s->group : 8, d)
+            : s->type == 't' ? bottleneck_attention(net, x, stride, s->more)
+                             : lambda_layer(net, x, stride, s->group);
         x = dls_net_unary(net, dls_net_batch_norm(net, x), d->kind);
         break;
     default:
@@ -200,13 +267,16 @@ static dls_tensor stem(dls_net *net, const char *spec, const staged *d)
 {
     const int32_t out = (int32_t)dls_spec_number(spec, "stem", 32);
     const bool pool = dls_spec_has(spec, "pool"), quad = dls_spec_has(spec, "quad");
+    const bool bare = dls_spec_has(spec, "bare");
     const int32_t tiered[] = {3 * out / 8, out / 2, out}, four[] = {out / 8, out / 4, out / 2, out};
     const int n = quad ? 4 : 3;
     dls_tensor x = dls_net_image(net, 224, 224, 3);
     if (quad || dls_spec_has(spec, "tiered")) {
         for (int i = 0; i < n; i++) {
             const bool strided = i == 0 || (i + 1 == n && !pool);
-            x = conv(net, x, (quad ? four : tiered)[i], 3, strided ? 2 : 1, 1, d);
+            const int32_t c = (quad ? four : tiered)[i], stride = strided ? 2 : 1;
+            x = bare && i < 2 ? dls_block_conv(net, x, c, 3, stride, 1)
+                              : conv(net, x, c, 3, stride, 1, d);
         }
     } else {
         x = conv(net, x, out, dls_spec_has(spec, "seven") ? 7 : 3, 2, 1, d);
@@ -254,10 +324,21 @@ static void staged_design(dls_net *net, const char *spec)
 #define H33                                                                                        \
     "@x,2,256,1,0,0.25 @x,2,512,2,0,0.25 @a,1,512,1,0,0.25 @x,2,1024,2,0,0.25 @a,1,1024,1,0,0.25 " \
     "@a,2,1536,2,0,0.333"
-#define H50                                                                                        \
-    "@x,3,256,1,0,0.25 @x,3,512,2,0,0.25 @a,1,512,1,4,0.25 @x,1,1024,2,0,0.25 "                    \
-    "@a,1,1024,1,0,0.25 @x,1,1024,1,0,0.25 @a,1,1024,1,0,0.25 @x,1,1024,1,0,0.25 "                 \
-    "@a,1,1024,1,0,0.25 @x,1,2048,2,0,0.25 @a,1,2048,1,0,0.25 @x,1,2048,1,0,0.25"
+#define BOT26(g, more)                                                                             \
+    "@x,2,256,1," g ",0.25 @x,2,512,2," g ",0.25 @x,1,1024,2," g ",0.25 @t,1,1024,1,0,0.25" more   \
+    " @t,2,2048,2,0,0.25" more
+#define LAMBDA26                                                                                   \
+    "@x,2,256,1,0,0.25 @x,2,512,2,0,0.25 @x,1,1024,2,0,0.25 @l,1,1024,1,9,0.25 @l,2,2048,2,9,0.25"
+/* Every second block of the third stage, and one of the last, is of a type and a group. */
+#define LATE50(third, last)                                                                        \
+    " @x,1,1024,2,0,0.25 @" third ",0.25 @x,1,1024,1,0,0.25 @" third                               \
+    ",0.25 @x,1,1024,1,0,0.25 @" third ",0.25 @x,1,2048,2,0,0.25 @" last                           \
+    ",0.25 @x,1,2048,1,0,0.25"
+#define R50_LAST(second, third, last)                                                              \
+    "@x,3,256,1,0,0.25 @x,3,512,2,0,0.25 @" second ",0.25" LATE50(third, last)
+#define R50_TWICE(second, third, last)                                                             \
+    "@x,3,256,1,0,0.25 @x,1,512,2,0,0.25 @" second ",0.25 @x,1,512,1,0,0.25 @" second              \
+    ",0.25" LATE50(third, last)
 #define BIG "tiered stem=64 "
 #define Z "inverted se=4 "
 #define Z16(r)                                                                                     \
@@ -284,12 +365,16 @@ static const dls_zoo_model rows[] = {
     ROW("seresnext26ts", "resnet_ts", 256, BIG "pool se=16 " R26),
     ROW("gcresnext26ts", "resnet_ts", 256, BIG "pool context " R26),
     ROW("eca_resnext26ts", "resnet_ts", 256, BIG "pool eca " R26),
+    ROW("resnet32ts", "resnet_ts", 256, BIG R33),
     ROW("resnet33ts", "resnet_ts", 256, BIG "head=1280 " R33),
     ROW("seresnet33ts", "resnet_ts", 256, BIG "head=1280 se=16 " R33),
     ROW("gcresnet33ts", "resnet_ts", 256, BIG "head=1280 context " R33),
     ROW("eca_resnet33ts", "resnet_ts", 256, BIG "head=1280 eca " R33),
     ROW("gcresnet50t", "resnet_ts", 256, "relu " BIG "context " R50("0")),
     ROW("gcresnext50ts", "resnet_ts", 256, BIG "pool context " R50("32")),
+    ROW("resnet51q", "resnet_ts", 256,
+        "quad bare stem=128 head=2048 @x,2,256,1,32,0.25 @x,4,512,2,32,0.25 @x,6,1536,2,32,0.25 "
+        "@x,4,1536,2,1,1"),
     ROW("resnet61q", "resnet_ts", 256,
         "extra quad stem=128 head=2048 @e,1,256,1,0,1 @x,4,512,2,32,0.25 @x,6,1536,2,32,0.25 "
         "@x,4,1536,2,1,1"),
@@ -302,10 +387,24 @@ static const dls_zoo_model rows[] = {
     ROW("halonet26t", "halonet", 256,
         "relu " BIG "pool halo=2 @x,2,256,1,0,0.25 @x,2,512,2,0,0.25 @x,1,1024,2,0,0.25 "
         "@a,1,1024,1,0,0.25 @a,2,2048,2,0,0.25"),
-    ROW("halonet50ts", "halonet", 256, BIG "pool " H50),
+    ROW("halonet50ts", "halonet", 256, BIG "pool " R50_LAST("a,1,512,1,4", "a,1,1024,1,0", "a,1,2048,1,0")),
     ROW("halonet_h1", "halonet", 256,
         "relu seven stem=64 pool @a,3,64,1,0,1 @a,3,128,2,0,1 @a,10,256,2,0,1 @a,3,512,2,0,1"),
     ROW("sehalonet33ts", "halonet", 256, BIG "head=1280 se=16 " H33),
+    ROW("botnet26t_256", "botnet", 256, "relu " BIG "pool " BOT26("0", "")),
+    ROW("eca_botnext26ts_256", "botnet", 256, BIG "pool eca " BOT26("16", ",16")),
+    ROW("botnet50ts_256", "botnet", 256,
+        BIG "pool " R50_LAST("t,1,512,1,0", "t,1,1024,1,0", "t,1,2048,1,0")),
+    ROW("sebotnet33ts_256", "botnet", 256,
+        BIG "head=1280 se=16 @x,2,256,1,0,0.25 @x,2,512,2,0,0.25 @t,1,512,1,0,0.25 "
+            "@x,2,1024,2,0,0.25 @t,1,1024,1,0,0.25 @t,2,1536,2,0,0.333"),
+    ROW("halo2botnet50ts_256", "botnet", 256,
+        BIG R50_TWICE("a,1,512,1,0", "a,1,1024,1,0", "t,1,2048,1,0")),
+    ROW("lamhalobotnet50ts_256", "botnet", 256,
+        BIG R50_TWICE("l,1,512,1,13", "a,1,1024,1,0", "t,1,2048,1,0")),
+    ROW("lambda_resnet26t", "lambda", 256, "relu " BIG "pool " LAMBDA26),
+    ROW("lambda_resnet50ts", "lambda", 256,
+        BIG "pool " R50_LAST("l,1,512,1,9", "l,1,1024,1,9", "l,1,2048,1,9")),
     ROW("mobilevit_xxs", "mobilevit", 256,
         V "head=320 @x,1,16,1,1,2 @x,3,24,2,1,2 @x,1,48,2,1,2 @m,1,48,1,2,0,64 @x,1,64,2,1,2 "
           "@m,1,64,1,4,0,80 @x,1,80,2,1,2 @m,1,80,1,3,0,96"),
