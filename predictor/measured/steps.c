@@ -176,6 +176,29 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
                                          "no batch is given");
 }
 
+/* "dp8" is plain data parallelism, and so is "dp8 tp1 pp1". DLPerf's GPTs name their sizes and not
+ * their heads, of 96 numbers (of 64 at a width of 768) in its scripts; they become large models
+ * (llm.h). A micro-batch is all that a GPU has, or an eighth in a pipeline, of which nothing is said;
+ * activations are recomputed, which 16 GB leave no choice. Two steps of Megatron-LM on one GPU fitted the constants of large models. */
+static void take_ways(dls_measured_step *row)
+{
+    int dp = 0, tp = 1, pp = 1, hidden, layers, sequence, end = 0;
+    const int n = sscanf(row->parallelism, "dp%d%n tp%d pp%d%n", &dp, &end, &tp, &pp, &end);
+    if (n < 1 || row->parallelism[end] || dp < 1 || tp < 1 || pp < 1 ||
+        (n > 1 && (int64_t)dp * tp * pp != row->gpus)) {
+        return;
+    }
+    if (sscanf(row->model, "gpt_h%d_l%d_s%d", &hidden, &layers, &sequence) == 3) {
+        const int64_t each = (int64_t)row->batch * row->gpus / dp / (pp > 1 ? 8 : 1);
+        snprintf(row->model, sizeof row->model, "llm-l%d-h%d-a%d-s%d-tp%d-pp%d-mb%d-re1", layers, hidden,
+                 hidden == 768 ? 12 : hidden / 96, sequence, tp, pp, each > 1 ? (int)each : 1);
+        row->fitted |= row->gpus == 1 && strncmp(row->host, "Megatron", 8) == 0;
+    } else if (tp > 1 || pp > 1) {
+        return;
+    }
+    snprintf(row->parallelism, sizeof row->parallelism, "dp");
+}
+
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
     char precision[16], mode[16], optimiser[16], compiled[16], amp[16], fitted[16];
@@ -194,10 +217,6 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
     dls_measured_word(t, EXCHANGE, row->gpus > 1 ? "allreduce" : "one", row->exchange,
                       sizeof row->exchange);
     dls_measured_word(t, PARALLELISM, "dp", row->parallelism, sizeof row->parallelism);
-    if (strncmp(row->parallelism, "dp", 2) == 0 &&
-        row->parallelism[2 + strspn(row->parallelism + 2, "0123456789")] == '\0') {
-        row->parallelism[2] = '\0';
-    }
     if (!dls_numeric_find(strcmp(precision, "amp") == 0 ? "fp16" : precision, &row->numeric)) {
         return dls_csv_fail(&t->csv, t->col[PRECISION], err,
                             "\"%s\" is not fp32, tf32, fp16, bf16 or amp", precision);
@@ -207,6 +226,7 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
     row->compiled = strcmp(compiled, "1") == 0;
     row->fitted = strcmp(fitted, "1") == 0;
     row->pytorch = dls_names_pytorch(row->host);
+    take_ways(row);
     return DLS_OK;
 }
 

@@ -12,6 +12,7 @@
 #include "predictor/baselines/paleo.h"
 #include "predictor/dataset/label.h"
 #include "predictor/sources/inspector.h"
+#include "workload/operator/llm.h"
 #include "workload/operator/timeline.h"
 
 #include <math.h>
@@ -478,6 +479,42 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     return q->step_only ? DLS_OK : profile_of(w, &q->setting, &s, work, out, err);
 }
 
+/* A large model, which names its way of dividing itself (docs/large-models.md): whole steps. */
+static dls_status ask_large(const dls_whatif *w, const dls_whatif_question *q,
+                            dls_whatif_answer *out, dls_error *err)
+{
+    const dls_setting_spec *s = &q->setting;
+    const dls_hw_gpu *gpu;
+    const dls_hw_link *peer, *line = NULL;
+    dls_llm model;
+    dls_llm_step step;
+    if (w->source != OPERATOR || q->part == DLS_STEP_FORWARD || s->servers > 0) {
+        return dls_fail(err, DLS_EINPUT, w->p.source, "steps of large models by the operator model alone");
+    }
+    DLS_TRY(dls_llm_parse(q->model, &model, err));
+    DLS_TRY(dls_hardware_gpu(w->hw, s->gpu, &gpu, err));
+    DLS_TRY(dls_gpu_knows(gpu, q->numeric, err));
+    DLS_TRY(dls_hardware_link(w->hw, s->link, &peer, err));
+    if (s->nodes > 1) {
+        DLS_TRY(dls_hardware_link(w->hw, s->network, &line, err));
+    }
+    const dls_rates rates = dls_opmodel_rates(&w->model, gpu, q->numeric);
+    dls_llm_machine on = dls_llm_machine_of(gpu, peer, &rates, q->numeric);
+    on.gpus = s->workers;
+    on.nodes = s->nodes;
+    on.line_bps = line ? line->goodput_bps : 0;
+    DLS_TRY(dls_llm_time(&model, &on, (double)q->batch * s->workers, &step, err));
+    out->prediction.iteration_s =
+        step.step_s - (q->part == DLS_STEP_NO_UPDATE ? step.update_s : 0);
+    out->prediction.mem_bytes = step.mem_bytes;
+    out->fits = step.mem_bytes <= gpu->mem_bytes;
+    /* Three passes over all weights but positions, of which a table is. */
+    const double weights = step.params - model.sequence * model.hidden / model.tensor;
+    const double tokens = q->batch * model.tensor * model.pipeline * model.sequence;
+    out->least_s = 6 * weights * tokens / fmax(on.matrix ? gpu->fp16_flops : gpu->tf32_flops, gpu->fp32_flops);
+    return DLS_OK;
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whatif_answer *out,
@@ -485,6 +522,9 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
 {
     dls_model_names names;
     const dls_workload *work = NULL;
+    if (dls_llm_named(q->model)) {
+        return ask_large(w, q, out, err);
+    }
     DLS_TRY(check(w, q, &names, err));
     dls_model_names run = names; /* whoever answers, memory is that of what PyTorch runs */
     run.runner |= DLS_RUN_EAGER;

@@ -26,7 +26,7 @@ typedef struct dls_whatif_params {
 typedef enum dls_step_part { DLS_STEP_WHOLE, DLS_STEP_NO_UPDATE, DLS_STEP_FORWARD } dls_step_part;
 
 typedef struct dls_whatif_question {
-    const char *model;       /* as in a trace (dls_model_lookup) */
+    const char *model; /* as in a trace (dls_model_lookup); llm-...: a large model (llm.h), by `operator` */
     int32_t image, sequence; /* 0: the model's usual */
     dls_numeric numeric;
     dls_setting_spec setting; /* its name is not read */

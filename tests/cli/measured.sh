@@ -176,6 +176,34 @@ assert several < 0.7 * stages and refused == [None] * 4, refused
 END
 fi
 
+# GPTs as DLPerf names them, divided in several ways at once, are large models; two of its rows fitted these. A
+# network that nobody divides is asked as ever, and ways that do not make the GPUs are refused.
+cat >ways.csv <<'END'
+model,gpu,nodes,gpus,batch_per_gpu,parallelism,precision,framework,step_ms
+gpt_h1536_l16_s2048,V100,1,8,2,dp2 tp4 pp1,amp,OneFlow,550
+llm-l16-h1536-a16-s2048-tp4-pp1-mb8-re1,V100,1,8,2,dp,amp,OneFlow,550
+gpt_h1536_l16_s2048,V100,4,32,16,dp8 tp1 pp4,amp,OneFlow,4000
+gpt_h1536_l16_s2048,V100,1,1,2,dp1 tp1 pp1,amp,Megatron-LM,450
+gpt_h1536_l16_s2048,V100,1,1,2,dp1 tp1 pp1,amp,OneFlow,450
+resnet50,V100,1,8,64,dp8 tp1 pp1,amp,OneFlow,70
+resnet50,V100,1,8,64,dp,amp,OneFlow,70
+gpt_h1536_l16_s2048,V100,1,8,2,dp2 tp2 pp1,amp,OneFlow,550
+resnet50,V100,1,8,64,dp2 tp4 pp1,amp,OneFlow,70
+END
+expect 0 evaluate --measured --no-points --sources=operator,driple --json --details ways.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "GPTs divided in several ways"
+import json, sys
+j = json.load(open(sys.argv[1]))
+rows = j["steps"]
+tensor, named, stages, fitted, one, plain, dp, wrong, wrong2 = (r["operator"] for r in rows)
+assert tensor == named and 0.3 < tensor < 0.8 and 2 < stages < 10 and fitted == one, (tensor, named, stages, fitted, one)
+assert plain == dp and wrong is None and wrong2 is None, (plain, dp, wrong, wrong2)
+assert [r["group"].endswith(", fitted") for r in rows] == [i == 3 for i in range(9)], rows
+assert [r["driple"] is None for r in rows] == [i not in (5, 6) for i in range(9)], rows
+END
+fi
+
 # Norms of groups make images of which a channel lies together: where channels were to lie last, a network whose weights are standardised runs as
 # with channels first, and any other copies to and fro, so that it gains nothing by that order.
 cat >layout.csv <<'END'
