@@ -3,6 +3,7 @@
  * Frees traces, copies out single jobs, and names jobs without a duration.
  */
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "traces/trace_impl.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ const dls_trace_info *dls_trace_about(const dls_trace *trace)
 dls_status dls_trace_no_duration(const dls_trace *trace, size_t job, dls_error *err)
 {
     static const char needs[] = "the run needs a performance model that knows its work";
-    char where[256];
+    char where[256], id[DLS_PRINTABLE_BYTES];
     size_t without = 0;
     for (size_t i = 0; i < trace->n; i++) {
         without += trace->cols.duration_us[i] == DLS_ABSENT;
@@ -50,7 +51,7 @@ dls_status dls_trace_no_duration(const dls_trace *trace, size_t job, dls_error *
     snprintf(where, sizeof where, "%.200s: data row %u", trace->info.path,
              trace->cols.row[job] + 1);
     return dls_fail(err, DLS_EINPUT, where, "the duration of job '%s' is empty: %s",
-                    dls_trace_id(trace, job), needs);
+                    dls_printable(dls_trace_id(trace, job), id), needs);
 }
 
 const char *dls_trace_id(const dls_trace *trace, size_t job)

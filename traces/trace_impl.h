@@ -79,10 +79,6 @@ struct dls_trace {
     char *assigned; /* text of the table that gave jobs their models, NULL: none */
 };
 
-/* dls_trace_load of a text that is in memory, plain and without NUL but its end. */
-dls_status dls_trace_of_text(const dls_trace_source *src, const char *format, dls_trace **out,
-                             dls_error *err) DLS_MUST_CHECK;
-
 /* A job as it was added, but for what the builder mended; strings are the trace's. */
 void dls_trace_job(const dls_trace *trace, size_t job, dls_job_rec *rec);
 

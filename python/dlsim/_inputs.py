@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import copyreg
 import itertools
+import math
 import os
 
 from . import _dlsim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Iterator
+    from typing import Any, Callable, Iterator
 
     Path = str | os.PathLike[str]
     Cluster = Path | dict[str, Any]
@@ -90,7 +91,9 @@ def cluster_arguments(cluster: Cluster) -> dict[str, str]:
 
 
 def _columns(table: Any) -> dict[str, list[Any]]:
-    """{name: list} of a dict, a DataFrame or a list of dicts."""
+    """{name: list} of a dict, a DataFrame, a list of dicts or a structured array of NumPy."""
+    if not getattr(getattr(table, "columns", None), "is_unique", True):
+        raise ValueError("two columns of the trace have one name")  # pandas drops one
     if hasattr(table, "to_dict") and not isinstance(table, dict):
         try:
             table = table.to_dict("list")  # pandas
@@ -98,22 +101,40 @@ def _columns(table: Any) -> dict[str, list[Any]]:
             table = table.to_dict(as_series=False)  # polars
     elif hasattr(table, "to_pydict"):
         table = table.to_pydict()  # pyarrow
+    elif fields := getattr(getattr(table, "dtype", None), "names", None):
+        table = {name: table[name] for name in fields}
     if isinstance(table, (list, tuple)):
+        if not all(isinstance(row, dict) for row in table):
+            raise TypeError("a trace that is a list has a dict for each job")
         names = dict.fromkeys(name for row in table for name in row)
         table = {name: [row.get(name) for row in table] for name in names}
     if not isinstance(table, dict):
         raise TypeError(f"a trace is a file, a name or a table, not {type(table).__name__}")
-    columns = {name: list(column) for name, column in table.items()}
+    columns = {name: _values(name, column) for name, column in table.items()}
     if len({len(column) for column in columns.values()}) > 1:
         raise ValueError("the columns of a trace are of different lengths")
     return columns
 
 
+def _values(name: Any, column: Any) -> list[Any]:
+    """The values of a column as Python has them."""
+    if getattr(column, "ndim", 1) != 1 or isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
+        raise TypeError(f"the column {name!r} of a trace is a list of values, one for each job, not {column!r:.60}")
+    kind = getattr(getattr(column, "dtype", None), "kind", "")
+    if kind == "m":  # of NumPy and pandas, whose nanoseconds would be plain numbers
+        return column.astype("timedelta64[us]").astype(object).tolist()
+    return column.tolist() if hasattr(column, "tolist") and kind != "M" else list(column)  # None where it is masked
+
+
 def _cell(value: Any) -> str:
-    if value is None or value != value:  # NaN is not itself
+    if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA; NaN is not itself
         return ""
-    if isinstance(value, float):  # also of NumPy; numbers of jobs in a column that has gaps are whole
-        return repr(int(value)) if value.is_integer() else f"{value:.6f}"
+    if hasattr(value, "total_seconds"):
+        value = value.total_seconds()
+    elif getattr(getattr(value, "dtype", None), "kind", "M") != "M":
+        value = value.item()  # of NumPy; its dates would be plain numbers
+    if isinstance(value, float) and math.isfinite(value):  # numbers of jobs in a column that has gaps are whole
+        return repr(int(value)) if value.is_integer() else f"{value:.6f}".rstrip("0")
     if isinstance(value, int):
         return str(value)
     text = value.decode("utf-8") if isinstance(value, bytes) else str(value)  # as HDF5 gives names of jobs
@@ -136,22 +157,30 @@ def trace_path(trace: Path) -> Path:
 
 def load_trace(trace: Any, format: str | None = None, max_jobs: int = 0) -> _dlsim.Trace:
     """The jobs of a file, of a shipped sample by its name, or of a table: a dict of columns, a list of dicts,
-    a DataFrame, with the columns of the native format (docs/traces.md): num_gpu, submit_time (s),
+    a DataFrame, a structured array, with the columns of the native format (docs/traces.md): num_gpu, submit_time (s),
     duration (s), model_name, ..."""
     if isinstance(trace, _dlsim.Trace):
         return trace
     if is_path(trace):
         return _dlsim.Trace(trace_path(trace), format, max_jobs)
-    import tempfile
+    return table_trace(trace, lambda name, text: _dlsim.Trace(name, format or "native", max_jobs, text))
 
-    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
-        file.writelines(lines(trace))
-        file.flush()
-        try:
-            return _dlsim.Trace(file.name, format or "native", max_jobs)
-        except _dlsim.Error as error:
-            error.args = (str(error).replace(file.name + ": ", "table: ").replace(file.name + ":", "table, line "),)
-            raise
+
+def table_trace(table: Any, load: Callable[[str, bytes], _dlsim.Trace]) -> _dlsim.Trace:
+    """The jobs of a table; load(name, text) reads its text. Errors name its rows in place of the text's lines."""
+    import re
+
+    rows = list(lines(table))
+    try:
+        return load("table", b"".join(rows))
+    except _dlsim.Error as error:
+        found = re.match(r"table:(\d+)(:\d+)?: ", str(error))
+        if found:
+            ends = itertools.accumulate(row.count(b"\n") for row in rows)
+            row = next((i for i, end in enumerate(ends) if end >= int(found[1])), 0)
+            error.where = f"table: data row {row}" if row else "table"
+            error.args = (f"{error.where}: {str(error)[found.end():]}",)
+        raise
 
 
 def packed(trace: _dlsim.Trace) -> tuple[Any, ...]:
@@ -166,12 +195,7 @@ def packed(trace: _dlsim.Trace) -> tuple[Any, ...]:
 
 
 def _unpacked(csv: bytes) -> _dlsim.Trace:
-    import tempfile
-
-    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
-        file.write(csv)
-        file.flush()
-        return _dlsim.Trace(file.name, "native", 0)
+    return _dlsim.Trace("table", "native", 0, csv)
 
 
 copyreg.pickle(_dlsim.Trace, packed)

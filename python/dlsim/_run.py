@@ -8,7 +8,7 @@ import sys
 import threading
 
 from . import _dlsim
-from ._inputs import cluster_arguments, load_trace, plain
+from ._inputs import cluster_arguments, is_path, plain, table_trace, trace_path
 from ._policy import as_policy
 
 TYPE_CHECKING = False  # that of typing, which an import need not bring
@@ -332,9 +332,12 @@ def _advance(sim: Any, limit: float | None, progress: Progress, until: int = _NE
             bar.end()
 
 
-def _setup(cluster: Cluster, scheduler: Any, placement: Any, predictor: str | None, plugins: Sequence[Path],
-           options: dict[str, Any], outside: bool = False) -> Any:
+def _setup(cluster: Cluster, trace: Any, scheduler: Any, placement: Any, predictor: str | None,
+           plugins: Sequence[Path], options: dict[str, Any], outside: bool = False) -> tuple[Any, _dlsim.Trace]:
+    """The library's set-up, and its jobs: read as its keys under trace say."""
     policies, keys = [], []
+    if is_path(trace):
+        keys.append(("trace.path", os.fspath(trace_path(trace))))
     for key, value in (("scheduler.name", scheduler), ("placement.name", placement)):
         if isinstance(value, str):
             keys.append((key, value))
@@ -347,15 +350,20 @@ def _setup(cluster: Cluster, scheduler: Any, placement: Any, predictor: str | No
         text = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
         if isinstance(value, (list, tuple)):
             text = ",".join(str(one) for one in value)
+        if isinstance(trace, _dlsim.Trace) and key.startswith("trace.") and key != "trace.stand_ins":
+            raise _dlsim.UsageError(f"{key}: the trace is loaded already; give its file or table in its place")
         keys.append((key, text))
     # Options go where their policy's name has gone before them.
-    return _dlsim.Setup(
+    setup = _dlsim.Setup(
         set=keys,
         plugins=[os.fspath(path) for path in plugins],
         policies=policies,
         outside=outside,
         **cluster_arguments(cluster),
     )
+    if isinstance(trace, _dlsim.Trace):
+        return setup, trace
+    return setup, setup.trace() if trace is None or is_path(trace) else table_trace(trace, setup.trace)
 
 
 class Simulation:
@@ -379,8 +387,8 @@ class Simulation:
             self._sim, self._outside = _sim
             return
         self._outside = scheduler is None
-        setup = _setup(cluster, scheduler, placement, predictor, plugins, options, outside=self._outside)
-        self._sim = _dlsim.Simulation(setup, setup.trace() if trace is None else load_trace(trace))
+        self._sim = _dlsim.Simulation(
+            *_setup(cluster, trace, scheduler, placement, predictor, plugins, options, outside=self._outside))
 
     def step(self, until: float | None = None) -> bool:
         """On to the next decision of the caller's; False: there is none up to `until` (s), or the end is reached."""
@@ -438,7 +446,8 @@ def run(cluster: Cluster, trace: Any = None, scheduler: Any = None, placement: A
     """Simulate, and return what came of it.
 
     cluster: a configuration (docs/config.md): a file, the name of a shipped one, a text, a dict.
-    trace: the jobs: a file, the name of a shipped sample, a table (load_trace); None: as the cluster says.
+    trace: the jobs: a file, the name of a shipped sample, a table (load_trace), read as the keys under trace say; a
+        Trace; None: the file that the cluster names.
     scheduler, placement: a name (`dlsim list schedulers`), or a policy in Python: a class or an instance.
     predictor: "operator", "driple", "oracle", ...
     plugins: shared objects with policies.
@@ -446,8 +455,7 @@ def run(cluster: Cluster, trace: Any = None, scheduler: Any = None, placement: A
     policy_time_limit: seconds that one call of a policy may take; then TimeLimit is raised.
     options: keys of the configuration: run__until="30d", scheduler__restore_cost=0, or **{"run.seed": 7}.
     """
-    setup = _setup(cluster, scheduler, placement, predictor, plugins, options)
-    sim = _dlsim.Simulation(setup, setup.trace() if trace is None else load_trace(trace))
+    sim = _dlsim.Simulation(*_setup(cluster, trace, scheduler, placement, predictor, plugins, options))
     _advance(sim, policy_time_limit, progress)
     return Run(sim, f"{sim.digest:016x}", simulation=sim)
 

@@ -12,6 +12,7 @@ waiting and running in Place) over the jobs of the window, so that an episode's 
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import Any
 
@@ -21,7 +22,6 @@ from gymnasium import spaces
 from gymnasium.vector.utils import batch_space
 
 from . import _dlsim
-from ._inputs import load_trace
 from ._run import TYPE_CHECKING, _setup
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class _Batch:
     def __init__(self, n: int, place: bool, cluster: Cluster, trace: Any, window: int, visible: int, first: int,
                  last: int | None, stride: int | None, placement: Any, predictor: str | None, threads: int,
                  options: dict[str, Any]) -> None:
-        trace = load_trace(trace)
+        setup, trace = _setup(cluster, trace, None, placement, predictor, (), options, outside=True)
         last = len(trace) if last is None else min(last, len(trace))
         stride = stride or window
         if window < 1 or stride < 1:
@@ -48,7 +48,6 @@ class _Batch:
         count = (last - first - window) // stride + 1
         if count < 1:
             raise ValueError(f"jobs {first} to {last} hold no window of {window}")
-        setup = _setup(cluster, None, placement, predictor, (), options, outside=True)
         self.batch = _dlsim.Batch(setup, trace, window, first, stride, count, n, visible, place, threads)
         rows, numbers, nodes, types, self.windows = self.batch.shape
         self.rows = rows
@@ -101,7 +100,7 @@ class _Single(gymnasium.Env):
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Act; the episode has ended when every job of the window has."""
-        self._action[0] = action
+        self._action[0] = operator.index(action)
         self._step(self._action, False)
         return self._observation(), float(self._reward[0]), bool(self._done[0]), False, {}
 
@@ -153,7 +152,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._shown, {}
 
     def step(self, actions: Any) -> tuple[Observation, numpy.ndarray, numpy.ndarray, numpy.ndarray, dict[str, Any]]:
-        """An action [num_envs] for each; final_obs of info marks those that have ended."""
+        """An action [num_envs] for each, integers; final_obs of info marks those that have ended."""
+        actions = numpy.asarray(actions)
+        if actions.dtype.kind not in "iu":
+            raise TypeError(f"actions are integers, not of type {actions.dtype}")
         self._b.batch.step(numpy.ascontiguousarray(actions, numpy.int64), True)
         done = self._b.done.astype(bool)
         info = {}

@@ -137,12 +137,17 @@ PyObject *ext_setup_policies(PyObject *self)
     return ((setup *)self)->policies;
 }
 
-static PyObject *setup_trace(PyObject *object, PyObject *unused)
+static PyObject *setup_trace(PyObject *object, PyObject *args)
 {
     setup *self = (setup *)object;
+    const char *name = NULL, *text = NULL;
+    if (!PyArg_ParseTuple(args, "|sy", &name, &text)) {
+        return NULL;
+    }
     dls_error err = {0};
     ext_trace *trace = (ext_trace *)PyType_GenericAlloc(ext_trace_type, 0);
-    if (trace && dls_setup_trace(self->setup, &trace->trace, &err) != DLS_OK) {
+    if (trace && (text ? dls_setup_trace_of_text(self->setup, name, text, &trace->trace, &err)
+                       : dls_setup_trace(self->setup, &trace->trace, &err)) != DLS_OK) {
         Py_CLEAR(trace);
         return ext_raise(&err, self->setup);
     }
@@ -501,7 +506,9 @@ static PyTypeObject *add(PyObject *module, const char *name, PyType_Spec *spec)
 int ext_simulation_types(PyObject *module)
 {
     static PyMethodDef setup_methods[] = {
-        {"trace", setup_trace, METH_NOARGS, "The trace that it names."}, {NULL, NULL, 0, NULL}};
+        {"trace", setup_trace, METH_VARARGS,
+         "The trace that it names, or that of a name and a text."},
+        {NULL, NULL, 0, NULL}};
     static PyType_Slot setup_slots[] = {{Py_tp_new, setup_new},
                                         {Py_tp_dealloc, setup_dealloc},
                                         {Py_tp_traverse, setup_traverse},

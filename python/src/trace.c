@@ -8,12 +8,13 @@ PyTypeObject *ext_trace_type;
 
 static PyObject *trace_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *words[] = {"path", "format", "max_jobs", NULL};
+    static char *words[] = {"path", "format", "max_jobs", "text", NULL};
     PyObject *path = NULL;
-    const char *format = NULL;
+    const char *format = NULL, *text = NULL;
+    Py_ssize_t len = 0;
     long long most = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|zL", words, PyUnicode_FSConverter, &path,
-                                     &format, &most)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|zLz#", words, PyUnicode_FSConverter, &path,
+                                     &format, &most, &text, &len)) {
         return NULL;
     }
     ext_trace *self = (ext_trace *)PyType_GenericAlloc(type, 0);
@@ -22,7 +23,10 @@ static PyObject *trace_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     dls_status status = DLS_ENOMEM;
     if (self) {
         const char *name = PyBytes_AsString(path);
-        Py_BEGIN_ALLOW_THREADS status = dls_trace_load(name, format, &opts, &self->trace, &err);
+        const dls_trace_source source = {name, text, (size_t)len, &opts};
+        Py_BEGIN_ALLOW_THREADS status =
+            text ? dls_trace_of_text(&source, format, &self->trace, &err)
+                 : dls_trace_load(name, format, &opts, &self->trace, &err);
         Py_END_ALLOW_THREADS
     }
     Py_DECREF(path);
@@ -81,7 +85,8 @@ int ext_trace_types(PyObject *module)
         {Py_sq_length, trace_length},
         {Py_tp_methods, trace_methods},
         {Py_tp_getset, trace_more},
-        {Py_tp_doc, "Trace(path, format=None, max_jobs=0): the jobs of a file."},
+        {Py_tp_doc, "Trace(path, format=None, max_jobs=0, text=None): the jobs of a file, or of a "
+                    "text that is called `path`."},
         {0, NULL}};
     static PyType_Spec spec = {.name = "dlsim.Trace",
                                .basicsize = sizeof(ext_trace),

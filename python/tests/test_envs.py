@@ -77,6 +77,23 @@ class Environments(unittest.TestCase):
             env.reset(seed=0, options={"window": 0})
             env.step(action)
 
+    def test_actions_are_integers(self):
+        vector, single = envs.VectorEnv(2, window=16), envs.Schedule(window=16)
+        vector.reset(seed=1)
+        single.reset(seed=1)
+        for good in ([0, 1], (numpy.int8(0), 1), numpy.array([0, 1], numpy.uint16), numpy.array([0, 9, 1, 9], numpy.int32)[::2]):
+            vector.step(good)
+            single.step(good[0])
+        for wrong in ([0.0, 1.0], numpy.array([0.9, 1]), [True, False], ["0", "1"], [None, 1]):
+            with self.assertRaisesRegex(TypeError, "actions are integers, not of type"):
+                vector.step(wrong)
+        for wrong in (0.0, 1.5, numpy.float32(2), "0", None):
+            with self.assertRaises(TypeError):
+                single.step(wrong)
+
+    def test_keys_of_the_trace(self):
+        self.assertEqual(envs.Schedule(window=10, trace__max_jobs=40).windows, 4)
+
     def test_vector_is_many_single_ones(self):
         for place in (False, True):
             single = (envs.Place if place else envs.Schedule)(window=64, visible=32)
@@ -121,7 +138,7 @@ class Environments(unittest.TestCase):
         with self.assertRaises(ValueError):
             vector = envs.VectorEnv(4, window=64)
             vector.reset(seed=0)
-            vector.step(numpy.zeros(3))
+            vector.step(numpy.zeros(3, int))
 
     def test_example_beats_shortest_first(self):
         sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "examples"))

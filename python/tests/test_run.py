@@ -101,6 +101,89 @@ class Runs(unittest.TestCase):
         with self.assertRaises(TypeError):
             dlsim.load_trace(5)
 
+    def test_rows_of_tables_are_named(self):
+        """A row by its number, also behind names that take two lines, and never the file of a moment."""
+        table = {"job_id": ["a\nb", "c\nd", "e"], "num_gpu": [1, 1, 1], "submit_time": [0, 1, 2],
+                 "duration": [5, float("nan"), 5]}
+        with self.assertRaisesRegex(dlsim.InputError, r"^table: data row 2: the duration of job 'c\\x0[aA]d' is empty"):
+            dlsim.run(TIGHT, table)
+        for name, value, row in (("num_gpu", None, 1), ("submit_time", "soon", 2), ("job_id", "e", 3)):
+            wrong = {**table, "duration": [5, 5, 5], name: list(table[name])}
+            wrong[name][0 if name == "job_id" else row - 1] = value
+            for call in (dlsim.load_trace, lambda table: dlsim.run(TIGHT, table)):
+                with self.assertRaisesRegex(dlsim.InputError, f"^table: data row {row}: (job id 'e'|column '{name}')"):
+                    call(wrong)
+        with self.assertRaisesRegex(dlsim.InputError, "^table: the header lacks the column 'num_gpu'"):
+            dlsim.load_trace({"num_gpus_": [1], "submit_time": [0]})
+        table["duration"][1] = 5
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            dlsim.run(TIGHT, table).write(path)
+            self.assertEqual(dlsim.read(path).texts["trace_path"], "table")
+
+    def test_keys_of_the_trace(self):
+        """What a configuration says of its trace holds for one that is given, as the program's --trace."""
+        table = {"num_gpu": [1, 2, 3], "submit_time": [0, 1, 2], "duration": [0, 5, 7]}
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "t.csv")
+            dlsim.load_trace(jobs()).save(file)
+            plain = os.path.join(folder, "plain.csv")
+            with open(plain, "wb") as out:
+                out.writelines(dlsim._inputs.lines(table))
+            for trace in (table, plain):
+                for options, durations in (({}, [1, 5, 7]), ({"trace__zero_duration": "keep"}, [0, 5, 7]),
+                                           ({"trace.zero_duration": "drop"}, [5, 7]), ({"trace__max_jobs": 2}, [1, 5])):
+                    run = dlsim.run(TIGHT, trace, "fifo", **options)
+                    self.assertEqual([us / 1e6 for us in run.jobs["duration_us"].to_list()], durations)
+                with self.assertRaisesRegex(dlsim.ConfigError, "nosuch"):
+                    dlsim.run(TIGHT, trace, trace__assign="nosuch")
+                sim = dlsim.Simulation(TIGHT, trace, trace__max_jobs=1)
+                self.assertEqual(len(sim.view.gpus), 1)
+            results = os.path.join(folder, "run.h5")
+            subprocess.run([dlsim._run.program(), "run", "--config", dlsim.shipped()["clusters"]["placement-study"],
+                            "--trace", file, "-q", "-o", results], check=True)
+            self.assertEqual(dlsim.run("placement-study", file).digest, dlsim.read(results).digest)
+            self.assertEqual(dlsim.run("placement-study", jobs()).digest, dlsim.read(results).digest)
+        with self.assertRaisesRegex(dlsim.UsageError, "trace.max_jobs: the trace is loaded already"):
+            dlsim.run(TIGHT, dlsim.load_trace(table), trace__max_jobs=1)
+
+    @needs("numpy", "pandas")
+    def test_columns_of_any_type(self):
+        import datetime
+
+        import numpy
+        import pandas
+
+        def durations(column, table=dict):
+            rows = {"num_gpu": numpy.array([2, 1], numpy.int8)[::-1], "submit_time": numpy.array([0, 0.1], numpy.float32)}
+            run = dlsim.run(TIGHT, table({**rows, "duration": column}))
+            self.assertEqual(run.jobs["submit_us"].to_list(), [0, 100000])
+            self.assertEqual(run.jobs["gpus"].to_list(), [1, 2])
+            return run.jobs["duration_us"].to_list()
+
+        second = datetime.timedelta(seconds=1)
+        for column in (numpy.array([5, 0, 6.5, 0], object)[::2], numpy.array([5, 6.5], numpy.float16), [5 * second, 6.5 * second],
+                       numpy.ma.array([5, 6.5, 3], mask=[0, 0, 1])[:2], numpy.array([5000, 6500], "timedelta64[ms]"),
+                       pandas.Categorical([5, 6.5]), pandas.array([5, 6.5], "Float32"), pandas.to_timedelta([5, 6.5], "s"),
+                       numpy.array([5 * 10**9, 65 * 10**8], "timedelta64[ns]"), pandas.Series([5, 6.5], index=[7, 8])):
+            self.assertEqual(durations(column), [5000000, 6500000])
+        self.assertEqual(durations(pandas.to_timedelta([5, 6.5], "s"), pandas.DataFrame), [5000000, 6500000])
+        for nothing in (numpy.ma.array([5, 6], mask=[0, 1]), [5, pandas.NA], [5, pandas.NaT], numpy.array([5, numpy.nan], "f4"),
+                        pandas.array([5, None], "Int64"), numpy.array([5, "NaT"], "timedelta64[s]")):
+            with self.assertRaisesRegex(dlsim.InputError, "^table: data row 2: the duration of job '1' is empty"):
+                durations(nothing)
+        with self.assertRaisesRegex(dlsim.InputError, "data row 1: column 'duration': '2020-01-01.*' is not a number"):
+            durations(numpy.array(["2020-01-01", "2020-01-02"], "datetime64[ns]"))
+        for wrong in (5, "56", numpy.ones((2, 2)), numpy.float64(5)):
+            with self.assertRaisesRegex(TypeError, "the column 'duration' of a trace is a list of values"):
+                durations(wrong)
+        with self.assertRaisesRegex(TypeError, "a dict for each job"):
+            dlsim.load_trace([[1, 0, 5]])
+        with self.assertRaisesRegex(ValueError, "one name"):
+            dlsim.load_trace(pandas.DataFrame([[1, 0, 5, 6]], columns=["num_gpu", "submit_time", "duration", "duration"]))
+        rows = numpy.array([(1, 0, 5), (2, 0.1, 6.5)], [("num_gpu", "i4"), ("submit_time", "f8"), ("duration", "f4")])
+        self.assertEqual(dlsim.run(TIGHT, rows).jobs["duration_us"].to_list(), [5000000, 6500000])
+
     def test_job_ids_of_any_type(self):
         """Numbers, texts, bytes as h5py gives them, numbers that a gap has made floats."""
         import uuid
@@ -109,7 +192,7 @@ class Runs(unittest.TestCase):
         name = uuid.uuid4()
         for ids, said in (([7, 8, 9, 10], ["7", "8", "9", "10"]), (["a", "b-1", "c d", "\u00e9"], None),
                           ([b"a", b"b", b"c", "\u00e9".encode()], ["a", "b", "c", "\u00e9"]),
-                          (["#1", " b ", '"c"', "3,4"], None), ([1.0, 2.0, 3.0, 4.0], ["1", "2", "3", "4"]), ([name, 2, "x", b"y"], [str(name), "2", "x", "y"])):
+                          (["#1", " b ", '"c"', "3,4"], None), ([1.0, 2.5, 3.0, 4.0], ["1", "2.5", "3", "4"]), ([name, 2, "x", b"y"], [str(name), "2", "x", "y"])):
             table["job_id"] = ids
             run = dlsim.run(TIGHT, table, "srtf")
             self.assertEqual(run.jobs["id"].to_list(), said or ids)
@@ -125,8 +208,9 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(dlsim.ConfigError, "did you mean 'srtf'") as caught:
             dlsim.run(TIGHT, jobs(), "srtff", placement="nowhere")
         self.assertEqual(len(caught.exception.problems), 2)
-        with self.assertRaisesRegex(dlsim.InputError, "^table, line 2:3: column 'submit_time'"):
+        with self.assertRaisesRegex(dlsim.InputError, "^table: data row 1: column 'submit_time'") as caught:
             dlsim.load_trace({"num_gpu": [1], "submit_time": [-1]})
+        self.assertEqual(caught.exception.where, "table: data row 1")
         with self.assertRaises(dlsim.InputError):
             dlsim.run(TIGHT, "/nowhere.csv")
         with self.assertRaises(dlsim.Error):

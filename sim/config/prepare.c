@@ -39,10 +39,13 @@ dls_status dls_config_assign_models(const dls_config *config, const dls_trace *t
     return dls_trace_assign(trace, &table, config->sim.seed, out, err);
 }
 
-dls_status dls_config_make_trace(const dls_config *config, dls_trace **out, dls_error *err)
+dls_status dls_config_make_trace(const dls_config *config, const char *name, const char *text,
+                                 size_t len, dls_trace **out, dls_error *err)
 {
+    const dls_trace_source source = {name, text, len, &config->trace_options};
     DLS_HOLD(dls_trace_destroy) dls_trace *read = NULL;
-    DLS_TRY(dls_config_load_trace(config, &read, err));
+    DLS_TRY(text ? dls_trace_of_text(&source, "native", &read, err)
+                 : dls_config_load_trace(config, &read, err));
     if (*config->trace_assign) {
         return dls_config_assign_models(config, read, out, err);
     }

@@ -17,9 +17,10 @@ dls_status dls_config_load_trace(const dls_config *config, dls_trace **out,
 /* A new trace in which every job has a model, as trace.assign says, which must say something. */
 dls_status dls_config_assign_models(const dls_config *config, const dls_trace *trace,
                                     dls_trace **out, dls_error *err) DLS_MUST_CHECK;
-/* Both: the jobs of a run. */
-dls_status dls_config_make_trace(const dls_config *config, dls_trace **out,
-                                 dls_error *err) DLS_MUST_CHECK;
+/* Both: the jobs of a run. text NULL: of the file; else of the text, its first `len` bytes, in the
+ * native format and called `name`. */
+dls_status dls_config_make_trace(const dls_config *config, const char *name, const char *text,
+                                 size_t len, dls_trace **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Borrows the configuration and the trace; must not move. */
 typedef struct dls_prepared {

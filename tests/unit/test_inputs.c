@@ -165,7 +165,7 @@ static void check(const char *keys, const char *want)
     }
     n_opened = 0;
     watching = true;
-    dls_status status = dls_config_make_trace(config, &trace, &err);
+    dls_status status = dls_config_make_trace(config, NULL, NULL, 0, &trace, &err);
     assert_int_equal(status, DLS_OK);
     status = dls_prepare(config, trace, &prepared, &err);
     if (status == DLS_OK) {

@@ -131,6 +131,17 @@ TEST(problems)
     assert_null(dls_setup_problem(setup, 0));
     dls_trace *none;
     assert_int_equal(dls_setup_trace(setup, &none, &err), DLS_ECONFIG);
+    assert_int_equal(
+        dls_setup_trace_of_text(setup, "mine", "num_gpu,submit_time\n1,soon\n", &none, &err),
+        DLS_EINPUT);
+    assert_string_equal(err.where, "mine:2:3");
+    must(dls_setup_set(setup, "trace.zero_duration", "keep", &err));
+    must(dls_setup_set(setup, "trace.format", "swf", &err));
+    must(dls_setup_trace_of_text(setup, "mine", "num_gpu,submit_time,duration\n1,0,0\n", &none,
+                                 &err));
+    assert_int_equal(dls_trace_cols(none)->duration_us[0], 0);
+    assert_string_equal(dls_trace_about(none)->path, "mine");
+    dls_trace_destroy(none);
     must(dls_setup_set(setup, "run.compat", "tiresias", &err));
     assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG);
     dls_setup_destroy(setup);

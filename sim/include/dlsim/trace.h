@@ -208,12 +208,12 @@ DLS_API dls_status dls_trace_builder_finish(dls_trace_builder *b, dls_trace **ou
 
 /* ---- formats ----------------------------------------------------------------------------------- */
 
-/* A whole input file in memory, decompressed; text[len] is '\0'. */
+/* A whole input in memory, decompressed; text[len] is '\0'. */
 typedef struct dls_trace_source {
     const char *path; /* for messages */
     const char *text; /* without a UTF-8 byte order mark */
     size_t len;
-    const dls_trace_options *opts;
+    const dls_trace_options *opts; /* not NULL */
 } dls_trace_source;
 
 /* One trace format. A file under traces/ that defines `const dls_trace_format dls_trace_format_X`
@@ -236,6 +236,11 @@ DLS_API const dls_trace_format *const *dls_trace_formats(void);
 DLS_API dls_status dls_trace_load(const char *path, const char *format,
                                   const dls_trace_options *opts, dls_trace **out,
                                   dls_error *err) DLS_MUST_CHECK;
+
+/* The same of a text in memory, not gzip; src->path is what messages and results call it. Nothing
+ * of src is kept. */
+DLS_API dls_status dls_trace_of_text(const dls_trace_source *src, const char *format,
+                                     dls_trace **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Write the native CSV (see docs/traces.md): what dls_trace_load reads back to an equal trace. */
 DLS_API dls_status dls_trace_save_csv(const dls_trace *trace, const char *path,
