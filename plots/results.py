@@ -41,8 +41,10 @@ def open_results(path):
 def columns(group):
     """A group of equally long datasets as a DataFrame; texts decoded."""
     columns = ((k, group[k]) for k in group)  # not items(): that leaves out what cannot be opened
-    return pd.DataFrame({k: d.asstr()[:] if d.dtype.kind in "SO" else d[:] for k, d in columns
-                         if isinstance(d, h5py.Dataset)})
+    read = {k: d.asstr()[:] if d.dtype.kind in "SO" else d[:] for k, d in columns if isinstance(d, h5py.Dataset)}
+    if len({len(column) for column in read.values()}) > 1:
+        raise BadInput(f"{group.file.filename}: {group.name}: columns of different lengths")
+    return pd.DataFrame(read)
 
 
 def points(f):
@@ -125,6 +127,11 @@ def attempt(who, work):
         return 4
     except KeyError as e:
         print(f"{who}: missing in the file: {e.args[0]}", file=sys.stderr)
+        return 4
+    except AttributeError as e:  # table.column
+        if not isinstance(e.obj, pd.DataFrame):
+            raise
+        print(f"{who}: missing in the file: the column '{e.name}'", file=sys.stderr)
         return 4
     except OSError as e:
         print(f"{who}: {e}", file=sys.stderr)

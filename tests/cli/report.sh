@@ -77,6 +77,24 @@ with open("torn.h5", "r+b") as f:
 END
 expect 4 report torn.h5 -o x.html
 says err.txt "metadata checksum"
+"$python" - "$source/plots" <<'END' || fail "a column that is not there"
+import contextlib, io, shutil, sys
+sys.path.insert(0, sys.argv[1])
+import h5py, report, results
+for name in ("jobs/state", "jobs/id", "jobs/start_us", "allocations/job", "allocations/gpu_mask", "allocations/start_us",
+             "series/cluster/busy_gpus", "series/cluster/t_us"):
+    shutil.copy("fifo.h5", "cut.h5")
+    with h5py.File("cut.h5", "a") as f:
+        if name == "jobs/id":
+            cut = f["runs/0/jobs/id"][1:]
+        del f["runs/0"][name]
+        if name == "jobs/id":
+            f["runs/0/jobs/id"] = cut
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        code = results.attempt("report", lambda: report.page(["cut.h5"], "x.html", [], None))
+    wanted = "of different lengths" if name == "jobs/id" else name.split("/")[-1]
+    assert code == 4 and wanted in said.getvalue() and said.getvalue().count("\n") == 1, (name, code, said.getvalue())
+END
 expect 4 report fifo.h5 --run=7 -o x.html
 says err.txt "no run named 7"
 expect 5 report fifo.h5 -o missing/x.html
