@@ -200,7 +200,11 @@ static dls_status copy_answers(dls_predictions *f, const dls_predictions *from, 
         f->answers = NULL;
         f->p.record_path = f->p.cache_path = NULL;
     }
-    memcpy(f->row, from->row, (size_t)from->n_rows * sizeof *f->row);
+    dls_free(f->row);
+    DLS_TRY(dls_duplicate(&f->row, from->row, (size_t)from->n_rows, from->row_cap, sizeof *f->row,
+                          err));
+    f->row_cap = from->row_cap;
+    f->n_rows = from->n_rows; /* questions about other gangs have added some */
     memcpy(f->kind_seen, from->kind_seen, n_kinds * sizeof *f->kind_seen);
     if (f->kind_sum && from->kind_sum) {
         memcpy(f->kind_sum, from->kind_sum, n_kinds * sizeof *f->kind_sum);

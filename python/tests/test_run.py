@@ -147,6 +147,19 @@ class Runs(unittest.TestCase):
         with self.assertRaisesRegex(dlsim.UsageError, "trace.max_jobs: the trace is loaded already"):
             dlsim.run(TIGHT, dlsim.load_trace(table), trace__max_jobs=1)
 
+    def test_clones_have_all_that_was_predicted(self):
+        """Elastic jobs are asked about on other numbers of GPUs than they want: rows that a new predictor has not."""
+        n = 40
+        table = {"num_gpu": [1 + i % 8 for i in range(n)], "submit_time": [3 * i for i in range(n)], "duration": [50 + i for i in range(n)],
+                 "min_gpus": [1] * n, "max_gpus": [16] * n, "model_name": ["resnet50"] * n}
+        for scheduler in ("edf", "optimus", "pollux", "sia"):
+            sim = dlsim.Simulation(TIGHT, table, scheduler, "hetero", "oracle", scheduler__restore_cost=1)
+            clones = []
+            for t in (10, 60, 120):
+                clones.append(sim.run(t).clone())
+            digests = {one.run().result().digest for one in (sim, *clones, clones[0])}
+            self.assertEqual(len(digests), 1, scheduler)
+
     @needs("numpy", "pandas")
     def test_columns_of_any_type(self):
         import datetime
