@@ -158,6 +158,7 @@ static dls_status create(dls_predictions *f, dls_error *err)
     if (!dls_numeric_find(f->p.numeric, &f->memory.numeric)) {
         return dls_fail(err, DLS_ECONFIG, "perf.numeric", "unknown precision \"%s\"", f->p.numeric);
     }
+    f->memory.software = f->p.software;
     f->memory.runner = f->p.sized ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
     if (f->p.world) {
         f->kinds = dls_world_kinds(f->p.world);

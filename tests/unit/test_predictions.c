@@ -397,6 +397,22 @@ TEST(test_memory)
     assert_int_equal(dls_gpu_memory_of(&m, &usual, &bytes[0], NULL), DLS_OK);
     assert_int_equal(dls_gpu_memory_of(&m, &large, &bytes[1], NULL), DLS_OK);
     assert_true(bytes[1] > 1.5 * bytes[0]);
+    /* What is said of its program goes before a model's name, and another's says nothing. */
+    const dls_kind said = {.model = "yolo", .names = usual.names, .batch = 32};
+    const dls_kind other = {.model = "vit", .names = usual.names, .batch = 32};
+    const dls_kind half = {.names = large.names, .batch = 32};
+    DLS_OWN(dls_gpu_memory_fini)
+    dls_gpu_memory told = {.runner = DLS_RUN_EAGER, .software = "yolo: fp16 zoo=vit_base image=384"};
+    DLS_OWN(dls_gpu_memory_fini)
+    dls_gpu_memory in_16 = {.runner = DLS_RUN_EAGER, .numeric = DLS_NUMERIC_FP16};
+    double of[3];
+    assert_int_equal(dls_gpu_memory_of(&told, &said, &of[0], NULL), DLS_OK);
+    assert_int_equal(dls_gpu_memory_of(&told, &other, &of[1], NULL), DLS_OK);
+    assert_int_equal(dls_gpu_memory_of(&in_16, &half, &of[2], NULL), DLS_OK);
+    NEAR(of[0], of[2], 1e-9);
+    NEAR(of[1], bytes[0], 1e-9);
+    told.software = "yolo: torch";
+    assert_int_equal(dls_gpu_memory_of(&told, &said, &of[0], NULL), DLS_ECONFIG);
 }
 
 TEST(test_failing_memory)
