@@ -73,6 +73,7 @@ static const struct {
     {"efficientnetespruned", "efficientnet_es", NULL},
     {"efficientnetb2a", "efficientnet_b2", NULL},
     {"efficientnetb3a", "efficientnet_b3", NULL},
+    {"densenetblur121d", "densenet121d", NULL}, /* its blurs are pools here, as in ResNets */
     {"seresnext26tn32x4d", "seresnext26t_32x4d", NULL},
     {"vitbaseresnet50", "vit_base_r50_s16", NULL},
     {"mobilenetv3large", "mobilenetv3_large_100", NULL},

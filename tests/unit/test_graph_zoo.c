@@ -184,6 +184,8 @@ TEST(test_timm_sizes)
         {"dpn107", 86.92},           {"xception71", 42.34},         {"regnetv_064", 30.58},
         {"resnet32ts", 17.96},       {"resnet51q", 35.70},          {"resnetv2_50d_gn", 25.57},
         {"res2next50", 24.67},       {"dla60_res2next", 17.03},     {"volo_d5_512", 296.09},
+        {"cspresnext50", 20.57},     {"cs3se_edgenet_x", 50.72},    {"xception", 22.86},
+        {"eca_halonext26ts", 10.76}, {"lambda_resnet26rpt_256", 10.99}, {"densenet121d", 8.00},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =

@@ -11,6 +11,7 @@
  *      third       as version 3: half of out goes past the blocks, and one convolution joins both;
  *                  blocks of bottle times half of out; edge: 3 x 3 comes first; excite=4: their
  *                  middle is weighed, by a fourth
+ *      groups=32   of the 3 x 3 convolutions
  *      average     stages pool, then 1 x 1
  *      focus=80    a stem of 6 x 6; two=32,64 of two 3 x 3; seven: 7 x 7 and pooling
  *      stem=32,32,64  three 3 x 3 convolutions and pooling, else one of 32
@@ -35,12 +36,13 @@ static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, 
     return dls_block_conv_bn_relu(net, x, out, kernel, stride);
 }
 
-static dls_tensor block(dls_net *net, dls_tensor x, double bottle, bool dark, bool excite)
+static dls_tensor block(dls_net *net, dls_tensor x, double bottle, bool dark, bool excite,
+                        int32_t groups)
 {
     const int32_t out = (int32_t)dls_net_dim(net, x, 3), mid = (int32_t)(out * bottle);
     dls_tensor y = conv(net, x, mid, 1, 1);
     y = excite ? dls_block_squeeze_excite(net, y, dls_zoo_round(mid / 16., 8)) : y;
-    y = conv(net, y, dark ? out : mid, 3, 1);
+    y = dls_block_grouped_bn_relu(net, y, dark ? out : mid, 3, 1, groups);
     if (dark) {
         return dls_net_add(net, y, x);
     }
@@ -53,11 +55,13 @@ dls_tensor dls_zoo_csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int
     const bool dark = dls_spec_has(spec, "dark"), se = dls_spec_has(spec, "se");
     double cross = dls_spec_number(spec, "cross", 0);
     double bottle = dls_spec_number(spec, "bottle", 0.5);
+    const int32_t groups = (int32_t)dls_spec_number(spec, "groups", 1);
     dls_tensor half[2];
     if (dls_spec_has(spec, "average")) {
         x = conv(net, dls_block_halved(net, x), out, 1, 1);
     } else if (dark || stage > 0) { /* CSPNet's ResNets grow behind it */
-        x = conv(net, x, dark ? out : (int32_t)dls_net_dim(net, x, 3), 3, 2);
+        x = dls_block_grouped_bn_relu(net, x, dark ? out : (int32_t)dls_net_dim(net, x, 3), 3, 2,
+                                      groups);
     }
     if (cross > 0) {
         bottle = dark && stage > 0 ? 1 : bottle;
@@ -67,7 +71,7 @@ dls_tensor dls_zoo_csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int
         x = half[1];
     }
     for (int i = 0; i < n; i++) {
-        x = block(net, x, bottle, dark, se);
+        x = block(net, x, bottle, dark, se, groups);
     }
     if (cross > 0) {
         x = conv(net, x, (int32_t)(out * cross / 2), 1, 1);
@@ -209,8 +213,11 @@ static const dls_zoo_model rows[] = {
     CSP("cs3sedarknet_l", CS3("32,64", "128,256,512,1024") "3,6,9,3 excite=4"),
     CSP("cs3sedarknet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 excite=16"),
     CSP("cs3edgenet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 edge bottle=1.5"),
+    CSP("cs3se_edgenet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 edge bottle=1.5 excite=4"),
     CSP("cspdarknet53", DARK "1,2,8,8,4 cross=2"),
     CSP("cspresnet50", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 seven"),
+    CSP("cspresnext50",
+        "out=256,512,1024,2048 blocks=3,3,5,2 cross=1 bottle=1 groups=32 seven"),
     CSP("cspresnet50d", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 stem=32,32,64"),
     OSA("vovnet39a", "blocks=1,1,2,2 plain" VOV),
     OSA("vovnet57a", "blocks=1,1,4,3 plain" VOV),

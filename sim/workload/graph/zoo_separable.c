@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Networks of depthwise convolutions and 1 x 1 behind each, with residuals: Xception (Chollet,
- * 2017) in the form of Chen et al., 2018, and ReXNet (Han et al., 2021), whose channels grow from
+ * 2017) and in the form of Chen et al., 2018, and ReXNet (Han et al., 2021), whose channels grow from
  * block to block and of which a shortcut reaches those that were there; names as timm spells them.
  *
  *      middle=8 before     blocks of the middle; norm and activation stand before each convolution
@@ -64,6 +64,41 @@ static void xception(dls_net *net, const char *spec)
     x = xception_block(net, x, &(xblock){{728, 1024, 1024}, 2, before, false});
     x = xception_block(net, x, &(xblock){{1536, 1536, 2048}, 1, before, true});
     dls_zoo_classify(net, before ? dls_net_relu(net, x) : x);
+}
+
+/* Chollet's own: blocks of `n` that end in pooling where they are strided; wide: channels come with
+ * the last. */
+static dls_tensor separable(dls_net *net, dls_tensor x, int32_t out)
+{
+    x = dls_block_conv(net, dls_block_depthwise(net, x, 3, 1, false), out, 1, 1, 1);
+    return dls_net_batch_norm(net, x);
+}
+
+static dls_tensor first_xception_block(dls_net *net, dls_tensor x, int32_t out, int n, int stride,
+                                       bool wide)
+{
+    const int32_t in = (int32_t)dls_net_dim(net, x, 3);
+    const dls_tensor shortcut = stride > 1 ? dls_block_conv_bn(net, x, out, 1, stride) : x;
+    for (int i = 0; i < n; i++) {
+        x = in == 64 && i == 0 ? x : dls_net_relu(net, x);
+        x = separable(net, x, wide && i + 1 < n ? in : out);
+    }
+    x = stride > 1 ? dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, stride, DLS_PAD_SAME) : x;
+    return dls_net_add(net, x, shortcut);
+}
+
+static void first_xception(dls_net *net, const char *spec)
+{
+    static const int32_t entry[] = {128, 256, 728};
+    (void)spec;
+    dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 299, 299, 3), 32, 3, 2);
+    x = dls_block_conv_bn_relu(net, x, 64, 3, 1);
+    for (int i = 0; i < 11; i++) {
+        x = first_xception_block(net, x, i < 3 ? entry[i] : 728, i < 3 ? 2 : 3, i < 3 ? 2 : 1, false);
+    }
+    x = first_xception_block(net, x, 1024, 2, 2, true);
+    x = dls_net_relu(net, separable(net, x, 1536));
+    dls_zoo_classify(net, dls_net_relu(net, separable(net, x, 2048)));
 }
 
 /* ---- ReXNet ---------------------------------------------------------------------------------- */
@@ -134,6 +169,7 @@ static const dls_zoo_model rows[] = {
     REXNET("_150", "width=1.5"),        REXNET("_200", "width=2"),
     REXNET("r_100", "width=1 of=8"),    REXNET("r_130", "width=1.3 of=8"),
     REXNET("r_150", "width=1.5 of=8"),  REXNET("r_200", "width=2 of=8"),
+    DLS_ZOO_IMAGES("xception", "xception", 299, first_xception, ""),
 };
 
 const dls_zoo_table dls_zoo_separable = {rows, sizeof rows / sizeof rows[0]};

@@ -7,9 +7,10 @@
  *
  * A word @TYPE,n,channels,stride,group,ratio,more is n equal blocks, the first with the stride:
  *      b two 3 x 3     x 1 x 1, 3 x 3 in groups of so many channels (1: depthwise), 1 x 1
- *      e 3 x 3, 1 x 1  a attention among the pixels of a square and those around it, for the 3 x 3
+ *      e 3 x 3, 1 x 1  a attention among the pixels of a square and those around it, for the 3 x 3;
+ *                      more: width of a head's queries and keys, else as of its values
  *      t attention among all pixels for it; more: width of a head's keys, else as of its values
- *      l a lambda layer for it; group: edge of the window that places are told apart in
+ *      l a lambda layer for it; group: edge of the window that places are told apart in, 0: of all
  *      m MobileViT     w its second version; group: layers, more: their width
  * ratio: channels of the middle over those out.
  *
@@ -104,17 +105,23 @@ static dls_tensor with_distances(dls_net *net, dls_tensor a, dls_tensor q, int64
 /* Queries of squares, each head's keys and values of larger ones around them; places are told apart
  * along rows and columns. */
 static dls_tensor halo_attention(dls_net *net, dls_tensor x, int32_t stride, int32_t heads,
-                                 const staged *d)
+                                 int32_t depth, const staged *d)
 {
-    const int32_t c = (int32_t)dls_net_dim(net, x, 3);
+    const int32_t c = (int32_t)dls_net_dim(net, x, 3), keys = depth ? heads * depth : c;
     const int64_t edge = dls_net_dim(net, x, 1), squares = edge * edge / (SQUARE * SQUARE);
     const int64_t b = dls_net_batch(net) * squares, side = SQUARE / stride;
-    const int64_t n = side * side, wide = SQUARE + 2 * d->halo, m = wide * wide, each = c / heads;
-    dls_tensor q = dls_block_conv(net, x, c, 1, stride, 1), part[2];
+    const int64_t n = side * side, wide = SQUARE + 2 * d->halo, m = wide * wide;
+    dls_tensor q = dls_block_conv(net, x, keys, 1, stride, 1), part[2];
     q = dls_net_pass(net, q, DLS_OP_TRANSPOSE, 2);
-    q = dls_net_reshape(net, q, 4, (int64_t[]){b, heads, n, each});
-    const dls_tensor kv = dls_block_conv(net, x, 2 * c, 1, 1, 1);
-    dls_net_split(net, dls_net_windows(net, kv, 4, (int64_t[]){b, heads, m, 2 * each}), 2, part);
+    q = dls_net_reshape(net, q, 4, (int64_t[]){b, heads, n, keys / heads});
+    dls_tensor kv = dls_block_conv(net, x, keys + c, 1, 1, 1);
+    kv = dls_net_windows(net, kv, 4, (int64_t[]){b, heads, m, (keys + c) / heads});
+    if (keys == c) {
+        dls_net_split(net, kv, 2, part);
+    } else {
+        part[0] = dls_net_channels(net, kv, keys / heads);
+        part[1] = dls_net_channels(net, kv, c / heads);
+    }
     dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, q, part[0], true));
     a = with_distances(net, a, q, wide);
     a = dls_net_batch_matmul(net, dls_net_softmax(net, a), part[1], false);
@@ -159,8 +166,15 @@ static dls_tensor lambda_layer(dls_net *net, dls_tensor x, int32_t stride, int32
     all = dls_net_windows(net, all, 4, (int64_t[]){b, HEADS, DEPTH, each});
     all = dls_net_batch_matmul(net, q, all, false);
     dls_tensor own = dls_net_transpose(net, v);
-    own = dls_net_reshape(net, own, 4, (int64_t[]){b * each, edge, edge, 1});
-    own = dls_block_conv_bias(net, own, DEPTH, window, 1, 1);
+    if (window) {
+        own = dls_net_reshape(net, own, 4, (int64_t[]){b * each, edge, edge, 1});
+        own = dls_block_conv_bias(net, own, DEPTH, window, 1, 1);
+    } else { /* numbers for each distance, of each pixel and all others, times the values */
+        dls_tensor far = dls_net_numbers(net, (2 * edge - 1) * (2 * edge - 1) * DEPTH);
+        far = dls_net_windows(net, far, 3, (int64_t[]){b * n, DEPTH, n});
+        own = dls_net_windows(net, own, 3, (int64_t[]){b * n, n, each});
+        own = dls_net_batch_matmul(net, far, own, false);
+    }
     own = dls_net_windows(net, own, 3, (int64_t[]){b * HEADS * n, DEPTH, each});
     q = dls_net_reshape(net, q, 3, (int64_t[]){b * HEADS * n, 1, DEPTH});
     own = dls_net_reshape(net, dls_net_batch_matmul(net, q, own, false), 4,
@@ -188,7 +202,7 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
     case 't':
     case 'l':
         x = conv(net, x, mid, 1, 1, 1, d);
-        x = s->type == 'a'   ? halo_attention(net, x, stride, s->group ? s->group : 8, d)
+        x = s->type == 'a'   ? halo_attention(net, x, stride, s->group ? s->group : 8, s->more, d)
             : s->type == 't' ? bottleneck_attention(net, x, stride, s->more)
                              : lambda_layer(net, x, stride, s->group);
         x = dls_net_unary(net, dls_net_batch_norm(net, x), d->kind);
@@ -387,6 +401,9 @@ static const dls_zoo_model rows[] = {
     ROW("halonet26t", "halonet", 256,
         "relu " BIG "pool halo=2 @x,2,256,1,0,0.25 @x,2,512,2,0,0.25 @x,1,1024,2,0,0.25 "
         "@a,1,1024,1,0,0.25 @a,2,2048,2,0,0.25"),
+    ROW("eca_halonext26ts", "halonet", 256,
+        BIG "pool eca halo=2 @x,2,256,1,16,0.25 @x,2,512,2,16,0.25 @x,1,1024,2,16,0.25 "
+            "@a,1,1024,1,0,0.25,16 @a,2,2048,2,0,0.25,16"),
     ROW("halonet50ts", "halonet", 256, BIG "pool " R50_LAST("a,1,512,1,4", "a,1,1024,1,0", "a,1,2048,1,0")),
     ROW("halonet_h1", "halonet", 256,
         "relu seven stem=64 pool @a,3,64,1,0,1 @a,3,128,2,0,1 @a,10,256,2,0,1 @a,3,512,2,0,1"),
@@ -403,6 +420,9 @@ static const dls_zoo_model rows[] = {
     ROW("lamhalobotnet50ts_256", "botnet", 256,
         BIG R50_TWICE("l,1,512,1,13", "a,1,1024,1,0", "t,1,2048,1,0")),
     ROW("lambda_resnet26t", "lambda", 256, "relu " BIG "pool " LAMBDA26),
+    ROW("lambda_resnet26rpt_256", "lambda", 256,
+        "relu " BIG "pool @x,2,256,1,0,0.25 @x,2,512,2,0,0.25 @x,1,1024,2,0,0.25 "
+            "@l,1,1024,1,0,0.25 @l,2,2048,2,0,0.25"),
     ROW("lambda_resnet50ts", "lambda", 256,
         BIG "pool " R50_LAST("l,1,512,1,9", "l,1,1024,1,9", "l,1,2048,1,9")),
     ROW("mobilevit_xxs", "mobilevit", 256,
