@@ -50,9 +50,11 @@ class Case:
         self.options = {"run.seed": r.randint(0, 99), "energy.account": True, "energy.price": 0.25, "energy.node": 100,
                         "energy.gpus": "; ".join(f"{k}={a}:{b}" for k, (a, b) in WATTS.items()),
                         "scheduler.restore_cost": r.choice((0, 0, 1.5, 7)), "trace.zero_duration": "keep",
-                        "energy.pue": r.choice((1, 1.25)), "run.patience": 20000}
+                        "energy.pue": r.choice((1, 1.25)), "run.patience": 20000, "run.audit": r.random() < 0.5}
         self.more()
         self.trace = self.jobs(r.randint(2, 24))
+
+    operator = False
 
     def more(self):
         r, o = self.random, self.options
@@ -61,6 +63,10 @@ class Case:
             o[r.choice(("failures.node_mtbf", "failures.gpu_mtbf", "failures.job_mtbf"))] = r.choice((100, 400, 2000))
             o["failures.repair"] = r.choice((1, 30, 200))
             o["failures.drains"] = r.choice((0, 0, 0.5))
+            if r.random() < 0.3:
+                o["failures.rack_mtbf"], o["failures.lemons"], o["failures.replace_after"] = 3000, 0.5, 2
+            if r.random() < 0.2:
+                o["failures.spares"] = 1
         if r.random() < 0.4:
             o["checkpoint.period"] = r.choice((5, 20, 100))
             o["checkpoint.cost"] = r.choice((0, 0.5, 3))
@@ -76,8 +82,28 @@ class Case:
         if r.random() < 0.3:
             self.speeds.update(P100=0.5, A100=2.0)
             o["perf.model"], o["perf.speeds"] = "speeds", "P100=0.5; A100=2"
+        elif r.random() < 0.25:
+            o["perf.model"], o["perf.residual_sigma"], o["trace.assign"] = "operator", r.choice((0, 0.2)), "zoo"
+            o["perf.jitter"] = r.choice((0, 0, 0.1))
+            self.groups[0]["nic"] = "10 Gb/s"
+            o["cluster.rack_uplink"] = r.choice(("0", "20 Gb/s"))
+            self.operator = True
         if self.placement in ASKING or r.random() < 0.15:
-            o["predictor.source"] = "oracle"
+            o["predictor.source"] = r.choice(("oracle", "noisy", "operator"))
+            o["predictor.calibrate"] = r.choice((True, False))
+        if r.random() < 0.3:
+            o["scheduler.estimates"] = r.choice(("limit", "history", "history-trees") +
+                                                (("predictor",) if "predictor.source" in o else ()))
+        if self.scheduler in ("fifo", "fjf", "srtf", "srsf", "sjf", "lpjf", "dlas", "dlas-gpu", "gittins", "qssf", "sjf-duration",
+                              "shortest-expected", "easy") and r.random() < 0.4:
+            o["scheduler.discipline"] = r.choice(("strict", "fit", "easy", "preempt"))
+        if self.scheduler in ("dlas", "dlas-gpu", "gittins") and r.random() < 0.7:
+            o["scheduler.queue_limits"], o["scheduler.promote_knob"] = [20, 100], r.choice((0, 1, 4))
+        for key, names in (("slice", ("gandiva",)), ("round", ("gandiva-pack", "gavel-las", "gavel-ftf", "gavel-cost", "gavel-makespan",
+                           "gavel-las-packed")), ("interval", ("muri-s", "muri-l", "shockwave", "hadar", "pollux", "sia", "optimus",
+                           "fair-share", "kueue", "allox"))):
+            if self.scheduler in names and r.random() < 0.7:
+                o[f"scheduler.{key}"] = r.choice((3, 11, 60))
         self.services = r.random() < 0.12
         if self.services:
             self.cluster = {"cluster": self.cluster, "services": {"list": [
@@ -187,7 +213,8 @@ class Judge:
             self.equal(stretches[0][0], c["start_us"], f"{name}: start")
             self.test.assertGreaterEqual(c["start_us"], submit, name)
         work = sum((b - a) * rate for a, b, rate, *_ in stretches)
-        wiggle = 2 + 2 * len(stretches) + 2 * c["preempts"]
+        # Ends and changes of the rate are at whole microseconds.
+        wiggle = (2 + 2 * len(stretches) + 2 * c["preempts"]) * max([1, *(rate for *_, rate, _, _ in stretches)])
         if state == "finished":
             self.equal(c["end_us"] - submit, held + c["pending_us"], f"{name}: end - submission and what it is made of")
             if stretches:

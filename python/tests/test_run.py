@@ -160,6 +160,24 @@ class Runs(unittest.TestCase):
             digests = {one.run().result().digest for one in (sim, *clones, clones[0])}
             self.assertEqual(len(digests), 1, scheduler)
 
+    def test_guests_of_elastic_jobs(self):
+        """Jobs that were resized are hosts of those alone that ask for what they hold; run.audit recounts it."""
+        n, guests = 40, 0
+        table = {"num_gpu": [1 + 3 * i % 8 for i in range(n)], "submit_time": list(range(n)), "min_gpus": [1] * n, "max_gpus": [8] * n,
+                 "duration": [50 + 37 * i % 200 for i in range(n)], "model_name": [("resnet50", "bert_base", "vgg16")[i % 3] for i in range(n)]}
+        for scheduler in ("edf", "pollux", "sia", "optimus", "shockwave", "allox", "gavel-las", "elasticflow"):
+            run = dlsim.run(TIGHT, table, scheduler, "horus", "operator", run__audit=True, scheduler__restore_cost=1.5)
+            gpu_us, restoring = [0] * n, [0] * n
+            for job, start, end, gpus, rate, guest in zip(*(run.allocations[name] for name in (
+                    "job", "start_us", "end_us", "gpus", "rate", "guest"))) if "guest" in run.allocations else ():
+                gpu_us[job] += 0 if guest else gpus * (end - start)
+                restoring[job] += 0 if guest or rate else gpus * (end - start)
+            if "guest" in run.allocations:
+                self.assertEqual(run.jobs["gpu_us"].to_list(), gpu_us, scheduler)
+                self.assertEqual(run.jobs["gpu_restore_us"].to_list(), restoring, scheduler)
+            guests += run["guest_starts"]
+        self.assertGreater(guests, 20)
+
     @needs("numpy", "pandas")
     def test_columns_of_any_type(self):
         import datetime

@@ -138,9 +138,10 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
     DLS_TRY(dls_job_split(e, guest, err)); /* its rows as a guest end here */
     e->rec->guest_us[guest] += e->clock.now_us - e->jobs.state_since_us[guest];
-    if (e->rec->gpu_us) { /* its own from here on; restoring is over or goes on */
+    if (e->rec->gpu_us) { /* its own from here on */
         e->rec->gpu_us[guest] -=
             dls_gpu_time_us(e, guest, e->clock.now_us - e->jobs.state_since_us[guest]);
+        e->rec->gpu_restore_us[guest] -= dls_gpu_time_us(e, guest, dls_job_stalled_us(e, guest));
     }
     unpair(e, guest);
     if (!dls_retake(e, guest)) { /* they were freed just now, so this cannot fail */
@@ -225,6 +226,9 @@ static dls_status best_host(dls_engine *e, int32_t job, int32_t cls, int32_t typ
     for (; host != DLS_NONE && g[host].offer > g[job].seen && *budget > 0; host = g[host].older) {
         double value;
         --*budget;
+        if (e->select.size[host] != e->select.size[job]) {
+            continue; /* it has been resized */
+        }
         DLS_TRY(dls_ask_share(e, job, host, &value, err));
         if (value > *most) {
             *most = value;
@@ -241,6 +245,9 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     const dls_pool *p = &s->pool[c->pool];
     int32_t budget = HOSTS_MAX, best = DLS_NONE;
     double most = 0;
+    if (e->walk.on) {
+        e->walk.size[job] = c->gpus; /* what it asks for, whatever it had before */
+    }
     /* Hosts that ask for as many GPUs, and for as much CPU and memory, so that they can be
      * inherited. */
     for (int32_t k = p->first_class; k < p->first_class + p->n_classes; k++) {
