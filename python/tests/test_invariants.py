@@ -85,7 +85,7 @@ class Case:
         elif r.random() < 0.25:
             o["perf.model"], o["perf.residual_sigma"], o["trace.assign"] = "operator", r.choice((0, 0.2)), "zoo"
             o["perf.jitter"] = r.choice((0, 0, 0.1))
-            self.groups[0]["nic"] = "10 Gb/s"
+            [g.update(nic="10 Gb/s") for g in self.groups]
             o["cluster.rack_uplink"] = r.choice(("0", "20 Gb/s"))
             self.operator = True
         if self.placement in ASKING or r.random() < 0.15:
