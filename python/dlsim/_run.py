@@ -46,7 +46,8 @@ class Table:
         try:
             return self.columns[name]
         except KeyError:
-            raise KeyError(f"no column '{name}' in {self.name}: it has {', '.join(self.columns)}") from None
+            has = f"it has {', '.join(self.columns)}" if self.columns else "it has no rows, and so no columns"
+            raise KeyError(f"no column '{name}' in {self.name}: {has}") from None
 
     def __getattr__(self, name: str) -> _dlsim.Column:
         if name.startswith("_") or name not in self.__dict__.get("columns", ()):

@@ -67,6 +67,16 @@ class Case:
                 o["failures.rack_mtbf"], o["failures.lemons"], o["failures.replace_after"] = 3000, 0.5, 2
             if r.random() < 0.2:
                 o["failures.spares"] = 1
+        self.down = []  # (node, from, to) in s, that a file says
+        if r.random() < 0.25:
+            self.failing, t = True, 0.0
+            up = [0.0] * len(self.nodes)
+            for _ in range(r.randint(1, 12)):
+                t += r.choice((0, 3, 17.25, 60))
+                node = r.randrange(len(self.nodes))
+                if t > up[node]:
+                    up[node] = t + r.choice((0.5, 20, 300))
+                    self.down.append((node, t, up[node]))
         if r.random() < 0.4:
             o["checkpoint.period"] = r.choice((5, 20, 100))
             o["checkpoint.cost"] = r.choice((0, 0.5, 3))
@@ -74,8 +84,8 @@ class Case:
                 o["checkpoint.lost_on_preemption"] = True
         if r.random() < 0.3:
             o["run.until"] = r.choice((0, 50, 123.456789, 400))
-        elif self.failing:
-            o["run.until"] = 20000
+        else:
+            o["run.until"] = 20000  # of those that lose what they did, some get nowhere
         if r.random() < 0.2:
             o["results.warmup"], o["results.cooldown"] = r.choice((0, 20)), r.choice((0, 20))
         self.speeds = {kind: 1.0 for kind in TYPES}
@@ -260,6 +270,10 @@ class Judge:
                 self.equal(bin(rows["gpu_mask"][i]).count("1"), gpus, f"row {i}: GPUs")
                 self.test.assertLess(rows["gpu_mask"][i], 1 << most, f"row {i}: node {node} has {most} GPUs")
                 self.test.assertIn(kind, self.allowed(job), f"row {i}: job {job} on a {kind}")
+                for at, since, until in self.case.down:
+                    if at == node and not self.case.options.get("failures.spares"):
+                        if rows["start_us"][i] < self.first + round(until * 1e6) and rows["end_us"][i] > self.first + round(since * 1e6):
+                            self.test.fail(f"row {i}: job {job} on node {node}, which is down from {since} to {until} s")
                 if not self.guest[i] and rows["end_us"][i] > rows["start_us"][i]:
                     changes += [(rows["start_us"][i], 1, i), (rows["end_us"][i], 0, i)]
         taken = [0] * len(self.case.nodes)
@@ -374,6 +388,9 @@ class Judge:
 class Invariants(unittest.TestCase):
     def test_cases(self):
         schedulers, placements = named("schedulers"), named("placements")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
         first = int(os.environ.get("DLSIM_FIRST", 0))
         cases = int(os.environ.get("DLSIM_CASES", 30 if os.environ.get("DLSIM_SANITIZE") == "1" else 250))
         self.ran, self.refused = 0, collections.Counter()
@@ -388,6 +405,15 @@ class Invariants(unittest.TestCase):
         self.assertGreaterEqual(self.ran, cases * 0.6)
 
     def go(self, case, options=None):
+        if case.down and "failures.trace" not in case.options:
+            case.options["failures.trace"] = os.path.join(self.folder, "down.csv")
+            if options:
+                options["failures.trace"] = case.options["failures.trace"]
+        if case.down:
+            events = sorted([(since, 1, f"{since},{node},fail") for node, since, _ in case.down] +
+                            [(until, 0, f"{until},{node},repair") for node, _, until in case.down])
+            with open(case.options["failures.trace"], "w") as file:
+                file.write("\n".join(["time_s,node,event,part", *(line for *_, line in events)]) + "\n")
         return dlsim.run(case.cluster, case.trace, case.scheduler, case.placement, **(options or case.options))
 
     def one(self, case):

@@ -59,8 +59,10 @@ class Runs(unittest.TestCase):
         self.assertIsNone(run.jobs["vc"][0])
         self.assertEqual(run.jobs["id"][7], "7")
         self.assertIs(run.jobs.end_us, run.jobs["end_us"])
-        with self.assertRaisesRegex(KeyError, "no column 'end'"):
+        with self.assertRaisesRegex(KeyError, "no column 'end' in jobs: it has id, "):
             run.jobs["end"]
+        with self.assertRaisesRegex(KeyError, "allocations: it has no rows, and so no columns"):
+            dlsim.run(TIGHT, {"num_gpu": [99], "submit_time": [0], "duration": [1]}).allocations["job"]
         with self.assertRaises(IndexError):
             run.jobs["gpus"][60]
 
