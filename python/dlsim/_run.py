@@ -25,9 +25,11 @@ _NEVER = 2**63 - 1
 
 def _us(until: float | None) -> int:
     """A time in s as microseconds; None and infinity: never."""
-    if until is None or until * 1e6 > _NEVER:
+    if until is None:
         return _NEVER
-    return round(until * 1e6)
+    if not hasattr(until, "__float__") or until != until:
+        raise TypeError(f"until is a time in seconds, not {until!r}")
+    return _NEVER if until * 1e6 > _NEVER else round(until * 1e6)
 
 
 class TimeLimit(Exception):

@@ -66,6 +66,13 @@ class Runs(unittest.TestCase):
         with self.assertRaises(IndexError):
             run.jobs["gpus"][60]
 
+    def test_until_is_a_number(self):
+        for wrong in ("5s", float("nan"), [5]):
+            with self.assertRaisesRegex(TypeError, "until is a time in seconds, not"):
+                dlsim.Simulation(SMALL, "quick_60", "srtf").run(wrong)
+        sim = dlsim.Simulation(SMALL, "quick_60", "srtf")
+        self.assertEqual((sim.run(5).now, sim.run(7.5).now, sim.run(float("inf")).finished), (5, 7.5, True))
+
     def test_columns_outlive_the_run(self):
         column = dlsim.run(TIGHT, jobs(), "srtf").jobs["end_us"]
         view = memoryview(column)
