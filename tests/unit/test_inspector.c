@@ -129,7 +129,7 @@ TEST(test_permutation)
 /* The same bits alone, among others, in another order, with threads, with little memory. */
 TEST(test_company)
 {
-    enum { GRAPHS = 30 };
+    enum { GRAPHS = 2 + FEWER(28) };
     static const dls_predictor_options *const precision[] = {&f64, &f32, &fast};
     for (int a = 0; a < N_ARCHS; a++) {
         DLS_HOLD(dls_inspector_destroy) dls_inspector *insp = inspector(archs[a], 0);
