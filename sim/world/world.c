@@ -71,6 +71,7 @@ static dls_status add_line(dls_world *w, double bps, dls_error *err)
 static void widen(dls_world *w, int32_t type, const dls_node_group *g)
 {
     const int32_t rack = g->nodes_per_rack > 0 ? g->nodes_per_rack : g->nodes;
+    const double nic = goodput(g->nic_bps), other = w->node_size[type] > 0 ? w->type_nic[type] : nic;
     if (g->gpus_per_node > w->node_size[type]) {
         w->node_size[type] = g->gpus_per_node;
     }
@@ -78,7 +79,7 @@ static void widen(dls_world *w, int32_t type, const dls_node_group *g)
         w->rack_size[type] = rack;
     }
     w->type_rails[type] = g->rails ? g->gpus_per_node : 0;
-    w->type_nic[type] = fmax(w->type_nic[type], goodput(g->nic_bps));
+    w->type_nic[type] = nic > 0 && other > 0 ? fmax(nic, other) : 0;
     const int32_t domain = g->domain_gpus > 0 ? g->domain_gpus : g->gpus_per_node;
     const double between = goodput(g->domain_bps), now = w->type_between[type];
     w->type_domain[type] = domain > w->type_domain[type] ? domain : w->type_domain[type];

@@ -84,6 +84,27 @@ TEST(test_interleave)
     assert_true(dls_interleave(&a, &wrapped, &none) < 1e-6);
 }
 
+/* Nodes of one type, some on a network of unknown speed, which limits nobody: what a job is said to take alone on the
+ * best nodes of the type is what it takes there, in whatever order the nodes are named. */
+TEST(test_unknown_links)
+{
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
+    const world_group known_first[] = {{"V100", 4, 4, 4, 10}, {"V100", 4, 4, 4, 0}},
+                      unknown_first[] = {{"V100", 4, 4, 4, 0}, {"V100", 4, 4, 4, 10}};
+    for (int first = 0; first < 2; first++) {
+        DLS_OWN(world_fini) world_setup s = {0};
+        const dls_rate_change *changed;
+        world_init(&s, "operator", first ? unknown_first : known_first, 2, jobs, 2);
+        world_open(&s);
+        world_start(&s, 0, 0, 0, 2, 1, 0);
+        world_start(&s, 1, 0, 4, 2, 1, 0);
+        assert_int_equal(world_settle(&s, &changed), 2);
+        const double alone = world_solo(&s, 0, 0, 2, 2, 1).iteration_s;
+        NEAR(world_seconds(&s, &changed[first ? 0 : 1]), alone, 1e-5);
+        assert_true(world_seconds(&s, &changed[first ? 1 : 0]) > 1.2 * alone);
+    }
+}
+
 /* Without contention each has the links to itself. */
 TEST(test_no_contention)
 {
