@@ -6,5 +6,13 @@ case " $* " in
 *" --output "*.png" -- "* | *" --output "*.svg" -- "*) script=picture.py library=matplotlib ;;
 *) script=report.py library=plotly ;;
 esac
-python=$(sh "$here/python.sh" h5py numpy pandas $library) || exit $?
-exec "$python" "$here/$script" "$@"
+modules="h5py numpy pandas $library"
+rest=${DLSIM_PYTHON:-python3 /usr/bin/python3}
+while [ -n "$rest" ]; do
+    python=${rest%% *}
+    rest=${rest#"$python"}
+    rest=${rest# }
+    "$python" -c '' 2>/dev/null && exec "$python" "$here/launch.py" "$script" "$modules" "$rest" "$@"
+done
+# shellcheck disable=SC2086 # words are modules
+exec sh "$here/python.sh" $modules
