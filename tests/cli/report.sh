@@ -103,6 +103,14 @@ code=0
 DLSIM_PYTHON=/bin/false "$dlsim" report fifo.h5 -o x.html 2>err.txt || code=$?
 test $code -eq 6 || fail "exit code $code without a Python"
 says err.txt "apt install"
+# One without the modules, and one that is none, are passed over.
+printf '#!/bin/sh\nexec %s -S "$@"\n' "$python" >bare-python && chmod +x bare-python
+DLSIM_PYTHON="/bin/false ./bare-python $python" expect 0 report fifo.h5 -o other.html
+test -s other.html || fail "no page by the third Python"
+code=0
+DLSIM_PYTHON="./bare-python" "$dlsim" report fifo.h5 -o x.html 2>err.txt || code=$?
+test $code -eq 6 && test ! -e x.html || fail "exit code $code without modules"
+says err.txt "apt install"
 expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -q -o bare.h5 \
     --set results.allocations=false --set results.series=false
 expect 0 report bare.h5 -o bare.html
