@@ -12,7 +12,10 @@ script, modules, others, *arguments = sys.argv[1:]
 try:
     for module in modules.split():
         importlib.import_module(module)
-except ImportError:
+except MemoryError:
+    print("plots: out of memory", file=sys.stderr)
+    sys.exit(1)
+except Exception:  # also what a broken one raises
     following = others.split()
     while following:
         python = following.pop(0)
