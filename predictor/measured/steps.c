@@ -179,7 +179,8 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
 /* "dp8" is plain data parallelism, and so is "dp8 tp1 pp1". DLPerf's GPTs name their sizes and not
  * their heads, of 96 numbers (of 64 at a width of 768) in its scripts; they become large models
  * (llm.h). A micro-batch is all that a GPU has, or an eighth in a pipeline, of which nothing is said;
- * activations are recomputed, which 16 GB leave no choice. Two steps of Megatron-LM on one GPU fitted the constants of large models. */
+ * activations are recomputed, which 16 GB leave no choice. Two steps of Megatron-LM on one GPU fitted
+ * the constants of large models. */
 static void take_ways(dls_measured_step *row)
 {
     int dp = 0, tp = 1, pp = 1, hidden, layers, sequence, end = 0;
