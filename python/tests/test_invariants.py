@@ -37,8 +37,14 @@ class Case:
         self.placement = placements[number // len(schedulers) % len(placements)]
         self.groups = [{"count": r.randint(1, 4), "gpus": r.choice((1, 2, 4, 8)), "gpu_type": r.choice(TYPES[:2]),
                         "rack_size": r.choice((0, 2))} for _ in range(r.randint(1, 3))]
+        self.counted = r.random() < 0.3  # processors and memory
+        if self.counted:
+            for group in self.groups:
+                group["cpus"], group["memory"] = r.choice((0, 3, 10.5, 64, 64)), f"{r.choice((0, 9, 40, 500, 500))} GiB"
         self.cluster = {"nodes": self.groups}
         self.nodes = [(g["gpu_type"], g["gpus"]) for g in self.groups for _ in range(g["count"])]
+        self.sides = [(g.get("cpus", 0), int(g.get("memory", "0").split()[0]) * 1024) for g in self.groups for _ in range(g["count"])]
+        self.sides = [tuple(v if all(column) else 0 for v, column in zip(row, zip(*self.sides))) for row in self.sides]
         self.per_type = collections.Counter()
         for kind, gpus in self.nodes:
             self.per_type[kind] += gpus
@@ -95,7 +101,9 @@ class Case:
         elif r.random() < 0.25:
             o["perf.model"], o["perf.residual_sigma"], o["trace.assign"] = "operator", r.choice((0, 0.2)), "zoo"
             o["perf.jitter"] = r.choice((0, 0, 0.1))
-            [g.update(nic="10 Gb/s") for g in self.groups]
+            [g.update(nic=r.choice(("10 Gb/s", "10 Gb/s", "25 Gb/s", "100 Gb/s"))) for g in self.groups]  # also of one GPU type
+            if r.random() < 0.3:
+                [g.update(rails=True) for g in self.groups[:r.randint(1, 3)]]
             o["cluster.rack_uplink"] = r.choice(("0", "20 Gb/s"))
             self.operator = True
         if self.placement in ASKING or r.random() < 0.15:
@@ -139,6 +147,8 @@ class Case:
             rows["gpu_type"].append(r.choice(("", "V100", "P100", "A100", "V100|P100")) if typed else "")
             rows["limit"].append(r.choice((None, 20, 300)) if limits else None)
             rows["deadline"].append(round(now + r.choice((5, 100, 600)), 6) if limits and r.random() < 0.5 else None)
+            rows["num_cpu"].append(r.choice((None, 1, 2.5, gpus, 4 * gpus)) if self.counted else None)
+            rows["mem_mib"].append(r.choice((None, 1000, 3000 * gpus + 1)) if self.counted else None)
             rows["min_gpus"].append(r.randint(1, gpus) if elastic else None)
             rows["max_gpus"].append(gpus + r.choice((0, 4)) if elastic else None)
         self.elastic = elastic
@@ -166,6 +176,9 @@ class Judge:
         self.first = min(self.jobs["submit_us"])
         self.end = self.first + round(run["span_s"] * 1e6)
         self.guest = self.rows.get("guest", [0] * len(self.rows["job"]))
+        of = {name: i for i, name in enumerate(case.trace["job_id"])}
+        self.each = {name: [(case.trace[name][of[j]] or 0) / case.trace["num_gpu"][of[j]] for j in self.jobs["id"]]
+                     for name in ("num_cpu", "mem_mib")}  # that go with each GPU
         self.by_job = collections.defaultdict(list)
         for i, job in enumerate(self.rows["job"]):
             self.by_job[job].append(i)
@@ -277,12 +290,16 @@ class Judge:
                 if not self.guest[i] and rows["end_us"][i] > rows["start_us"][i]:
                     changes += [(rows["start_us"][i], 1, i), (rows["end_us"][i], 0, i)]
         taken = [0] * len(self.case.nodes)
-        held = collections.Counter()
+        held, sides = collections.Counter(), collections.Counter()
         quota = {(q["name"], q["gpu_type"]): q["gpus"] for q in self.case.quotas}
         strict = self.case.scheduler not in ("fair-share", "kueue") and not self.case.failing and not self.case.services
         for _, begins, i in sorted(changes):
             node, mask = rows["node"][i], rows["gpu_mask"][i]
             key = self.jobs["vc"][rows["job"][i]] or "", self.case.nodes[node][0]
+            for side, name in enumerate(("num_cpu", "mem_mib")):
+                sides[node, side] += (1 if begins else -1) * self.each[name][rows["job"][i]] * rows["gpus"][i]
+                if begins and self.case.sides[node][side] and self.case.placement != "count":
+                    self.test.assertLessEqual(sides[node, side], self.case.sides[node][side] + 1e-9, f"row {i}: {name} of node {node}")
             if not begins:
                 taken[node] &= ~mask
                 held[key] -= rows["gpus"][i]
@@ -420,6 +437,7 @@ class Invariants(unittest.TestCase):
         try:
             run = self.go(case)
         except dlsim.Error as error:
+            self.assertNotIsInstance(error, dlsim.RunError, str(error))
             self.refused[f"{type(error).__name__}: {str(error)[:150]}"] += 1
             return
         self.ran += 1

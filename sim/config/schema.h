@@ -63,9 +63,9 @@ typedef struct dls_key {
     XX(NODE_RACK_SIZE, "cluster.nodes[].rack_size", I64, "0", 0, 4194304, NULL,                   \
        "Nodes behind one switch; 0: the whole group in one rack.", NODE(nodes_per_rack))          \
     XX(NODE_CPUS, "cluster.nodes[].cpus", F64, "0", 0, 1e6, NULL,                                 \
-       "CPU cores of a node; 0: not accounted.", NODE(cpus_per_node))                             \
+       "CPU cores of a node; 0 in any group: accounted nowhere.", NODE(cpus_per_node))                             \
     XX(NODE_MEMORY, "cluster.nodes[].memory", BYTES, "0", 0, 1e15, NULL,                          \
-       "Main memory of a node; 0: not accounted.", NONE)                                          \
+       "Main memory of a node; 0 in any group: accounted nowhere.", NONE)                                          \
     XX(NODE_NIC, "cluster.nodes[].nic", RATE, "0", 0, 1e15, NULL,                                 \
        "Network link of a node, per direction; 0: unknown.", NODE(nic_bps))                       \
     XX(NODE_DOMAIN, "cluster.nodes[].nvlink_gpus", I64, "0", 0, 64, NULL,                         \

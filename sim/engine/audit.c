@@ -59,14 +59,10 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
 static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_pace *pace = e->params->pace;
-    dls_solo solo;
-    int64_t rate;
-    if (!pace || !pace->solo) {
+    if (!pace || !pace->alone) {
         return DLS_OK;
     }
-    const dls_shape shape = dls_shape_of(e, job);
-    DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
-    rate = dls_scaled_rate(e, job, rate);
+    const int64_t rate = dls_scaled_rate(e, job, pace->alone(pace->user, job));
     if (e->job[job].rate > rate + (rate >> 30) + 1) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld",
                         job, (long long)e->job[job].rate, (long long)rate);

@@ -43,6 +43,11 @@ static dls_status solo(void *user, int32_t job, const dls_shape *shape, dls_solo
     return DLS_OK;
 }
 
+static int64_t alone(void *user, int32_t job)
+{
+    return dls_world_alone_rate(user, job);
+}
+
 static dls_link_load link_load(void *user)
 {
     return dls_world_link_load(user);
@@ -88,6 +93,7 @@ dls_pace dls_pace_of(dls_world *world)
                       .link_scale = link_scale,
                       .settle = settle,
                       .solo = solo,
+                      .alone = alone,
                       .shares = shares,
                       .set_shift = set_shift,
                       .set_route = set_route,

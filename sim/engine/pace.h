@@ -29,6 +29,8 @@ typedef struct dls_pace {
     /* Optional: the job alone on a shape, and its rate then. */
     dls_status (*solo)(void *user, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
                        dls_error *err);
+    /* Optional: the rate that a running job would have where it is were it alone. */
+    int64_t (*alone)(void *user, int32_t job);
     /* Optional: have the GPUs of those seats memory for this job beside those that run there? */
     bool (*shares)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n);
     /* Optional: when in its iterations a job that has just started bursts, as its placement wants

@@ -71,15 +71,19 @@ static dls_status add_line(dls_world *w, double bps, dls_error *err)
 static void widen(dls_world *w, int32_t type, const dls_node_group *g)
 {
     const int32_t rack = g->nodes_per_rack > 0 ? g->nodes_per_rack : g->nodes;
-    const double nic = goodput(g->nic_bps), other = w->node_size[type] > 0 ? w->type_nic[type] : nic;
+    const double nic = goodput(g->nic_bps);
+    for (int32_t k = 0; k <= DLS_GPUS_PER_NODE_MAX; k++) {
+        const double bps = dls_rails_bps(nic, k < g->gpus_per_node ? k : g->gpus_per_node,
+                                         g->rails ? g->gpus_per_node : 0);
+        double *best = &w->type_nic[type][k];
+        *best = w->node_size[type] == 0 ? bps : bps > 0 && *best > 0 ? fmax(bps, *best) : 0;
+    }
     if (g->gpus_per_node > w->node_size[type]) {
         w->node_size[type] = g->gpus_per_node;
     }
     if (rack > w->rack_size[type]) {
         w->rack_size[type] = rack;
     }
-    w->type_rails[type] = g->rails ? g->gpus_per_node : 0;
-    w->type_nic[type] = nic > 0 && other > 0 ? fmax(nic, other) : 0;
     const int32_t domain = g->domain_gpus > 0 ? g->domain_gpus : g->gpus_per_node;
     const double between = goodput(g->domain_bps), now = w->type_between[type];
     w->type_domain[type] = domain > w->type_domain[type] ? domain : w->type_domain[type];
@@ -386,6 +390,12 @@ dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls
 int64_t dls_world_solo_rate(dls_world *w, int32_t job, const dls_solo *solo)
 {
     return dls_world_rate(w, job, solo->iteration_s);
+}
+
+int64_t dls_world_alone_rate(const dls_world *w, int32_t job)
+{
+    const int32_t shape = w->slot[w->slot_of[job]].shape;
+    return shape < 0 ? DLS_RATE_ONE : dls_world_rate(w, job, w->shapes.entry[shape].solo.iteration_s);
 }
 
 dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seats, size_t n)

@@ -130,8 +130,10 @@ bool dls_world_fits(const dls_world *w, int32_t job, int32_t type);
 /* The job alone on a shape: what an oracle knows. O(1) after the first question of its kind. */
 dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls_solo *out,
                           dls_error *err) DLS_MUST_CHECK;
-/* Rate of the job alone on a shape, as dls_world_solo has it. */
+/* Rate of the job alone on a shape, as dls_world_solo has it: at the fastest link that nodes of its type have. */
 int64_t dls_world_solo_rate(dls_world *w, int32_t job, const dls_solo *solo);
+/* Rate of a running job were it alone on the GPUs and links that it has. */
+int64_t dls_world_alone_rate(const dls_world *w, int32_t job);
 /* The shape of some seats: node count, rack count. */
 dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seats, size_t n);
 

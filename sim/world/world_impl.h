@@ -81,9 +81,9 @@ struct dls_world {
     dls_gpu_type types[DLS_TYPES_MAX + 1];
     int32_t n_types, reference_type;
     int32_t node_size[DLS_TYPES_MAX + 1]; /* most GPUs of a node of the type */
-    double type_nic[DLS_TYPES_MAX + 1];   /* fastest link of a node of the type, goodput; 0: one has no limit */
+    double type_nic[DLS_TYPES_MAX + 1][DLS_GPUS_PER_NODE_MAX + 1]; /* what k GPUs of a node have at best of its
+                                                                      link, goodput; 0: one has no limit */
     int32_t rack_size[DLS_TYPES_MAX + 1]; /* most nodes of the type in one rack */
-    int32_t type_rails[DLS_TYPES_MAX + 1]; /* of that node; 0: one link for all its GPUs */
     int32_t type_domain[DLS_TYPES_MAX + 1]; /* most GPUs of an NVLink domain in a node */
     double type_between[DLS_TYPES_MAX + 1]; /* slowest link between such domains, goodput; 0: none */
     double uplink;                        /* goodput of one path; 0: not limiting */

@@ -50,7 +50,8 @@ int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n
     if (n_racks == 1 && w->domain > 0) {
         return dls_world_line_index(w, w->domain);
     }
-    double bps = dls_rails_bps(w->type_nic[type], gpus / n_nodes, w->type_rails[type]);
+    const int32_t least = gpus / n_nodes; /* GPUs of the node that has the fewest */
+    double bps = w->type_nic[type][least < DLS_GPUS_PER_NODE_MAX ? least : DLS_GPUS_PER_NODE_MAX];
     if (n_racks > 1 && w->uplink > 0 && (w->uplink < bps || !(bps > 0))) {
         bps = w->uplink;
     }

@@ -133,6 +133,11 @@ static inline dls_status fake_solo(void *user, int32_t job, const dls_shape *sha
     return DLS_OK;
 }
 
+static inline int64_t fake_alone(void *user, int32_t job)
+{
+    return fake_rate(job, 0);
+}
+
 static inline dls_pace fake_pace(fake_world *w, const dls_trace *trace)
 {
     memset(w, 0, sizeof *w);
@@ -143,7 +148,8 @@ static inline dls_pace fake_pace(fake_world *w, const dls_trace *trace)
                       .stop = fake_stop,
                       .link_scale = fake_link_scale,
                       .settle = fake_settle,
-                      .solo = fake_solo};
+                      .solo = fake_solo,
+                      .alone = fake_alone};
 }
 
 #endif

@@ -217,6 +217,29 @@ TEST(test_rails_and_domains)
     }
 }
 
+/* Nodes of one type with unlike links: what a shape says is of the best of them, what a running job had alone
+ * is of those that it has, though what is drawn for these is another. */
+TEST(test_links_of_one_type)
+{
+    static const world_group unlike[] = {{"V100", 2, 8, 0, 40}, {"V100", 2, 4, 0, 10}, {"V100", 2, 2, 0, 1}};
+    const world_job jobs[] = {{"vgg16", 8, 32, 1, 0}};
+    for (uint64_t seed = 0; seed < 8; seed++) {
+        DLS_OWN(world_fini) world_setup s = {0};
+        const dls_rate_change *changed;
+        world_init(&s, "operator", unlike, 3, jobs, 1);
+        s.cluster.groups[0].rails = s.cluster.groups[1].rails = true;
+        s.p.residual_sigma = s.p.network_residual_sigma = 0.2;
+        s.p.seed = seed;
+        world_open(&s);
+        NEAR(world_solo(&s, 0, 0, 8, 2, 1).line_bps, 20e9 / 8 * 0.92, 1e-9);
+        NEAR(world_solo(&s, 0, 0, 2, 2, 1).line_bps, 5e9 / 8 * 0.92, 1e-9);
+        world_start(&s, 0, 0, 2, 2, 4, 0);
+        assert_int_equal(world_settle(&s, &changed), 1);
+        assert_true(changed[0].rate == dls_world_alone_rate(s.w, 0));
+        dls_world_stop(s.w, 0);
+    }
+}
+
 /* Two NVLink domains in a node: a gang in one is as fast as ever, one over both exchanges at the link between
  * them, on one node and on several; policies are told what the best GPUs give. */
 TEST(test_domains_in_a_node)
