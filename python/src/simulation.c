@@ -141,12 +141,13 @@ static PyObject *setup_trace(PyObject *object, PyObject *args)
 {
     setup *self = (setup *)object;
     const char *name = NULL, *text = NULL;
-    if (!PyArg_ParseTuple(args, "|sy", &name, &text)) {
+    Py_ssize_t len = 0;
+    if (!PyArg_ParseTuple(args, "|sy#", &name, &text, &len)) {
         return NULL;
     }
     dls_error err = {0};
     ext_trace *trace = (ext_trace *)PyType_GenericAlloc(ext_trace_type, 0);
-    if (trace && (text ? dls_setup_trace_of_text(self->setup, name, text, &trace->trace, &err)
+    if (trace && (text ? dls_setup_trace_of_text(self->setup, name, text, (size_t)len, &trace->trace, &err)
                        : dls_setup_trace(self->setup, &trace->trace, &err)) != DLS_OK) {
         Py_CLEAR(trace);
         return ext_raise(&err, self->setup);

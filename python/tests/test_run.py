@@ -153,6 +153,8 @@ class Runs(unittest.TestCase):
                             "--trace", file, "-q", "-o", results], check=True)
             self.assertEqual(dlsim.run("placement-study", file).digest, dlsim.read(results).digest)
             self.assertEqual(dlsim.run("placement-study", jobs()).digest, dlsim.read(results).digest)
+        with self.assertRaisesRegex(dlsim.InputError, "^table: data row 2: a NUL byte"):
+            dlsim.run(TIGHT, {**table, "user": ["a", "b\0", "c"]})
         with self.assertRaisesRegex(dlsim.UsageError, "trace.max_jobs: the trace is loaded already"):
             dlsim.run(TIGHT, dlsim.load_trace(table), trace__max_jobs=1)
 

@@ -222,11 +222,11 @@ dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err)
     return dls_config_make_trace(setup->loaded->config, NULL, NULL, 0, out, err);
 }
 
-dls_status dls_setup_trace_of_text(dls_setup *setup, const char *name, const char *text,
+dls_status dls_setup_trace_of_text(dls_setup *setup, const char *name, const char *text, size_t len,
                                    dls_trace **out, dls_error *err)
 {
-    DLS_ASSERT(setup && name && text && out);
+    DLS_ASSERT(setup && name && text && text[len] == '\0' && out);
     DLS_IN_C_LOCALE;
     DLS_TRY(dls_setup_check(setup, err));
-    return dls_config_make_trace(setup->loaded->config, name, text, strlen(text), out, err);
+    return dls_config_make_trace(setup->loaded->config, name, text, len, out, err);
 }

@@ -131,14 +131,15 @@ TEST(problems)
     assert_null(dls_setup_problem(setup, 0));
     dls_trace *none;
     assert_int_equal(dls_setup_trace(setup, &none, &err), DLS_ECONFIG);
-    assert_int_equal(
-        dls_setup_trace_of_text(setup, "mine", "num_gpu,submit_time\n1,soon\n", &none, &err),
-        DLS_EINPUT);
-    assert_string_equal(err.where, "mine:2:3");
+    static const char *const wrong[] = {"num_gpu,submit_time\n1,soon\n", "num_gpu,submit_time\n1,0\0\n"};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(dls_setup_trace_of_text(setup, "mine", wrong[i], i ? 26 : 27, &none, &err), DLS_EINPUT);
+        assert_string_equal(err.where, i ? "mine:2:4" : "mine:2:3");
+    }
     must(dls_setup_set(setup, "trace.zero_duration", "keep", &err));
     must(dls_setup_set(setup, "trace.format", "swf", &err));
-    must(dls_setup_trace_of_text(setup, "mine", "num_gpu,submit_time,duration\n1,0,0\n", &none,
-                                 &err));
+    static const char zero[] = "num_gpu,submit_time,duration\n1,0,0\n";
+    must(dls_setup_trace_of_text(setup, "mine", zero, sizeof zero - 1, &none, &err));
     assert_int_equal(dls_trace_cols(none)->duration_us[0], 0);
     assert_string_equal(dls_trace_about(none)->path, "mine");
     dls_trace_destroy(none);

@@ -119,9 +119,9 @@ DLS_API dls_status dls_setup_get(dls_setup *setup, const char *key, const char *
                                  dls_error *err) DLS_MUST_CHECK;
 /* The trace that trace.path names, read and given models as the keys under trace say; the caller's. */
 DLS_API dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err) DLS_MUST_CHECK;
-/* The same of a text in the native format, whatever trace.path and trace.format say; `name` is what
- * messages and results call it. */
-DLS_API dls_status dls_setup_trace_of_text(dls_setup *setup, const char *name, const char *text,
+/* The same of a text in the native format, whatever trace.path and trace.format say; text[len] is '\0',
+ * `name` is what messages and results call it. */
+DLS_API dls_status dls_setup_trace_of_text(dls_setup *setup, const char *name, const char *text, size_t len,
                                            dls_trace **out, dls_error *err) DLS_MUST_CHECK;
 
 /* ---- what a set-up can say ----------------------------------------------------------------------- */
