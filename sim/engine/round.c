@@ -238,8 +238,8 @@ static dls_status apply(dls_engine *e, dls_error *err)
         bool done;
         /* A guest that was to stay, but whose host has moved, follows it. */
         if (p->host != DLS_NONE && !(p->keep && e->jobs.running[p->job])) {
-            if (!e->jobs.running[p->host]) {
-                continue; /* the placement has refused it */
+            if (!e->jobs.running[p->host] && r->named[p->host] == r->number) {
+                continue; /* the placement has refused it, or it is declined */
             }
             DLS_TRY(dls_join(e, p->job, p->host, &done, err));
         } else if (p->decline) {

@@ -339,6 +339,15 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
 
 /* ---- sharing --------------------------------------------------------------------------------- */
 
+static bool holds_one_type(const dls_engine *e, int32_t job)
+{
+    bool one = true;
+    for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
+        one = one && e->index->node[e->hold.part[p].node].type == e->hold.type[job];
+    }
+    return one;
+}
+
 dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_error *err)
 {
     const dls_select *s = &e->select;
@@ -354,7 +363,7 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_
     }
     const dls_class *c = &s->cls[s->job[job].cls], *other = &s->cls[s->job[host].cls];
     const int32_t gpus = e->walk.held_gpus[host], type = e->hold.type[host];
-    if (!(c->types >> type & 1) || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
+    if (!holds_one_type(e, host) || !(c->types >> type & 1) || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
         c->pool != other->pool) {
         return dls_illegal(e, job, err,
                            "is to join job %d, on a type or a number of GPUs or in a virtual "

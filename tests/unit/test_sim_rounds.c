@@ -224,6 +224,7 @@ TEST(test_illegal_plans)
          1,
          "not free"},
         {{{0, AWAY, 2, 0, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, 2, "does not wait"},
+        {{{0, WITH, 0, 1, {0}}, {0, KEEP_ALL, 0, 0, {0}}}, 0, "have GPUs of its own"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         sim_setup s;
@@ -231,6 +232,14 @@ TEST(test_illegal_plans)
         refused_job(&s, bad[i].job, 0, bad[i].text);
     }
     sim_setup s;
+    dls_sched_ops mixer = planner;
+    mixer.mixes = true;
+    static const dls_place_part both[] = {{0, 1}, {1, 1}};
+    static const planned on_mixed[] = {
+        {0, SET, 0, 0, {.type = -1, .gpus = 2, .nodes = both, .n_nodes = 2}}, {0, WITH, 1, 0, {0}}};
+    PLAN(&s, two_types(1, 1, 4, 0), jobs, on_mixed);
+    s.p.sched = &mixer;
+    refused_job(&s, 1, 0, "on a type");
     PLAN(&s, case_cluster(2, 4, 0), jobs, bad[0].p);
     round_timing.interval_us = 0;
     refused(&s, "", "microseconds apart", "");

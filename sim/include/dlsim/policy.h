@@ -287,10 +287,10 @@ DLS_API void dls_act_preempt(dls_actions *out, int32_t job);
  * has. A refusal (false) leaves the job as it was. GPUs that are not free, beyond the quota or outside
  * what the job can use are errors. */
 DLS_API bool dls_act_allocate(dls_actions *out, int32_t job, const dls_want *want);
-/* A waiting job runs on the GPUs of a running one beside it, which has its own: up to DLS_GROUP_MAX jobs
- * together. It must be able to use as many GPUs of that type. When the host goes first, the eldest of the
- * others has the GPUs; if it is preempted, they wait. False: the GPUs have not the memory, or, with `parts`, not
- * the part, or their node not the CPU or memory. Only for tables with `joins`. */
+/* A waiting job runs on the GPUs of a running one beside it, which has its own, all of one type: up to
+ * DLS_GROUP_MAX jobs together. It must be able to use as many GPUs of that type. When the host goes first, the
+ * eldest of the others has the GPUs; if it is preempted, they wait. False: the GPUs have not the memory, or, with
+ * `parts`, not the part, or their node not the CPU or memory. Only for tables with `joins`. */
 #define DLS_GROUP_MAX 8
 DLS_API bool dls_act_join(dls_actions *out, int32_t job, int32_t host);
 /* Turn a waiting job away for good: it ends as declined. */
@@ -314,8 +314,8 @@ typedef struct dls_plan dls_plan;
 DLS_API void dls_plan_set(dls_plan *plan, int32_t job, const dls_want *want);
 DLS_API void dls_plan_keep(dls_plan *plan, int32_t job); /* running: as it is */
 DLS_API void dls_plan_keep_all(dls_plan *plan); /* running jobs that are not named are as they are */
-DLS_API void dls_plan_join(dls_plan *plan, int32_t job, int32_t host); /* as dls_act_join */
-DLS_API void dls_plan_decline(dls_plan *plan, int32_t job);
+DLS_API void dls_plan_join(dls_plan *plan, int32_t job, int32_t host); /* as dls_act_join; waits if its host does */
+DLS_API void dls_plan_decline(dls_plan *plan, int32_t job); /* a running one, too: it ends there */
 
 /* What a stretch of running has shown: a policy that learns may use this and nothing else. */
 typedef struct dls_observation {
