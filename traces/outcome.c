@@ -16,6 +16,7 @@ static const char *const texts[DLS_OUTCOME_COUNT] = {
 #undef XX
 };
 
+/* Of Slurm every state of a job in sacct(1), those above and the first word of "PREEMPTED" aside. */
 static const struct {
     const char *word;
     dls_outcome outcome;
@@ -24,6 +25,9 @@ static const struct {
     {"terminated", DLS_OUTCOME_COMPLETED}, {"cancelled", DLS_OUTCOME_KILLED},
     {"canceled", DLS_OUTCOME_KILLED},      {"stopped", DLS_OUTCOME_KILLED},
     {"suspended", DLS_OUTCOME_UNKNOWN},    {"waiting", DLS_OUTCOME_PENDING},
+    {"out_of_memory", DLS_OUTCOME_FAILED}, {"boot_fail", DLS_OUTCOME_NODE_FAIL},
+    {"deadline", DLS_OUTCOME_TIMEOUT},     {"revoked", DLS_OUTCOME_KILLED},
+    {"requeued", DLS_OUTCOME_UNKNOWN},     {"resizing", DLS_OUTCOME_UNKNOWN},
 };
 
 bool dls_outcome_parse(const char *s, size_t len, dls_outcome *out)

@@ -143,12 +143,21 @@ static const char *why_not(const dls_csv *csv, const layout *at)
     return NULL;
 }
 
+/* A date of the site's clock, and not of UTC: neither an offset behind it nor seconds. */
+static bool is_local(const dls_csv *csv, int col)
+{
+    return csv->cell[col].len == sizeof "2024-03-10T01:00:00" - 1;
+}
+
 /* Seconds that it ran, by Slurm's count: local dates are an hour off where the clock was changed
  * meanwhile. Any other difference is time that it was suspended. */
-static int64_t ran_us(const char *elapsed, int64_t span_us)
+static int64_t ran_us(const char *elapsed, int64_t span_us, bool local)
 {
     double seconds;
     char *end;
+    if (!local) {
+        return span_us;
+    }
     seconds = strtod(elapsed, &end);
     if (end == elapsed || (*end && !dls_date_span(elapsed, &seconds)) || !(seconds >= 0)) {
         return span_us;
@@ -215,7 +224,8 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
     }
     if (!skip) {
         read_tres(csv, at, &rec, type);
-        ran = ran_us(dls_csv_text(csv, at->col[ELAPSED]), end_us - start_us);
+        ran = ran_us(dls_csv_text(csv, at->col[ELAPSED]), end_us - start_us,
+                     is_local(csv, at->col[START]));
         skip = rec.gpus_milli <= 0 ? "no GPU"
                : ran < 0           ? "ended before it started: the clock was set back"
                                    : NULL;
@@ -224,6 +234,7 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
         dls_trace_builder_skipped(b, skip);
         return DLS_OK;
     }
+    dls_trace_builder_rebase(b, is_local(csv, at->col[START]) ? "" : "Z");
     int64_t eligible_us;
     if (at->col[ELIGIBLE] < 0 || !known(csv, at->col[ELIGIBLE]) ||
         !read_time(csv, at->col[ELIGIBLE], &eligible_us)) {

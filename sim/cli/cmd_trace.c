@@ -39,7 +39,11 @@ static void put_dist(FILE *to, const char *name, const dls_stats_dist *dist)
     for (int i = 0; i < DLS_STATS_QUANTILES; i++) {
         fprintf(to, " %10.5g", dist->q[i]);
     }
-    fprintf(to, " %10.2f %8.2f\n", dist->mean, dist->cv);
+    if (dist->mean > 0) {
+        fprintf(to, " %10.2f %8.2f\n", dist->mean, dist->cv);
+    } else {
+        fprintf(to, " %10.2f %8s\n", dist->mean, "-"); /* all are 0 */
+    }
 }
 
 static void put_sizes(FILE *to, const dls_trace_stats *stats)
@@ -64,9 +68,13 @@ static void put_vcs(FILE *to, const dls_trace *trace, const dls_trace_stats *sta
     for (size_t i = 0; i < stats->n_vcs; i++) {
         const dls_stats_vc *vc = &stats->vcs[i];
         char buf[DLS_PRINTABLE_BYTES];
-        fprintf(to, "%-22s %10" PRIu64 " %14.1f %10.1f %8g\n",
+        char median[24] = "-"; /* none of its jobs has a duration */
+        if (!isnan(vc->median_s)) {
+            snprintf(median, sizeof median, "%.1f", vc->median_s);
+        }
+        fprintf(to, "%-22s %10" PRIu64 " %14.1f %10s %8g\n",
                 vc->code < 0 ? "(none)" : dls_printable(dls_trace_vc(trace, vc->code), buf),
-                vc->jobs, vc->gpu_h, vc->median_s, (double)vc->max_gpus_milli * 1e-3);
+                vc->jobs, vc->gpu_h, median, (double)vc->max_gpus_milli * 1e-3);
     }
 }
 
@@ -83,11 +91,13 @@ static void print_text(FILE *to, const dls_trace *trace, const dls_trace_stats *
             "no duration      %" PRIu64 "\n"
             "submit span      %.2f d\n"
             "GPUs per job     mean %.2f, max %g\n"
-            "GPU time         %.1f GPU-hours, %.1f GPUs busy on average over the submit span\n"
-            "peak demand      %g GPUs if nothing queues\n",
+            "GPU time         %.1f GPU-hours",
             stats->jobs, stats->zero_duration, stats->no_duration, stats->span_s / 86400,
-            stats->mean_gpus, (double)stats->max_gpus_milli * 1e-3, stats->gpu_h, stats->busy_gpus,
-            stats->peak_gpus);
+            stats->mean_gpus, (double)stats->max_gpus_milli * 1e-3, stats->gpu_h);
+    if (stats->span_s > 0) {
+        fprintf(to, ", %.1f GPUs busy on average over the submit span", stats->busy_gpus);
+    }
+    fprintf(to, "\npeak demand      %g GPUs if nothing queues\n", stats->peak_gpus);
     fprintf(to, "\n%-22s", "seconds");
     for (int i = 0; i < DLS_STATS_QUANTILES; i++) {
         fprintf(to, " %10s", quantile_names[i]);
@@ -172,12 +182,14 @@ typedef struct request {
     int32_t zero; /* a zero */
     int64_t seed;
     bool json;
+    dls_trace_options reading; /* but for what `zero` says */
 } request;
 
 static dls_status load(const request *r, const dls_call *call, dls_trace **trace, dls_error *err)
 {
-    const dls_trace_options opts = {.keep_zero_duration = r->zero == ZERO_KEEP,
-                                    .drop_zero_duration = r->zero == ZERO_DROP};
+    dls_trace_options opts = r->reading;
+    opts.keep_zero_duration = r->zero == ZERO_KEEP;
+    opts.drop_zero_duration = r->zero == ZERO_DROP;
     DLS_TRY(dls_trace_load(call->word[0], r->format, &opts, trace, err));
     dls_trace_print_notes(stderr, *trace, false);
     return DLS_OK;
@@ -187,7 +199,15 @@ static dls_status load(const request *r, const dls_call *call, dls_trace **trace
     DLS_NAME(request, format, "format", 0, dls_names_format,                                       \
              "format of FILE; recognised if left out"),                                            \
         DLS_CHOICE(request, zero, "zero-duration", 0, "keep|raise|drop",                           \
-                   "keep, raise (to 1 s) or drop jobs that took no time")
+                   "keep, raise (to 1 s) or drop jobs that took no time"),                         \
+        DLS_SWITCH(request, reading.allow_duplicate_ids, "allow-duplicate-ids", 0,                 \
+                   "accept ids that repeat"),                                                      \
+        DLS_INT(request, reading.max_jobs, "max-jobs", 0, 0, INT64_MAX,                            \
+                "read at most so many; all if left out"),                                          \
+        DLS_SWITCH(request, reading.philly_span, "philly-span", 0,                                 \
+                   "Philly's own log: durations from the first start to the last end"),            \
+        DLS_SWITCH(request, reading.swf_processor_is_gpu, "swf-processor-is-gpu", 0,               \
+                   "SWF logs: take a processor for a GPU")
 
 /* ---- stats ----------------------------------------------------------------------------------- */
 

@@ -190,22 +190,24 @@ size_t dls_export_swf(FILE *to, const dls_saved *run)
     dls_export_find(run, DLS_TABLE_JOBS, used, USED, c);
     fprintf(to,
             "; Version: 2.2\n; Computer: simulated by dlsim, scheduler %s\n; Note: processors are "
-            "GPUs; "
-            "executable numbers are models\n; MaxJobs: %zu\n",
+            "GPUs; executable numbers are models, queues virtual clusters\n; MaxJobs: %zu\n",
             dls_saved_text(run, "scheduler"), c[SUBMIT].n);
     for (size_t j = 0; j < c[SUBMIT].n && !ferror(to); j++) {
         const int64_t submit = dls_export_at(&c[SUBMIT], j), start = dls_export_at(&c[START], j),
                       end = dls_export_at(&c[END], j);
         const bool finished = is(run, &c[STATE], j, "finished");
         const int64_t user = dls_export_at(&c[USER], j), vc = dls_export_at(&c[VC], j),
-                      model = dls_export_at(&c[MODEL], j);
+                      model = dls_export_at(&c[MODEL], j), gpus = dls_export_at(&c[GPUS], j);
+        const bool refused =
+            is(run, &c[STATE], j, "infeasible") || is(run, &c[STATE], j, "declined");
+        const int status = finished ? 1 : refused ? 5 : -1; /* -1: when the run stopped it was not done */
         fprintf(to,
                 "%zu %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 %" PRId64 " %" PRId64
-                " -1 %d %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 -1 -1\n",
+                " -1 %d %" PRId64 " -1 %" PRId64 " %" PRId64 " -1 -1 -1\n",
                 j + 1, whole(submit), start < 0 ? -1 : whole(start - submit),
-                finished ? whole(end - start) : -1, dls_export_at(&c[GPUS], j),
-                dls_export_at(&c[GPUS], j), whole(dls_export_at(&c[LIMIT], j)), finished ? 1 : 5,
-                user < 0 ? -1 : user + 1, vc < 0 ? -1 : vc + 1, model < 0 ? -1 : model + 1);
+                finished ? whole(end - start) : -1, start < 0 ? -1 : gpus, gpus,
+                whole(dls_export_at(&c[LIMIT], j)), status, user < 0 ? -1 : user + 1,
+                model < 0 ? -1 : model + 1, vc < 0 ? -1 : vc + 1);
     }
     return c[SUBMIT].n;
 }

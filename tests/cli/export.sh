@@ -126,6 +126,16 @@ if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
     /usr/bin/python3 check_tables.py || fail "tables"
     checks=$((checks + 1))
 fi
+# Virtual clusters are queues; what ran or waited when the run stopped is neither done nor cancelled, what cannot run is.
+printf 'num_gpu,submit_time,duration,vc\n1,0,9,a\n4,1,90000,b\n9999,2,9,\n' >odd.csv
+expect 0 --config="$config" --trace=odd.csv -q -o odd.h5 --until=1d
+expect 0 export --swf odd.h5 -q
+grep -v '^;' out.txt | cut -d' ' -f5,11,13,15 >swf.txt
+same "an export as SWF" swf.txt <<'END'
+1 1 -1 1
+4 -1 -1 2
+-1 5 -1 -1
+END
 # What is written in the Standard Workload Format is a trace again: as many jobs and GPUs.
 expect 0 --config="$config" --trace=jobs.swf $few --set trace.swf_processor_is_gpu=true -q --json
 says out.txt '"jobs": 60,'

@@ -111,6 +111,8 @@ rm -r configs
 dlsim graph zoo lenet --batch=8 -o lenet8.h5
 dlsim operators measure --graph=lenet8.h5 --gpu=K80 --device=cpu --seconds=0.0001 -o ops.h5 >out.txt
 grep -q '^measured  *[0-9]* operations of lenet@8 fp32' out.txt || fail "measure: $(cat out.txt)"
+# A module and no GPU, or neither.
+CUDA_VISIBLE_DEVICES='' expect 6 operators measure --graph=lenet8.h5 --gpu=K80 --hardware="$hardware" -o none.h5
 dlsim operators step --graph=lenet8.h5 --gpu=K80 >out.txt
 formula=$(value step_s)
 dlsim operators step --graph=lenet8.h5 --gpu=K80 --operators=ops.h5 >out.txt

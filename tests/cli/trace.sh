@@ -93,6 +93,43 @@ assert abs(stats["busy_gpus"] - 0.9 * 256) < 0.1
 P
 fi
 
+# Nothing is no number: no span, no gap, no duration.
+printf 'num_gpu,submit_time,duration,vc\n1,0,,a\n1,0,,b\n' >same.csv
+expect "statistics of nothing" 0 "^GPU time *0.0 GPU-hours$" "no duration" "$dlsim" trace stats same.csv
+! grep -q nan "$dir/out" || fail "statistics that are no number"
+
+# what a configuration may say of a trace (docs/config.md) these commands take, too
+printf 'job_id,num_gpu,submit_time,duration\na,1,0,9\na,1,1,9\n' >twice.csv
+expect "an id again" 4 - "allow_duplicate_ids" "$dlsim" trace stats twice.csv
+expect "ids may repeat" 0 "^jobs *2$" - "$dlsim" trace stats --allow-duplicate-ids twice.csv
+expect "so many" 0 "^jobs *1$" - "$dlsim" trace stats --max-jobs=1 twice.csv
+echo "1 0 5 600 8 -1 -1 8 -1 -1 1 3 -1 2 4 -1 -1 -1" >log.swf
+expect "processors" 2 - "swf_processor_is_gpu" "$dlsim" trace convert log.swf -o swf.csv
+expect "processors are GPUs" 0 - - "$dlsim" trace convert --swf-processor-is-gpu log.swf -o swf.csv
+echo '[{"status":"Pass","vc":"v","jobid":"a","attempts":[
+  {"start_time":"2017-10-11 09:00:00","end_time":"2017-10-11 09:01:00","detail":[{"ip":"m","gpus":["g"]}]},
+  {"start_time":"2017-10-11 09:03:00","end_time":"2017-10-11 09:04:00","detail":[{"ip":"m","gpus":["g"]}]}],
+  "submitted_time":"2017-10-11 09:00:00","user":"u"}]' >log
+expect "sum of attempts" 0 '"p50": 120,' - "$dlsim" trace stats --json log
+expect "span of attempts" 0 '"p50": 240,' "gaps between attempts" "$dlsim" trace stats --json --philly-span log
+
+# Every state of a job in sacct(1) is known.
+echo "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES" >sacct
+i=0
+for state in BOOT_FAIL CANCELLED COMPLETED DEADLINE FAILED NODE_FAIL OUT_OF_MEMORY PREEMPTED REQUEUED RESIZING \
+    REVOKED RUNNING SUSPENDED TIMEOUT PENDING "CANCELLED by 7"; do
+    echo "$((i += 1))|2024-03-10T01:00:00|2024-03-10T01:00:00|2024-03-10T02:00:00|3600|$state|gres/gpu=1" >>sacct
+done
+expect "states" 0 '"failed": 2,' "Eligible" "$dlsim" trace stats --json sacct
+! grep -q "not known: .*status" "$dir/err" && ! grep -q "^  status" "$dir/err" || fail "a state is not known"
+for outcome in '"node_fail": 2' '"timeout": 2' '"killed": 3' '"unknown": 3'; do
+    grep -q "$outcome" "$dir/out" || fail "states: $outcome"
+done
+# Suspended for an hour: no change of the clock where times are of UTC.
+printf 'JobID|Submit|Start|End|ElapsedRaw|AllocTRES\n1|1700000000|1700000000|1700010800|7200|gres/gpu=1\n' >sacct
+expect "suspended" 0 '"p50": 10800,' "Eligible" "$dlsim" trace stats --json sacct
+expect "date of UTC" 0 "^time 0 *2023-11-14 22:13:20Z$" "Eligible" "$dlsim" trace stats sacct
+
 # conversion: native to native is the identity; models come on request, the same for one seed
 sample=traces/samples/philly_like_5000.csv
 expect "convert" 0 - - "$dlsim" trace convert $sample -o again.csv

@@ -13,6 +13,7 @@
 #include <hdf5.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -291,6 +292,18 @@ TEST(test_measure)
     assert_non_null(strstr(err.msg, "no tf32 here"));
     o.numeric = DLS_NUMERIC_BF16;
     assert_int_equal(dls_measure_workload(&meter, &w, &o, &t, &report, &err), DLS_EINPUT);
+}
+
+/* A meter that does not open may be closed, and has nothing of the module that was closed with it. */
+TEST(test_no_module)
+{
+    DLS_OWN(dls_meter_close) dls_meter meter = {0};
+    dls_error err = {0};
+    setenv("DLSIM_METER_MODULE", "libc.so.6", 1); /* opens, and is none */
+    assert_int_equal(dls_meter_open("cuda", &meter, &err), DLS_EPREDICTOR);
+    assert_non_null(strstr(err.msg, "not a module of this version"));
+    assert_null(meter.module);
+    assert_null(meter.ops);
 }
 
 TEST(test_cpu)

@@ -73,8 +73,11 @@ dls_status dls_meter_open(const char *method, dls_meter *meter, dls_error *err)
         meter->ops->open(&meter->device, meter->name, sizeof meter->name, why, sizeof why) != 0) {
         status = dls_fail(err, DLS_EPREDICTOR, method, "%s", why);
     }
-    if (status != DLS_OK && meter->module) {
-        dlclose(meter->module);
+    if (status != DLS_OK) {
+        if (meter->module) {
+            dlclose(meter->module);
+        }
+        *meter = (dls_meter){0}; /* its table was the module's */
     }
     return status;
 }
