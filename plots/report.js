@@ -167,7 +167,7 @@ function drawGantt(window) {
 
 function whole() {
     const g = gantt.run.gantt;
-    return {x0: 0, x1: g.until / gantt.unit.s, y0: -0.5, y1: g.first.length - 1.5};
+    return {x0: g.since / gantt.unit.s, x1: g.until / gantt.unit.s, y0: -0.5, y1: g.first.length - 1.5};
 }
 
 function onZoom(change) {

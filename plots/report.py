@@ -58,7 +58,7 @@ def duration(s):
 
 
 def shown(value, unit):
-    if unit == "s":
+    if unit == "s" or not np.isfinite(value):
         return duration(value)
     return f"{100 * value:.1f} %" if unit == "%" else f"{value:,.0f}" if unit == "n" else f"{value:.3g}"
 
@@ -101,22 +101,21 @@ def on_any(rows):
     return np.array(lanes), np.array(index)
 
 
-def coarse(lane, start, end, until):
+def coarse(start, end, since, until):
     """Of too many stretches those that cover one of COARSE instants, as long as they cover them."""
-    width = until / COARSE
-    first, last = np.ceil(start / width - 0.5), np.ceil(end / width - 0.5)
+    width = (until - since) / COARSE
+    first, last = np.ceil((start - since) / width - 0.5), np.ceil((end - since) / width - 0.5)
     keep = last > first
-    return keep, first[keep] * width, last[keep] * width
+    return keep, since + first[keep] * width, since + last[keep] * width
 
 
 def stretches(run, until):
     """What ran on each GPU (a lane) when, as columns ordered by lane and start, and the nodes' names; or why that is
     not known."""
-    if "allocations" not in run:
-        return None, "This run has no record of where its jobs ran (results.allocations)."
+    none = (run["jobs/start_us"][:] < 0).all()
+    if none or "allocations" not in run or not len(run["allocations/start_us"]):
+        return None, "No job ran." if none else "This run has no record of where its jobs ran (results.allocations)."
     rows = columns(run["allocations"]).sort_values("start_us", kind="stable")
-    if rows.empty:
-        return None, "No job ran."
     nodes, first, note = [], [0], ""
     for g in run["cluster/groups"][:]:
         for i in range(g["nodes"]):
@@ -132,9 +131,9 @@ def stretches(run, until):
         lane, index = on_gpus(rows, np.array(first[:-1]))
     start, end = (rows[c].to_numpy()[index] / 1e6 for c in ("start_us", "end_us"))
     if len(lane) > MAX_STRETCHES:
-        keep, start, end = coarse(lane, start, end, until)
+        keep, start, end = coarse(start, end, start_of(run), until)
         lane, index = lane[keep], index[keep]
-        note += f" Stretches shorter than {duration(until / COARSE)} are left out where they are many."
+        note += f" Stretches shorter than {duration((until - start_of(run)) / COARSE)} are left out where they are many."
     order = np.lexsort((start, lane))
     found = pd.DataFrame({"lane": lane, "start": start, "end": end, "job": rows.job.to_numpy()[index],
                           "rate": rows.rate.to_numpy()[index]}).iloc[order]
@@ -148,7 +147,7 @@ def gantt(run, until):
         return None, why
     found, n_lanes, nodes, note = known
     counts = np.bincount(found.lane, minlength=n_lanes)
-    return {"nodes": nodes, "note": note, "until": until, "start": packed(found.start), "end": packed(found.end),
+    return {"nodes": nodes, "note": note, "since": start_of(run), "until": until, "start": packed(found.start), "end": packed(found.end),
             "first": packed(np.concatenate([[0], np.cumsum(counts)]), "i4"),
             "job": packed(found.job, "i4"), "rate": packed(found.rate)}, None
 
@@ -171,28 +170,30 @@ def over_time(run):
     if "series" not in run or len(run["series/cluster/t_us"]) < 2:
         return None
     series = columns(run["series/cluster"])
-    edges = np.linspace(series.t_us.iloc[0], series.t_us.iloc[-1], min(SERIES_POINTS, len(series)) + 1)
+    edges = np.linspace(series.t_us.iloc[0], max(series.t_us.iloc[-1], 1e6 * end_of(run)), SERIES_POINTS + 1)
     return {"t": packed((edges[:-1] + edges[1:]) / 2e6),
             "busy": packed(100 * averaged(series, "busy_gpus", edges) / run.attrs["total_gpus"]),
             "waiting": packed(averaged(series, "pending_jobs", edges))}
 
 
+def start_of(run):
+    """When the first job was submitted, s."""
+    return run["jobs/submit_us"][:].min() / 1e6
+
+
 def end_of(run):
-    """When the last job ended, s."""
-    last = results.jobs(run).end_us.max()
-    if "allocations" in run and len(run["allocations/end_us"]):
-        last = max(last, run["allocations/end_us"][:].max())
-    return last / 1e6
+    """When the last job ended, or a run was stopped before, s; after its start."""
+    return start_of(run) + max(run["summary"].attrs["span_s"], 1e-6)
 
 
 def of_run(run, name):
-    done = results.jobs(run)
+    done = results.jobs(run, some=False)
     q = np.linspace(0, 1, min(QUANTILES, len(done)))
     until = end_of(run)
     drawn, why = gantt(run, until)
     return {"name": name, "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
-            "jct": np.maximum(np.quantile(done.jct_s, q), 1e-3).tolist(),
-            "queue": np.maximum(np.quantile(done.queue_s, q), 1).tolist(), "jobs": job_columns(run)}
+            "jct": np.maximum(done.jct_s.quantile(q), 1e-3).tolist(),
+            "queue": np.maximum(done.queue_s.quantile(q), 1).tolist(), "jobs": job_columns(run)}
 
 
 def name_of(run, several):

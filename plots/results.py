@@ -58,11 +58,11 @@ def points(f):
     return done.reset_index(drop=True)
 
 
-def jobs(run):
-    """The jobs of a run that finished, with jct_s and queue_s."""
+def jobs(run, some=True):
+    """The jobs of a run that finished, some or maybe none, with jct_s and queue_s."""
     table = columns(run["jobs"])
     done = table[table.state == 3].copy()
-    if done.empty:
+    if some and done.empty:
         raise BadInput(f"{run.file.filename}: {run.name}: no finished job")
     done["jct_s"] = (done.end_us - done.submit_us) / 1e6
     done["queue_s"] = done.pending_us / 1e6
@@ -70,10 +70,9 @@ def jobs(run):
 
 
 def averaged(series, column, edges_us):
-    """Time average of a piecewise constant column in each interval between two edges."""
-    t = series.t_us.to_numpy()
-    v = series[column].to_numpy().astype(float)
-    area = np.concatenate([[0], np.cumsum(v[:-1] * np.diff(t))])
+    """Time average of a piecewise constant column in each interval between two edges; its last row holds on."""
+    t = np.append(series.t_us, max(series.t_us.iloc[-1], edges_us[-1]))
+    area = np.concatenate([[0], np.cumsum(series[column].to_numpy(float) * np.diff(t))])
     return np.diff(np.interp(edges_us, t, area)) / np.diff(edges_us)
 
 

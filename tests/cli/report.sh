@@ -115,6 +115,46 @@ expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -q -o bare.
     --set results.allocations=false --set results.series=false
 expect 0 report bare.h5 -o bare.html
 
+# Runs that were stopped, before anything ended or while a job waits, of jobs that take no time or fit nowhere, and with a
+# far zero: the last row of a series holds to the end, and what is shown begins with the first job.
+printf 'schema_version = 1;\ncluster: { nodes = ({ count = 2; gpus = 4; gpu_type = "V100"; }); };\nscheduler: { name = "fifo"; };\n' >two.cfg
+odd() { # odd NAME JOBS [OPTION]...
+    printf 'num_gpu,submit_time,duration\n%s' "$2" >"$1.csv"
+    expect 0 --config=two.cfg --trace="$1.csv" -q -o "$1.h5" "${@:3}"
+}
+queue=$'8,1700000000,100\n8,1700000010,100\n'
+odd stopped "$queue" --until=1700000050s
+odd waiting "$queue"$'8,1700000020,9\n' --until=1700000150s
+odd instant $'1,0,0\n1,0,0\n' --set trace.zero_duration=keep
+odd nowhere $'9,0,1\n'
+"$python" - "$source/plots" <<'END' || fail "odd runs"
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np, report, results
+runs = {name: results.open_results(name + ".h5")["runs/0"] for name in ("stopped", "waiting", "instant", "nowhere")}
+shown = {name: report.of_run(run, name) for name, run in runs.items()}
+assert [shown[name]["until"] for name in runs] == [1700000050, 1700000150, 1e-6, 1e-6], shown
+assert shown["stopped"]["jct"] == [] and len(shown["waiting"]["jct"]) == 1
+assert shown["stopped"]["gantt"]["since"] == 1.7e9 and shown["nowhere"]["no_gantt"] == "No job ran."
+edges = np.linspace(1.7e15, 1.7e15 + 150e6, 16)
+series = results.columns(runs["waiting"]["series/cluster"])
+assert list(results.averaged(series, "pending_jobs", edges)) == [0, 1, *[2] * 8, *[1] * 5]
+assert report.shown(float("nan"), "f") == "-"
+try:
+    import picture, style
+except ImportError:
+    sys.exit()
+drawn = []
+style.save = lambda fig, *_: drawn.append([(ax.get_xlim(), ax.get_ylim()) for ax in fig.axes])
+for name in ("stopped", "waiting", "instant"):
+    picture.picture([name + ".h5"], "x.png", [])
+begin, hundred = 1.7e9 / 86400, 100 / 86400
+assert np.allclose([x for run in drawn[:2] for x, _ in run], [(begin, begin + k * hundred) for k in (0.5, 0.5, 1.5, 1.5)], 0, 1e-9), drawn
+assert [run[1][1] for run in drawn[1:]] == [(0, 2.1), (0, 1)], drawn  # also where nobody waits
+assert [round(style.student(n), 2) for n in (2, 9, 11, 15, 20, 31)] == [12.71, 2.31, 2.23, 2.14, 2.09, 2.04]
+END
+checks=$((checks + 1))
+
 # The comparison as text and page; the same as a picture.
 expect 0 compare fifo.h5 dlas-gpu.h5 -o both.html
 says out.txt "dlas-gpu/consolidated"
