@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The section of the manual page about commands, in mdoc: dlsim help --json | python3 docs/manual.py"""
 
+import itertools
 import json
 import re
 import sys
@@ -46,16 +47,11 @@ def verb(row):
 def command(about):
     print(f".Ss dlsim {about['name']}\n{text(about['about'] or about['summary'])}")
     items(about["verbs"], verb)
-    group = ""
-
-    def show(row):
-        nonlocal group
-        if row["group"] != group:
-            group = row["group"]
-            print(f".El\n.Pp\n{text(group)}\n.Bl -tag -width Ds")
-        option(row)
-
-    items([row for row in about["options"] if row["name"] != "help"], show)
+    options = [row for row in about["options"] if row["name"] != "help"]
+    for group, rows in itertools.groupby(options, lambda row: row["group"]):
+        if group:
+            print(f".Pp\n{text(group)}")
+        items(list(rows), option)
     if about["notes"]:
         print(f".Pp\n{text(about['notes'])}")
     for part in about["parts"]:

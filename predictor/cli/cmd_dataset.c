@@ -382,9 +382,7 @@ static dls_status cmd_facts(dls_call *call, dls_error *err)
 {
     request *req = call->request;
     DLS_TRY(settle(req, call, err));
-    return req->output || req->labels || req->perf_result
-               ? dls_fail(err, DLS_EUSAGE, NULL, "facts takes no --output and no measurements")
-               : build_for(req, err);
+    return build_for(req, err);
 }
 
 static dls_status cmd_show(dls_call *call, dls_error *err)
@@ -414,9 +412,25 @@ static const dls_verb verbs[] = {
     {.name = NULL}};
 
 static const dls_arg args[] = {
+    DLS_REPEAT(request, only, "setting", 0, "NAME",
+               "only this one of the settings; may be repeated"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON", .of = "show"),
+    DLS_OF("build"),
+    DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no progress"),
+    DLS_TEXT(request, perf_result, "perf-result", 0, "CSV",
+             "measured metrics, one row for each job and resource; then --graphs is a folder of "
+             "graphs, GPU_Data_Model_Sync_Hyper_Job.pbtxt, and of the options only those of groups "
+             "and features count"),
+    DLS_TEXT(
+        request, labels, "labels", 0, "CSV",
+        "labels of dlsim perf bench; then --graphs is the folder of its networks, "
+        "--settings=bench, "
+        "and --seed says which fifth of the families, with --split=random of the networks, is for "
+        "test"),
+    DLS_OF("build, facts"),
     DLS_TEXT(request, settings, "settings", 0, "NAME",
              "settings to build for: paper, clusters, all, bench, or a file"),
-    DLS_REPEAT(request, only, "setting", 0, "NAME", "only this one of them; may be repeated"),
     DLS_TEXT(
         request, graphs, "graphs", 0, "N",
         "graphs, drawn from the zoo; 320 if left out. With --perf-result: the folder of graphs"),
@@ -444,16 +458,6 @@ static const dls_arg args[] = {
         request, label.node_sigma, "residual", 0, 0, 2,
         "of the residual's logarithm; if left out the operator model's own error in a node and, "
         "0.16, between nodes"),
-    DLS_TEXT(request, perf_result, "perf-result", 0, "CSV",
-             "measured metrics, one row for each job and resource; then --graphs is a folder of "
-             "graphs, GPU_Data_Model_Sync_Hyper_Job.pbtxt, and of the options only those of groups "
-             "and features count"),
-    DLS_TEXT(
-        request, labels, "labels", 0, "CSV",
-        "labels of dlsim perf bench; then --graphs is the folder of its networks, "
-        "--settings=bench, "
-        "and --seed says which fifth of the families, with --split=random of the networks, is for "
-        "test"),
     DLS_TEXT(
         request, operators, "operators", 0, "FILE",
         "measured times of operations in place of the formula, where they are (dlsim operators "
@@ -464,9 +468,6 @@ static const dls_arg args[] = {
                "labels with all-reduce as PyTorch's DistributedDataParallel: gradients in buckets"),
     DLS_TEXT(request, hardware, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg"),
-    DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no progress"),
-    DLS_SWITCH(request, json, "json", 0, "show: print JSON"),
     DLS_ARGS_END};
 
 const dls_command dls_command_dataset = {

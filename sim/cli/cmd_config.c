@@ -76,7 +76,8 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, markdown, "markdown", 0, "all keys as a page of the manual"),
     DLS_SWITCH(request, json, "json", 0, "all keys and options of policies, for programs"),
     DLS_OVERRIDE(offsetof(request, o), "set", 0, "KEY=VALUE", NULL, dls_names_key,
-                 "with --check and --resolve; may be repeated"),
+                 "set any key of the configuration; may be repeated",
+                 .of = "--check, --resolve"),
     DLS_PLUGIN(request, o.setup),
     DLS_ARGS_END};
 

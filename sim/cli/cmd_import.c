@@ -55,7 +55,17 @@ static const dls_verb verbs[] = {
 
 static const dls_arg args[] = {
     DLS_TEXT(request, site.sacct, "sacct", 0, "FILE",
-             "what `sacct -a -X -P -o ALL -S ...` prints (docs/sites.md)"),
+             "what `sacct -a -X -P -o ALL -S ...` prints (docs/sites.md)", .of = "slurm, dcgm"),
+    DLS_TEXT(request, objects, "objects", 0, "FILE",
+             "what `kubectl get nodes,pods,... -A -o json` prints, with Kueue's or KAI's queues "
+             "(docs/sites.md)",
+             .of = "kubernetes"),
+    DLS_TEXT(request, metrics, "metrics", 0, "FILE",
+             "Prometheus's answer to a range query of DCGM's fields (JSON), or a table (CSV)",
+             .of = "dcgm"),
+    DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
+    DLS_OF("slurm"),
     DLS_TEXT(request, site.nodes, "nodes", 0, "FILE", "what `scontrol show nodes -o` prints"),
     DLS_TEXT(request, site.conf, "conf", 0, "FILE",
              "slurm.conf, or what `scontrol show config` prints"),
@@ -74,13 +84,6 @@ static const dls_arg args[] = {
     DLS_TEXT(request, site.shares, "shares", 0, "FILE", "what `sshare -a -P` prints"),
     DLS_TEXT(request, site.log, "log", 0, "FILE",
              "slurmctld's log (SlurmctldDebug=debug): times between whole seconds"),
-    DLS_TEXT(request, objects, "objects", 0, "FILE",
-             "what `kubectl get nodes,pods,... -A -o json` prints, with Kueue's or KAI's queues "
-             "(docs/sites.md)"),
-    DLS_TEXT(request, metrics, "metrics", 0, "FILE",
-             "Prometheus's answer to a range query of DCGM's fields (JSON), or a table (CSV)"),
-    DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
     DLS_ARGS_END};
 
 const dls_command dls_command_import = {

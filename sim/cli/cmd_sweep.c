@@ -92,8 +92,8 @@ static dls_status hand_over(const dls_sweeping *s, dls_slurm_array *array, dls_e
 /* Options of every point as a shell wants them, " --set 'a=b'"; the C library's own. */
 static char *carried(const dls_call *call)
 {
-    static const char *const names[] = {"trace", "trace-format", "seed",    "until",
-                                        "set",   "plugin",       "replicas"};
+    static const char *const names[] = {"trace", "trace-format", "seed",     "until",
+                                        "set",   "plugin",       "replicas", "watchdog"};
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
@@ -312,10 +312,6 @@ static dls_status cmd_submit(dls_call *call, dls_error *err)
     if (!r->submit.slurm) {
         return dls_fail(err, DLS_EUSAGE, NULL, "say to whom: --slurm");
     }
-    if (r->points) {
-        return dls_fail(err, DLS_EUSAGE, NULL,
-                        "'submit' takes every point that is not finished: no --points");
-    }
     DLS_TRY(plan_quietly(r, call, err));
     return submit(&r->s, call, &r->submit, err);
 }
@@ -354,18 +350,19 @@ static const dls_verb verbs[] = {
 static const dls_arg args[] = {
     DLS_TEXT(request, s.output, "output", 'o', "FOLDER",
              "where points are kept; sweep.output, or NAME.sweep"),
-    DLS_CALL(request, s, "points", 0, "A[-B]", take_points, "only these, by number"),
+    DLS_CALL(request, s, "points", 0, "A[-B]", take_points, "only these, by number",
+             .of = "plan, run, status, merge"),
     DLS_INCLUDE(request, s, dls_sweeping_args),
     DLS_INCLUDE(request, s.o, dls_replay_talk_args),
-    DLS_HEADING("plan:"),
+    DLS_OF("plan"),
     DLS_SWITCH(request, count, "count", 0, "print how many points there are, and no more"),
-    DLS_HEADING("status:"),
+    DLS_OF("status"),
     DLS_SWITCH(request, s.o.json, "json", 0, "print JSON"),
-    DLS_HEADING("merge:"),
+    DLS_OF("merge"),
     DLS_TEXT(request, file, "file", 0, "FILE.h5", "write this; FOLDER/NAME.h5"),
     DLS_SWITCH(request, link, "link", 0, "link the points' files and do not copy them"),
     DLS_SWITCH(request, s.o.force, "force", 0, "replace the file if it is there"),
-    DLS_HEADING("submit:"),
+    DLS_OF("submit"),
     DLS_SWITCH(request, submit.slurm, "slurm", 0, "the batch system; there is one"),
     DLS_SWITCH(request, submit.yes, "yes", 0, "hand the script to sbatch and do not print it"),
     DLS_INT(request, submit.chunk, "chunk", 0, 1, DLS_STUDY_POINTS_MAX, "points a task"),

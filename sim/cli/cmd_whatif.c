@@ -321,7 +321,7 @@ static const dls_arg args[] = {
              "find the fewest nodes that hold it: \"p95 wait of 8 GPUs < 1h\", \"mean wait < 10 "
              "min\", \"p95 wait of partition main < 2h\", \"... of account ml ...\""),
     DLS_TEXT(request, asked.vary, "vary", 0, "GROUP",
-             "of which nodes; those that are added, else the largest group"),
+             "of which nodes; those that are added, else the largest group", .of = "--target"),
     DLS_INT(request, asked.seed, "seed", 0, 0, INT64_MAX,
             "of the jobs and weeks that are drawn; 1"),
     DLS_TEXT(request, output, "output", 'o', "FOLDER",

@@ -23,12 +23,14 @@ typedef struct parser {
 
 static size_t add_rows(const dls_arg *args, size_t base, dls_arg_row *row, size_t n)
 {
+    const char *of = NULL;
     for (const dls_arg *a = args; a && (a->type != DLS_ARG_HEADING || a->help); a++) {
+        of = a->type == DLS_ARG_HEADING ? a->of : of;
         if (a->type == DLS_ARG_INCLUDE) {
             n = add_rows(a->include, base + a->at, row, n);
         } else {
             DLS_ASSERT(n < DLS_ARGS_MAX);
-            row[n++] = (dls_arg_row){a, base};
+            row[n++] = (dls_arg_row){a, base, a->of ? a->of : of};
         }
     }
     return n;
@@ -40,7 +42,7 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
         .type = DLS_ARG_SWITCH, .name = "help", .letter = 'h', .help = "show this and leave"};
     size_t n = add_rows(command->args, 0, row, 0);
     DLS_ASSERT(n < DLS_ARGS_MAX);
-    row[n++] = (dls_arg_row){&help, 0};
+    row[n++] = (dls_arg_row){&help, 0, NULL};
     return n;
 }
 
@@ -196,7 +198,11 @@ static dls_status take(parser *p, const dls_arg_row *row, const char *value, dls
     const dls_arg *a = row->arg;
     void *to = (char *)p->call->request + row->base + a->at;
     int place;
-    p->call->given[p->call->n_given++] = (dls_given){a, value};
+    p->call->given[p->call->n_given++] = (dls_given){a, value, row->of};
+    if (value && !*value && (a->type == DLS_ARG_TEXT || a->type >= DLS_ARG_REPEAT) &&
+        !strchr(a->metavar, '|')) {
+        return dls_arg_wrong(a, value, a->metavar, err); /* such as "$out" where out is not set */
+    }
     if (!value && a->optional && a->type != DLS_ARG_SWITCH && a->type != DLS_ARG_CALL) {
         return DLS_OK; /* that it was given is all */
     }
@@ -361,6 +367,35 @@ void dls_call_text(const dls_call *call, char *out, size_t size)
 
 /* ---- what was asked for ---------------------------------------------------------------------- */
 
+/* Is one of the verbs and options in `of` what the call is about? */
+static bool goes_with(const dls_call *call, const char *of)
+{
+    for (const char *word = of; *word;) {
+        char name[64];
+        const size_t len = strcspn(word, ",");
+        snprintf(name, sizeof name, "%.*s", (int)len, word);
+        if (call->verb ? strcmp(name, call->verb->name) == 0 : dls_call_gave(call, name + 2)) {
+            return true;
+        }
+        word += len + strspn(word + len, ", ");
+    }
+    return false;
+}
+
+/* Every option that was given is one of the verb, or of the options that it goes with. */
+static dls_status check_given(const dls_call *call, dls_error *err)
+{
+    for (size_t i = 0; i < call->n_given; i++) {
+        const dls_given *g = &call->given[i];
+        if (g->of && !goes_with(call, g->of)) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' goes with %s%s%s%s", g->arg->name,
+                            g->of, call->verb ? ", not with '" : "",
+                            call->verb ? call->verb->name : "", call->verb ? "'" : "");
+        }
+    }
+    return DLS_OK;
+}
+
 static dls_status check_words(const dls_call *call, const char *words, size_t min, size_t max,
                               const char *needs, dls_error *err)
 {
@@ -400,8 +435,9 @@ static dls_status do_verb(dls_call *call, dls_error *err)
         if (strcmp(v->name, word) == 0) {
             call->word++;
             call->n_words--;
-            DLS_TRY(check_words(call, v->words, v->min_words, v->max_words, v->needs, err));
             call->verb = v;
+            DLS_TRY(check_given(call, err));
+            DLS_TRY(check_words(call, v->words, v->min_words, v->max_words, v->needs, err));
             return v->run(call, err);
         }
     }
@@ -427,6 +463,7 @@ static dls_status run(parser *p, dls_error *err)
         return do_verb(call, err);
     }
     const bool one = c->words && c->max_words == 0;
+    DLS_TRY(check_given(call, err));
     DLS_TRY(
         check_words(call, c->words, one ? 1 : c->min_words, one ? 1 : c->max_words, c->needs, err));
     return c->run(call, err);

@@ -74,6 +74,8 @@ struct dls_arg {
     dls_arg_set set;
     const char *key;        /* for `set` */
     const dls_arg *include; /* ends with DLS_ARGS_END */
+    const char *of; /* it goes with these only, ", " between them: verbs, or options by "--name", of
+                       which one must be given. Of a heading: what is below it. NULL: with all */
     dls_arg_names names;
     const char *list; /* title of the list of the names at the end of the help; NULL: none */
 };
@@ -89,18 +91,22 @@ struct dls_arg {
     }
 #define DLS_ARGS_END DLS_ARG(.type = DLS_ARG_HEADING)
 #define DLS_HEADING(text) DLS_ARG(.type = DLS_ARG_HEADING, .help = text)
+/* A heading of options that go with these verbs. */
+#define DLS_OF(verbs) DLS_ARG(.type = DLS_ARG_HEADING, .help = verbs ":", .of = verbs)
 #define DLS_INCLUDE(T, m, table)                                                                   \
     DLS_ARG(.type = DLS_ARG_INCLUDE, DLS_MEMBER(T, m), .include = table)
 /* 1 if the member is of that type, else it does not compile. */
 #define DLS_IS(T, m, type) _Generic(((T *)0)->m, type : 1)
 #define DLS_IS_INT(T, m) _Generic(((T *)0)->m, int32_t : 1, int64_t : 1, uint64_t : 1)
-#define DLS_ROW(kind, right, T, m, long_name, short_name, var, text)                               \
+/* The last argument is the help, and behind it what else the row has: .of = "show". */
+#define DLS_ROW(kind, right, T, m, long_name, short_name, var, ...)                                \
     .type = (dls_arg_type)((kind) * (right)), .name = long_name, .letter = short_name,             \
-    .metavar = var, .help = text, DLS_MEMBER(T, m)
-#define DLS_SWITCH(T, m, name, letter, help)                                                       \
-    DLS_ARG(DLS_ROW(DLS_ARG_SWITCH, DLS_IS(T, m, bool), T, m, name, letter, NULL, help))
-#define DLS_TEXT(T, m, name, letter, var, help)                                                    \
-    DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, help))
+    .metavar = var, DLS_MEMBER(T, m), .help = __VA_ARGS__
+#define DLS_SWITCH(T, m, name, letter, ...)                                                        \
+    DLS_ARG(DLS_ROW(DLS_ARG_SWITCH, DLS_IS(T, m, bool), T, m, name, letter, NULL, __VA_ARGS__))
+#define DLS_TEXT(T, m, name, letter, var, ...)                                                     \
+    DLS_ARG(                                                                                       \
+        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, __VA_ARGS__))
 #define DLS_NAME(T, m, name, letter, called, help)                                                 \
     DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME", help),   \
             .names = called)
@@ -109,26 +115,27 @@ struct dls_arg {
     DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME",          \
                     "see below"),                                                                  \
             .names = called, .list = title)
-#define DLS_INT(T, m, name, letter, lo, hi, help)                                                  \
-    DLS_ARG(DLS_ROW(DLS_ARG_INT, DLS_IS_INT(T, m), T, m, name, letter, "N", help), .least = lo,    \
-            .most = hi)
+#define DLS_INT(T, m, name, letter, lo, hi, ...)                                                   \
+    DLS_ARG(DLS_ROW(DLS_ARG_INT, DLS_IS_INT(T, m), T, m, name, letter, "N", __VA_ARGS__),          \
+            .least = lo, .most = hi)
 #define DLS_REAL(T, m, name, letter, lo, hi, help)                                                 \
     DLS_ARG(DLS_ROW(DLS_ARG_REAL, DLS_IS(T, m, double), T, m, name, letter, "X", help), .min = lo, \
             .max = hi)
-#define DLS_TIME(T, m, name, letter, lo, hi, help)                                                 \
-    DLS_ARG(DLS_ROW(DLS_ARG_TIME, DLS_IS(T, m, double), T, m, name, letter, "TIME", help),         \
+#define DLS_TIME(T, m, name, letter, lo, hi, ...)                                                  \
+    DLS_ARG(DLS_ROW(DLS_ARG_TIME, DLS_IS(T, m, double), T, m, name, letter, "TIME", __VA_ARGS__),  \
             .min = lo, .max = hi)
-#define DLS_CHOICE_FROM(T, m, name, letter, first, words, help)                                    \
-    DLS_ARG(DLS_ROW(DLS_ARG_CHOICE, 1, T, m, name, letter, words, help), .least = (int)(first))
-#define DLS_CHOICE(T, m, name, letter, words, help)                                                \
-    DLS_CHOICE_FROM(T, m, name, letter, 0, words, help)
+#define DLS_CHOICE_FROM(T, m, name, letter, first, words, ...)                                     \
+    DLS_ARG(DLS_ROW(DLS_ARG_CHOICE, 1, T, m, name, letter, words, __VA_ARGS__),                    \
+            .least = (int)(first))
+#define DLS_CHOICE(T, m, name, letter, words, ...)                                                 \
+    DLS_CHOICE_FROM(T, m, name, letter, 0, words, __VA_ARGS__)
 #define DLS_REPEAT(T, m, name, letter, var, help)                                                  \
     DLS_ARG(DLS_ROW(DLS_ARG_REPEAT, DLS_IS(T, m, dls_words), T, m, name, letter, var, help))
 #define DLS_LIST(T, m, name, letter, var, called, help)                                            \
     DLS_ARG(DLS_ROW(DLS_ARG_LIST, DLS_IS(T, m, dls_words), T, m, name, letter, var, help),         \
             .names = called)
-#define DLS_CALL(T, m, name, letter, var, how, help)                                               \
-    DLS_ARG(DLS_ROW(DLS_ARG_CALL, 1, T, m, name, letter, var, help), .set = how)
+#define DLS_CALL(T, m, name, letter, var, how, ...)                                                \
+    DLS_ARG(DLS_ROW(DLS_ARG_CALL, 1, T, m, name, letter, var, __VA_ARGS__), .set = how)
 
 /* Place of `value` among the words of arg->metavar; EUSAGE: it is none of them. */
 dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place,
@@ -145,6 +152,7 @@ typedef struct dls_verb dls_verb;
 typedef struct dls_given {
     const dls_arg *arg;
     const char *value; /* NULL: none */
+    const char *of;    /* of its row */
 } dls_given;
 
 /* A command line that has been taken apart. */
@@ -222,6 +230,7 @@ int dls_command_main(const dls_command *command, int argc, char **argv);
 typedef struct dls_arg_row {
     const dls_arg *arg;
     size_t base;
+    const char *of; /* its own, or its heading's */
 } dls_arg_row;
 enum { DLS_ARGS_MAX = 96 };
 size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX]);

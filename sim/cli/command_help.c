@@ -100,16 +100,22 @@ static size_t format_name(const dls_arg *a, char *buf, size_t size)
                             a->metavar ? a->metavar : "", a->metavar && a->optional ? "]" : "");
 }
 
+/* "show: print JSON", or the help alone where all is of what the heading says; its length. */
+static size_t help_of(const dls_arg *a, char *buf, size_t size)
+{
+    return (size_t)snprintf(buf, size, "%s%s%s", a->of ? a->of : "", a->of ? ": " : "", a->help);
+}
+
 static void put_arg(FILE *to, const dls_arg_row *row, const char *request)
 {
     const dls_arg *a = row->arg;
     char text[1024], value[100];
     if (!a->name) {
-        fprintf(to, "\n%s\n", a->help);
+        fprintf(to, "%s\n", a->help);
         return;
     }
     default_of(a, request + row->base + a->at, value, sizeof value);
-    const size_t used = (size_t)snprintf(text, sizeof text, "%s", a->help);
+    const size_t used = help_of(a, text, sizeof text);
     if (*value && used < sizeof text) {
         snprintf(text + used, sizeof text - used, " (default %s)", value);
     }
@@ -183,8 +189,9 @@ void dls_help_command(FILE *to, const dls_command *c)
     fputc('\n', to);
     for (size_t i = 0; i < n && request; i++) {
         if (!row[i].arg->hidden) {
-            headings = headings || !row[i].arg->name;
-            fputs(headings && i + 1 == n ? "\n" : "", to); /* --help is of none */
+            const bool heading = !row[i].arg->name;
+            headings = headings || heading;
+            fputs(i > 0 && (heading || (headings && i + 1 == n)) ? "\n" : "", to); /* --help is of none */
             put_arg(to, &row[i], request);
         }
     }
@@ -232,10 +239,11 @@ static json_object *arg_json(const dls_arg_row *row, const char *heading, const 
         [DLS_ARG_REPEAT] = "text",   [DLS_ARG_LIST] = "list", [DLS_ARG_CALL] = "text"};
     const dls_arg *a = row->arg;
     const char letter[2] = {(char)a->letter, '\0'};
-    char value[100];
+    char value[100], help[1024];
+    help_of(a, help, sizeof help);
     json_object *obj = json_object_new_object();
     DLS_JSON(obj, "name", a->name, "letter", letter, "type", types[a->type], "value",
-             a->metavar ? a->metavar : "", "help", a->help, "group", heading, "repeated",
+             a->metavar ? a->metavar : "", "help", help, "group", heading, "repeated",
              (bool)(a->type == DLS_ARG_REPEAT), "optional", a->optional);
     if (a->type == DLS_ARG_INT) {
         DLS_JSON(obj, "min", a->least, "max", a->most);

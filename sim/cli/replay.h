@@ -24,9 +24,10 @@ typedef struct dls_replay_options {
 
 /* An option that sets a key; NULL: the value says which. offset: of the dls_replay_options. The
  * name with its dashes is what problems are told of. */
-#define DLS_OVERRIDE(offset, long_name, letter_, var, key_, called, text)                          \
+#define DLS_OVERRIDE(offset, long_name, letter_, var, key_, called, ...)                           \
     DLS_ARG(.type = DLS_ARG_CALL, .name = &("--" long_name)[2], .letter = letter_, .metavar = var, \
-            .help = text, .at = offset, .key = key_, .names = called, .set = dls_replay_take)
+            .at = offset, .key = key_, .names = called, .set = dls_replay_take,                    \
+            .help = __VA_ARGS__)
 dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value,
                            dls_error *err) DLS_MUST_CHECK;
 #define DLS_PLUGIN(T, setup)                                                                       \

@@ -17,9 +17,9 @@ expect 2 sweep submit my.cfg --slurm --points=1
 expect 2 sweep submit my.cfg --slurm --time="1:00
 #SBATCH --wrap=x"
 expect 0 sweep submit my.cfg --slurm --chunk=3 --time=1:00 --partition=fast --extra=--mem=1G -j 2 \
-    --set "name=it's" --until=30d
+    --set "name=it's" --until=30d --watchdog=9
 for line in '#SBATCH --array=0-3' '#SBATCH --cpus-per-task=2' '#SBATCH --time=1:00' \
-    '#SBATCH --partition=fast' '#SBATCH --mem=1G' "--set 'name=it'\\''s' --until 30d" \
+    '#SBATCH --partition=fast' '#SBATCH --mem=1G' "--set 'name=it'\\''s' --until 30d --watchdog 9" \
     'first=$((SLURM_ARRAY_TASK_ID * 3))'; do
     says out.txt "$line"
 done

@@ -145,6 +145,35 @@ expect 2 study --config="$config" --trace="$sample" --schedulers=fifo,,srtf
 expect 2 version --jsn
 says err.txt "did you mean '--json'?"
 
+# An option of another verb, or of another form of the command, is refused and not passed over; so is an empty value, such as
+# that of a variable that is not set.
+while IFS='|' read -r of words; do
+    # shellcheck disable=SC2086
+    expect 2 $words
+    says err.txt "goes with $of"
+done <<'END'
+show, not with 'zoo'|graph zoo --dot=x
+zoo, import, group, not with 'show'|graph show resnet50 -o x
+random, not with 'show'|model show x --seed=3
+step, profile, not with 'list'|operators list --gpus=3
+analyze, not with 'bench'|perf bench --json
+build, not with 'facts'|dataset facts --labels=x
+slurm, dcgm, not with 'kubernetes'|import kubernetes --sacct=x --objects=x -o x
+merge, not with 'run'|sweep run x --force
+plan, run, status, merge, not with 'submit'|sweep submit x --points=1
+--check, --resolve|config --defaults --set=run.seed=1
+--perfetto|export --csv x --from=1d
+--csv, --arrow|export --swf x --table=series
+--target|whatif x --vary=y
+END
+expect 0 config --resolve "$config" --set=run.seed=3
+says out.txt "seed = 3;"
+for words in "run --output=" "trace stats --format=" "run --set=" "study --schedulers=" "import slurm --sacct="; do
+    # shellcheck disable=SC2086
+    expect 2 $words
+    says err.txt ' is "": expected '
+done
+
 # Exit codes by kind.
 expect 3 --config=nowhere.cfg --trace="$sample"
 says err.txt "nowhere.cfg"
