@@ -53,7 +53,7 @@ static dls_status name_jobs(dls_calibration *c, const dls_trace *trace, dls_strd
             dls_model_key(model, name);
             n = (int)strlen(name);
         } else {
-            n = snprintf(name, sizeof name, "(user %d", (int)col->user[j]);
+            n = snprintf(name, sizeof name, "(user %d", col->user ? (int)col->user[j] : -1);
         }
         DLS_TRY(dls_strdict_put(names, name, (size_t)n, &c->of[j], err));
     }

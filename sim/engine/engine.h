@@ -45,6 +45,7 @@ struct dls_engine {
     dls_job *job; /* [n] */
     dls_view view;
     dls_record *rec;
+    bool closed; /* then the record is the caller's, and the view goes on showing it */
     dls_place_index *index;
     dls_select select;
     dls_jobs jobs;

@@ -300,6 +300,7 @@ dls_status dls_jobs_close(dls_engine *e, dls_error *err)
             e->rec->pending_us[j] += e->clock.now_us - e->jobs.state_since_us[j];
         } else if (e->rec->state[j] == DLS_JOB_RUNNING) {
             DLS_TRY(dls_job_account(e, j, e->job[j].parts, err));
+            e->job[j].progress_from_us = e->job[j].rate_from_us = e->clock.now_us; /* of which no more is seen */
         }
     }
     return DLS_OK;

@@ -411,6 +411,8 @@ void dls_engine_destroy(dls_engine *e)
     dls_bitmap_fini(&e->walk.waiting);
     dls_grant_fini(&e->ask.grant);
     dls_place_index_destroy(e->index);
-    dls_record_destroy(e->rec);
+    if (!e->closed) {
+        dls_record_destroy(e->rec);
+    }
     dls_free(e);
 }

@@ -335,7 +335,7 @@ dls_actions *dls_sim_actions(dls_engine *e)
 
 dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
 {
-    DLS_ASSERT(e->rec);
+    DLS_ASSERT(!e->closed);
     *out = NULL;
     if (e->decision.open) {
         DLS_TRY(end_decision(e, err));
@@ -352,8 +352,8 @@ dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
     dls_piles_fini(&e->select.piles);
     dls_order_fini(&e->select.order);
     dls_evq_fini(&e->clock.events);
+    e->closed = true;
     *out = e->rec;
-    e->rec = NULL;
     return DLS_OK;
 }
 

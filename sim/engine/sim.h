@@ -101,7 +101,8 @@ dls_actions *dls_sim_actions(dls_engine *e);
  * EPOLICY (a policy whose memory cannot be copied), ENOMEM. O(jobs + GPUs). */
 dls_status dls_sim_clone(const dls_engine *e, const dls_sim_params *p, dls_engine **out,
                          dls_error *err) DLS_MUST_CHECK;
-/* Close the accounts of all jobs: *out is the caller's, the engine can only be destroyed. */
+/* Close the accounts of all jobs: *out is the caller's; the engine can only be looked at, while *out lives, and
+ * destroyed. */
 dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

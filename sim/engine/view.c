@@ -234,25 +234,42 @@ double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape,
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+/* Under an order, which keeps no lists for walks: the first of that state from a job on. */
+static int32_t find(const dls_engine *e, dls_job_state state, int32_t job)
+{
+    while (job < e->n && e->rec->state[job] != state) {
+        job++;
+    }
+    return job < e->n ? job : DLS_NONE;
+}
+
+static int32_t waiting_from(const dls_engine *e, int32_t job)
+{
+    return e->walk.on ? dls_bitmap_next(&e->walk.waiting, job) : find(e, DLS_JOB_PENDING, job);
+}
+
 int32_t dls_view_first_waiting(const dls_view *view)
 {
-    return dls_bitmap_next(&view->engine->walk.waiting, 0);
+    return waiting_from(view->engine, 0);
 }
 
 int32_t dls_view_next_waiting(const dls_view *view, int32_t job)
 {
-    return is_job(view, __func__, job) ? dls_bitmap_next(&view->engine->walk.waiting, job + 1)
-                                       : DLS_NONE;
+    return is_job(view, __func__, job) ? waiting_from(view->engine, job + 1) : DLS_NONE;
 }
 
 int32_t dls_view_first_running(const dls_view *view)
 {
-    return dls_order_first(&view->engine->walk.order, view->engine->walk.running);
+    const dls_engine *e = view->engine;
+    return e->walk.on ? dls_order_first(&e->walk.order, e->walk.running) : find(e, DLS_JOB_RUNNING, 0);
 }
 
 /* By rank, which a job keeps when the job is preempted in the midst of a walk. */
 int32_t dls_view_next_running(const dls_view *view, int32_t job)
 {
-    const dls_walk *w = &view->engine->walk;
-    return is_job(view, __func__, job) ? dls_order_next(&w->order, w->running, job) : DLS_NONE;
+    const dls_engine *e = view->engine;
+    if (!is_job(view, __func__, job)) {
+        return DLS_NONE;
+    }
+    return e->walk.on ? dls_order_next(&e->walk.order, e->walk.running, job) : find(e, DLS_JOB_RUNNING, job + 1);
 }

@@ -15,7 +15,7 @@
 static const world_group groups[] = {{"V100", 8, 4, 4, 10}, {"A100", 4, 8, 0, 100}};
 static const world_job jobs[] = {
     {"vgg16", 8, 32, 1000, 0},  {"resnet50", 8, 32, 1000, 0}, {"VGG-16", 8, 64, 500, 0},
-    {"mystery", 4, 32, 100, 0}, {"vgg16", 1, 32, 1000, 0},
+    {"mystery", 4, 32, 100, 0}, {"vgg16", 1, 32, 1000, 0},  {"", 4, 32, 100, 0}, /* of no user, too */
 };
 #define N_JOBS ((int32_t)(sizeof jobs / sizeof jobs[0]))
 

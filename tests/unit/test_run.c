@@ -34,6 +34,15 @@ TEST(in_pieces)
             const dls_counts c = dls_simulation_counts(sim);
             assert_true(dls_simulation_is_finished(sim) || dls_simulation_view(sim)->now_us == t);
             assert_int_equal(c.submitted, c.waiting + c.running + c.finished);
+            const dls_view *view = dls_simulation_view(sim);
+            size_t waiting = 0, running = 0;
+            for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+                waiting++;
+            }
+            for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+                running += view->running[j];
+            }
+            assert_true(waiting == c.waiting && running == c.running);
             assert_true(c.submitted >= submitted);
             submitted = c.submitted;
         }
@@ -66,6 +75,15 @@ TEST(interrupted)
     must(dls_simulation_finish(sim, &err)); /* or not */
     assert_false(dls_simulation_counts(sim).complete);
     assert_true(dls_simulation_digest(sim) != whole);
+    /* Its view goes on telling what the columns tell. */
+    const dls_view *view = dls_simulation_view(sim);
+    dls_result_column executed;
+    assert_true(dls_simulation_column(sim, DLS_TABLE_JOBS, "executed_us", &executed));
+    assert_true(view->now_us == INT64_C(500000000) && view->running_jobs > 0);
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        assert_int_equal(dls_view_executed_us(view, j), ((const int64_t *)executed.data)[j]);
+        assert_true(!view->running[j] || dls_view_remaining_us(view, j) >= view->duration_us[j] - ((const int64_t *)executed.data)[j]);
+    }
 }
 
 /* ---- what is read ---------------------------------------------------------------------------- */

@@ -114,7 +114,7 @@ typedef struct dls_view {
     int32_t n_jobs;
     const int32_t *gpus;           /* gang size that the trace asks for */
     const int32_t *min_gpus, *max_gpus; /* that an elastic job can use; both are `gpus` if none is elastic */
-    const int32_t *held_gpus;      /* programs and rounds: GPUs held now, its host's if it has joined one; 0 */
+    const int32_t *held_gpus;      /* GPUs held now, its host's if it has joined one; 0; NULL under orders */
     const int8_t *held_type;       /* type of the GPUs held, -1 */
     const int32_t *user, *vc, *model, *job_class; /* codes; user and job_class may be NULL */
     const int64_t *batch;          /* global batch size of the trace */
@@ -209,9 +209,9 @@ DLS_API double dls_view_speed(const dls_view *view, int32_t job, const struct dl
                               int64_t batch);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
-/* For programs and rounds: waiting jobs in order of submission, running ones in order of their last
- * start; -1 ends. The job that a walk stands at may be started or preempted. O(1) a step of the waiting,
- * O(log jobs) of the running. */
+/* Waiting jobs in order of submission, running ones in order of their last start; -1 ends. The job that a
+ * walk stands at may be started or preempted. O(1) a step of the waiting, O(log jobs) of the running. Under
+ * orders, which do not walk, both in order of submission, and a walk is O(jobs). */
 DLS_API int32_t dls_view_first_waiting(const dls_view *view);
 DLS_API int32_t dls_view_next_waiting(const dls_view *view, int32_t job);
 DLS_API int32_t dls_view_first_running(const dls_view *view);
