@@ -34,6 +34,9 @@ dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n,
  * one part of its own.
  */
 
+/* Is `name` the label, or a part of it? */
+bool dls_compare_label_has(const char *label, const char *name);
+
 typedef struct dls_compare_options {
     const char *const *baselines; /* none: the first design */
     size_t n_baselines;

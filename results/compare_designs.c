@@ -156,6 +156,17 @@ static size_t next_part(const char **at)
     return len;
 }
 
+bool dls_compare_label_has(const char *label, const char *name)
+{
+    bool has = strcmp(label, name) == 0;
+    for (const char *rest = label; *rest && !has;) {
+        const char *part = rest;
+        const size_t len = next_part(&rest);
+        has = len == strlen(name) && memcmp(part, name, len) == 0;
+    }
+    return has;
+}
+
 /* Whether `label` is `other` with one part of it, or none, replaced by `part`. */
 static bool replaces(const char *label, const char *other, const char *part)
 {

@@ -37,6 +37,9 @@ static dls_status read_run(const dls_csv *csv, const int *col, uint32_t column_f
     } else if (!dls_csv_missing(csv, col[LOG_DURATION])) {
         DLS_TRY(dls_csv_duration(csv, col[LOG_DURATION], DLS_SECONDS, &rec->duration_us, err));
         rec->flags |= column_flags;
+        if (start_us == DLS_ABSENT && rec->duration_us == 0) { /* cancelled while it waited */
+            *skip = "never started";
+        }
     } else {
         *skip = start_us == DLS_ABSENT ? "never started" : "no end time";
     }

@@ -15,7 +15,7 @@ static dls_status run(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
     DLS_HOLD(dls_comparison_destroy) dls_comparison *c = NULL;
-    DLS_TRY(r->output ? dls_replay_check_output(r->output, r->force, err) : DLS_OK);
+    DLS_TRY(r->output ? dls_script_check_report(r->output, r->force, err) : DLS_OK);
     DLS_TRY(dls_comparison_create(&c, err));
     for (size_t i = 0; i < call->n_words; i++) {
         DLS_TRY(dls_comparison_add(c, call->word[i], r->run_id, err));

@@ -61,6 +61,9 @@ static dls_status run(dls_call *call, dls_error *err)
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "say in which format: --csv, --arrow, --batsim, --swf or --perfetto");
     }
+    if (r->until_s <= r->from_s) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--until is not behind --from");
+    }
     DLS_TRY(find_table(r->table, &e.table, err));
     DLS_TRY(dls_export_open(call->word[0], r->run_id, &saved, err));
     e.run = saved;

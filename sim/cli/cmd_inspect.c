@@ -272,6 +272,9 @@ static dls_status run(dls_call *call, dls_error *err)
 {
     request *req = call->request;
     req->jobs = dls_call_gave(call, "jobs");
+    if (req->jobs + (req->job_id != NULL) + req->config > 1 || (req->config && req->json)) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "one of --jobs, --job and --config, --config as text");
+    }
     if (!req->jobs && !req->job_id && !req->config) {
         return show_runs(req, call->word[0], err);
     }

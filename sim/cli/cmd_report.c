@@ -14,7 +14,7 @@ typedef struct request {
 static dls_status run(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
-    DLS_TRY(dls_replay_check_output(r->output, r->force, err));
+    DLS_TRY(dls_script_check_report(r->output, r->force, err));
     return dls_script_report("dlsim report", &r->runs, r->output, call, err);
 }
 

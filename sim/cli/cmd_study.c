@@ -54,6 +54,15 @@ static dls_status check(const study *s, dls_error *err)
                : dls_fail(err, DLS_EUSAGE, NULL, "no schedulers: give --schedulers=A,B,...");
 }
 
+/* Before anything runs. */
+static dls_status check_baselines(const study *s, dls_error *err)
+{
+    for (size_t k = 0; k < s->baseline.n; k++) {
+        DLS_TRY(dls_study_find(s->s.study, s->baseline.at[k], err));
+    }
+    return DLS_OK;
+}
+
 static dls_status load(study *s, dls_error *err)
 {
     if (s->path) {
@@ -89,6 +98,7 @@ static dls_status run(dls_call *call, dls_error *err)
     DLS_TRY(check(s, err));
     DLS_TRY(load(s, err));
     DLS_TRY(dls_sweeping_plan(&s->s, err));
+    DLS_TRY(check_baselines(s, err));
     const dls_status status = dls_sweeping_run(&s->s, err);
     if (status != DLS_OK && (done->failed == 0 || done->finished == 0)) {
         return status;

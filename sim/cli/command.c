@@ -120,13 +120,13 @@ static dls_status take_real(const dls_arg *a, double *to, const char *value, dls
         snprintf(lo, sizeof lo, "%g", a->min);
         snprintf(hi, sizeof hi, "%g", a->max);
     }
-    const char *kind = time ? "a time, such as 7d" : "a number";
+    const char *kind = time ? "a time" : "a number", *example = time ? ", such as 7d" : "";
     if (a->min == DLS_ABOVE_0) {
-        snprintf(what, sizeof what, "%s above 0", kind);
+        snprintf(what, sizeof what, "%s above 0%s", kind, example);
     } else if (isinf(a->max)) {
-        snprintf(what, sizeof what, "%s of at least %s", kind, lo);
+        snprintf(what, sizeof what, "%s of at least %s%s", kind, lo, example);
     } else {
-        snprintf(what, sizeof what, "%s %s..%s", kind, lo, hi);
+        snprintf(what, sizeof what, "%s %s..%s%s", kind, lo, hi, example);
     }
     return dls_arg_wrong(a, value, what, err);
 }

@@ -4,6 +4,8 @@
  */
 #include "cli/script.h"
 #include "base/own.h"
+#include "base/suggest.h"
+#include "cli/replay.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -78,6 +80,16 @@ dls_status dls_script_plots(const char *command, const char *script, dls_words *
         DLS_TRY(dls_words_add(words, call->word[i], NULL, err));
     }
     return dls_script_exec(command, "/bin/sh", path, words, err);
+}
+
+dls_status dls_script_check_report(const char *output, bool force, dls_error *err)
+{
+    static const char *const endings[] = {"html", "htm", "png", "svg"};
+    const char *slash = strrchr(output, '/'), *dot = strrchr(slash ? slash : output, '.');
+    return dot && DLS_NAMED(endings, dot + 1) == sizeof endings / sizeof *endings
+               ? dls_fail(err, DLS_EUSAGE, output,
+                          "a page ends in .html, a picture in .png or .svg")
+               : dls_replay_check_output(output, force, err);
 }
 
 dls_status dls_script_report(const char *command, const dls_words *runs, const char *output,

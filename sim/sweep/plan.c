@@ -10,6 +10,7 @@
 #include "base/suggest.h"
 #include "config/load.h"
 #include "config/prepare.h"
+#include "results/compare.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -356,6 +357,37 @@ static dls_status check_distinct(const dls_sweep_plan *plan, dls_problems *probl
     return DLS_OK;
 }
 
+dls_status dls_sweep_find(const dls_sweep_plan *plan, const char *name, dls_error *err)
+{
+    char label[300], near[300] = "";
+    for (size_t d = 0; d < plan->n_designs; d++) {
+        dls_sweep_label(plan, d, label, sizeof label);
+        if (dls_compare_label_has(label, name)) {
+            return DLS_OK;
+        }
+        if (!*near && dls_suggest(name, (const char *const[]){label, NULL})) {
+            memcpy(near, label, sizeof near);
+        }
+    }
+    return dls_fail(err, DLS_EUSAGE, NULL, "no run is called '%s', wholly or in part%s", name,
+                    DLS_DID_YOU_MEAN(*near ? near : NULL));
+}
+
+/* What the results will be compared with is there, before they are made. */
+static void check_baselines(const dls_sweep_plan *plan, dls_problems *problems)
+{
+    for (const char *line = plan->request.sweep->baseline; *line;) {
+        char name[512];
+        dls_error err;
+        const size_t len = strcspn(line, "\n");
+        snprintf(name, sizeof name, "%.*s", (int)len, line);
+        if (dls_sweep_find(plan, name, &err) != DLS_OK) {
+            dls_problems_add(problems, plan->request.sweep->path, "'baseline': %s", err.msg);
+        }
+        line += len + (line[len] == '\n');
+    }
+}
+
 static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
 {
     const dls_sweep_request *r = &plan->request;
@@ -390,6 +422,7 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
             dls_alloc_array(&plan->trace_of, plan->n + 1, sizeof *plan->trace_of, "sweep", err));
         dls_status status = resolve(plan, true, problems, err);
         if (status == DLS_OK && problems->n == before) {
+            check_baselines(plan, problems);
             status = check_distinct(plan, problems, err);
         }
         if (status != DLS_OK && problems->n == before) {

@@ -78,5 +78,8 @@ dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls
                              char **out, dls_error *err) DLS_MUST_CHECK;
 /* What a person calls a design: "dlas-gpu/consolidated, restore_cost=62 s". Returns buf. */
 const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n);
+/* EUSAGE unless a design is called so, wholly or in part. */
+dls_status dls_sweep_find(const dls_sweep_plan *plan, const char *name,
+                          dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -157,6 +157,11 @@ dls_study_point dls_study_point_at(const dls_study *s, size_t i)
     return p;
 }
 
+dls_status dls_study_find(const dls_study *s, const char *label, dls_error *err)
+{
+    return dls_sweep_find(s->plan, label, err);
+}
+
 dls_study_state dls_study_state_of(const dls_study *s, size_t i, char failure[DLS_STUDY_FAILURE])
 {
     const dls_study_state state = dls_sweep_state_of(s->folder, s->plan->id[i]);

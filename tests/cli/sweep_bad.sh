@@ -46,6 +46,7 @@ bad "have the same configuration" '{ key = "run.seed"; from = 1; to = 3; steps =
 bad "'results.path' is set" '{ key = "results.path"; values = ["a.h5", "b.h5"]; }'
 bad "'name' is the beginning of a file's name" '{ key = "scheduler.name"; values = ["fifo"]; }' 'name = "a/b";'
 bad "'baseline' is the label" '{ key = "scheduler.name"; values = ["fifo"]; }' 'baseline = 3;'
+bad "'baseline': no run is called 'srtf', wholly or in part" '{ key = "scheduler.name"; values = ["fifo"]; }' 'baseline = ["fifo", "srtf"];'
 
 # Several at once, in the order of the file.
 bad "bad.cfg:7:" '{ key = "run.seed"; from = 1; to = 1; steps = 3; },

@@ -174,6 +174,19 @@ for words in "run --output=" "trace stats --format=" "run --set=" "study --sched
     says err.txt ' is "": expected '
 done
 
+# What contradicts itself, and what could not be shown when all has run.
+expect 0 --config="$config" --trace="$sample" -q -o run.h5
+for words in "inspect run.h5 --job=1 --jobs=3" "inspect run.h5 --config --json" "export --perfetto run.h5 --from=2d --until=1d" \
+    "report run.h5 -o run.pdf" "compare run.h5 run.h5 -o run.jpg"; do
+    # shellcheck disable=SC2086
+    expect 2 $words
+    empty out.txt
+done
+test ! -e run.pdf || fail "a page called .pdf"
+expect 2 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --baseline=fifo/consolidatd -o folder
+says err.txt "no run is called 'fifo/consolidatd', wholly or in part (did you mean 'fifo/consolidated'?)"
+test ! -e folder || fail "a study ran before its baseline was looked for"
+
 # Exit codes by kind.
 expect 3 --config=nowhere.cfg --trace="$sample"
 says err.txt "nowhere.cfg"

@@ -104,11 +104,13 @@ TEST(helios)
         "2,uA,vcA,1,4,1,CANCELLED,2020-07-01 10:05:00,,,9,7\n"
         "3,uA,vcA,0,4,1,FAILED,2020-07-01 10:05:00,2020-07-01 10:05:00,2020-07-01 10:05:09,9,0\n"
         "4,uA,vcA,1,4,1,SUSPENDED,2020-07-01 10:05:00,2020-07-01 10:05:00,,,0\n"
-        "5,uA,vcA,1,4,1,TIMEOUT,2020-07-01 10:06:00,2020-07-01 10:06:00,2020-07-01 10:06:01,1,0\n",
+        "5,uA,vcA,1,4,1,TIMEOUT,2020-07-01 10:06:00,2020-07-01 10:06:00,2020-07-01 10:06:01,1,0\n"
+        "6,uA,vcA,1,4,1,CANCELLED,2020-07-01 10:07:00,None,2020-07-01 10:08:00,0,60\n",
         "helios", NULL,
-        "2020-07-01 10:00:00, 5 rows, 2 left out, 0 changed\n"
+        "2020-07-01 10:00:00, 6 rows, 3 left out, 0 changed\n"
         "no GPU: 1\n"
         "no end time: 1\n"
+        "never started: 1\n"
         "1: 16 GPUs at 0 duration=3600 queue=30 cpu=64 nodes=2 vc=vcA user=uA completed\n"
         "2: 1 GPUs at 300 duration=9 queue=7 cpu=4 nodes=1 vc=vcA user=uA CENSORED killed\n"
         "5: 1 GPUs at 360 duration=1 queue=0 cpu=4 nodes=1 vc=vcA user=uA timeout\n");

@@ -114,6 +114,10 @@ typedef struct dls_study_point {
 } dls_study_point;
 /* The i-th of those planned. */
 DLS_API dls_study_point dls_study_point_at(const dls_study *study, size_t i);
+/* EUSAGE unless a design of those planned is called so, wholly or in part, as
+ * dls_comparison_baseline takes it. */
+DLS_API dls_status dls_study_find(const dls_study *study, const char *label,
+                                  dls_error *err) DLS_MUST_CHECK;
 /* What has become of it, in the folder; failure: why it failed, "" if it has not. */
 #define DLS_STUDY_FAILURE 1200
 DLS_API dls_study_state dls_study_state_of(const dls_study *study, size_t i,
