@@ -82,6 +82,7 @@ def draw_simulators(ax, runs):
         ax.scatter(100 * of.jct, i + spread, s=7, color=style.COLOURS[i % len(style.COLOURS)], linewidth=0)
     ax.set_yticks(range(len(systems)), [f"{s} ({(runs.system == s).sum()})" for s in systems])
     ax.set_xscale("symlog", linthresh=0.1)
+    ax.xaxis.set_major_formatter("{x:g}")
     ax.set(xlabel="average JCT of a run against the published one (%)", title="simulator against simulator",
            ylim=(-0.6, max(1, len(systems)) - 0.4))
     ax.axvline(0, color="black", linewidth=0.6)
@@ -99,7 +100,8 @@ def draw_hardware(ax, table):
     ax.set(xlabel="error of a job's completion time (%)", ylabel="jobs",
            title="against hardware; dotted: the authors' simulator", xscale="log", xlim=(0.1, 300), ylim=(0, 1))
     if len(runs):
-        ax.legend(fontsize=6)
+        ax.legend(fontsize=6, loc="upper center", bbox_to_anchor=(0.45, -0.2), ncols=2)
+    ax.xaxis.set_major_formatter("{x:g}")
 
 
 def draw(paths, folder):
