@@ -87,12 +87,16 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
         return dls_fail(err, DLS_EUSAGE, "gpus", "%" PRId64 " GPUs: must be 1 to %d",
                         p->cluster_gpus, DLS_GPUS_MAX);
     }
-    if (!(p->load >= 0) || p->load > 1000) {
-        return dls_fail(err, DLS_EUSAGE, "load", "load %g: must be 0 to 1000", p->load);
+    if (!(p->load >= 0) || p->load > DLS_SYNTH_LOAD_MAX) {
+        return dls_fail(err, DLS_EUSAGE, "load", "load %g: must be 0 to %d", p->load,
+                        DLS_SYNTH_LOAD_MAX);
     }
     if (!(p->multi_frac >= 0 && p->multi_frac <= 1)) {
         return dls_fail(err, DLS_EUSAGE, "multi", "share %g of jobs of several GPUs: 0 to 1",
                         p->multi_frac);
+    }
+    if (p->multi_frac > 0 && p->cluster_gpus == 1) {
+        return dls_fail(err, DLS_EUSAGE, "multi", "on one GPU no job has several");
     }
     if (p->duration_max_s < 0) {
         return dls_fail(err, DLS_EUSAGE, "max-duration", "the longest duration is negative");

@@ -361,15 +361,31 @@ static dls_status calibrate(const dls_operators *a, dls_error *err)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* Options that say the same twice: one of them would count for nothing. */
+static dls_status check_job(const dls_call *call, dls_error *err)
+{
+    static const char *const made[] = {"link", "nodes", "network", "like", "algorithm"};
+    const dls_operators *a = call->request;
+    for (size_t i = 0; a->fabric && i < sizeof made / sizeof *made; i++) {
+        if (dls_call_gave(call, made[i])) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' goes without --fabric", made[i]);
+        }
+    }
+    if (a->buckets && a->servers) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "option '--buckets' goes without --servers");
+    }
+    return a->async && !a->servers
+               ? dls_fail(err, DLS_EUSAGE, NULL, "--async needs --servers")
+               : DLS_OK;
+}
+
 /* What all verbs begin with: the tables, the measured times, the points. */
 static dls_status begin(dls_call *call, dls_error *err)
 {
     dls_operators *a = call->request;
     a->file = call->word;
     a->n_files = call->n_words;
-    if (a->async && !a->servers) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "--async needs --servers");
-    }
+    DLS_TRY(check_job(call, err));
     if (a->operators) {
         DLS_TRY(dls_op_times_load(a->operators, &a->measured, err));
     }
@@ -471,7 +487,8 @@ static const dls_arg args[] = {
     DLS_TEXT(dls_operators, gpu, "gpu", 0, "NAME", "a GPU",
              .of = "calibrate, step, profile, measure"),
     DLS_SWITCH(dls_operators, buckets, "buckets", 0,
-               "all-reduce as PyTorch's DistributedDataParallel: gradients in buckets",
+               "all-reduce as PyTorch's DistributedDataParallel: gradients in buckets (not with "
+               "--servers)",
                .of = "calibrate, validate, step, profile"),
     DLS_TEXT(dls_operators, host, "host", 0, "NAME", "framework and input pipeline, see list",
              .of = "step, profile, fit-host"),

@@ -538,9 +538,9 @@ static const dls_arg args[] = {
         "no measured steps: doublings of the batch that take less time or much more, of sources"),
     DLS_TEXT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
     DLS_SWITCH(request, markdown, "markdown", 0, "the sums as a table of a document"),
-    DLS_SWITCH(request, groups, "groups", 0, "its groups in place of the sums"),
+    DLS_SWITCH(request, groups, "groups", 0, "its groups in place of the sums", .of = "--markdown"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
-    DLS_SWITCH(request, details, "details", 0, "every row with every answer in the JSON"),
+    DLS_SWITCH(request, details, "details", 0, "every row with every answer", .of = "--json"),
     DLS_ARGS_END};
 
 const dls_command dls_evaluate_measured = {

@@ -352,7 +352,7 @@ static const dls_arg generate_args[] = {
             "profile was recorded on if left out"),
     DLS_REAL(synthesis, params.multi_frac, "multi", 0, DLS_ABOVE_0, 1,
              "share of the jobs that have several GPUs; the profile's if left out"),
-    DLS_REAL(synthesis, params.load, "load", 0, DLS_ABOVE_0, (double)INFINITY,
+    DLS_REAL(synthesis, params.load, "load", 0, DLS_ABOVE_0, DLS_SYNTH_LOAD_MAX,
              "GPU time asked for / GPU time there is over the submit span; the published arrival "
              "rate if left out"),
     DLS_CALL(synthesis, params, "queueing", 0, "WHAT", take_queueing,

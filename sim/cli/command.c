@@ -122,7 +122,8 @@ static dls_status take_real(const dls_arg *a, double *to, const char *value, dls
     }
     const char *kind = time ? "a time" : "a number", *example = time ? ", such as 7d" : "";
     if (a->min == DLS_ABOVE_0) {
-        snprintf(what, sizeof what, "%s above 0%s", kind, example);
+        snprintf(what, sizeof what, isinf(a->max) ? "%s above 0%s" : "%s above 0%s, at most %s",
+                 kind, example, hi);
     } else if (isinf(a->max)) {
         snprintf(what, sizeof what, "%s of at least %s%s", kind, lo, example);
     } else {

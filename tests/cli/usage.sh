@@ -150,21 +150,24 @@ says err.txt "did you mean '--json'?"
 while IFS='|' read -r of words; do
     # shellcheck disable=SC2086
     expect 2 $words
-    says err.txt "goes with $of"
+    says err.txt "goes $of"
 done <<'END'
-show, not with 'zoo'|graph zoo --dot=x
-zoo, import, group, not with 'show'|graph show resnet50 -o x
-random, not with 'show'|model show x --seed=3
-step, profile, not with 'list'|operators list --gpus=3
-analyze, not with 'bench'|perf bench --json
-build, not with 'facts'|dataset facts --labels=x
-slurm, dcgm, not with 'kubernetes'|import kubernetes --sacct=x --objects=x -o x
-merge, not with 'run'|sweep run x --force
-plan, run, status, merge, not with 'submit'|sweep submit x --points=1
---check, --resolve|config --defaults --set=run.seed=1
---perfetto|export --csv x --from=1d
---csv, --arrow|export --swf x --table=series
---target|whatif x --vary=y
+with show, not with 'zoo'|graph zoo --dot=x
+with zoo, import, group, not with 'show'|graph show resnet50 -o x
+with random, not with 'show'|model show x --seed=3
+with step, profile, not with 'list'|operators list --gpus=3
+with analyze, not with 'bench'|perf bench --json
+with build, not with 'facts'|dataset facts --labels=x
+with slurm, dcgm, not with 'kubernetes'|import kubernetes --sacct=x --objects=x -o x
+with merge, not with 'run'|sweep run x --force
+with plan, run, status, merge, not with 'submit'|sweep submit x --points=1
+with --check, --resolve|config --defaults --set=run.seed=1
+with --perfetto|export --csv x --from=1d
+with --csv, --arrow|export --swf x --table=series
+with --target|whatif x --vary=y
+with --json|evaluate --measured --details
+without --fabric|operators step --model=lenet --gpu=V100 --gpus=8 --fabric=nvswitch --nodes=2
+without --servers|operators step --model=lenet --gpu=V100 --servers=1 --buckets
 END
 expect 0 config --resolve "$config" --set=run.seed=3
 says out.txt "seed = 3;"

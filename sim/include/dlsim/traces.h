@@ -114,6 +114,7 @@ DLS_API dls_status dls_trace_assign_builtin(const dls_trace *in, const char *tab
  */
 
 #define DLS_SYNTH_JOBS_MAX 20000000
+#define DLS_SYNTH_LOAD_MAX 1000
 
 typedef struct dls_synth_params {
     const char *profile;  /* one of dls_synth_profile_name */
