@@ -130,11 +130,10 @@ dls_status dls_measured_gpu(dls_measured_table *t, int column, const dls_hardwar
                             const dls_hw_gpu **out, dls_error *err)
 {
     dls_error why = {0};
-    char name[DLS_HW_NAME];
+    char name[sizeof t->gpu];
     dls_measured_word(t, column, "", name, sizeof name);
     if (!t->gpu_row || strcmp(t->gpu, name) != 0) {
-        t->gpu_row = dls_hardware_gpu_variant(hw, name);
-        if (!t->gpu_row && dls_hardware_gpu(hw, name, &t->gpu_row, &why) != DLS_OK) {
+        if (dls_hardware_gpu(hw, name, &t->gpu_row, &why) != DLS_OK) {
             return dls_csv_fail(&t->csv, t->col[column], err, "%.200s", why.msg);
         }
         memcpy(t->gpu, name, sizeof name);

@@ -35,7 +35,7 @@ typedef struct dls_measured_table {
     const char *const *names;
     int col[DLS_MEASURED_COLUMNS];
     const char *given[DLS_MEASURED_COLUMNS]; /* from the defaults, or NULL */
-    char gpu[DLS_HW_NAME];                   /* found last, as the file spells it */
+    char gpu[2 * DLS_HW_NAME];               /* found last, as the file spells it */
     const dls_hw_gpu *gpu_row;               /* NULL: none yet */
 } dls_measured_table;
 

@@ -429,10 +429,11 @@ TEST(test_conditions)
 {
     dls_hw_gpu gpus[] = {
         {.name = "fast", .fp32_flops = 8, .mem_bps = 4, .mem_bytes = 2, .link = "in"},
-        {.name = "odd", .fp32_flops = 1, .mem_bps = 1, .mem_bytes = 1, .link = "no"}};
+        {.name = "odd", .fp32_flops = 1, .mem_bps = 1, .mem_bytes = 1, .link = "no"},
+        {.name = "fast-9GB", .fp32_flops = 8, .mem_bps = 4, .mem_bytes = 9, .link = "in"}};
     dls_hw_link links[] = {{.name = "in", .bps = 16, .goodput_bps = 8, .latency_s = 0.5},
                            {.name = "out", .bps = 1024, .goodput_bps = 8, .latency_s = 0.25}};
-    const dls_hardware hw = {.gpu = gpus, .link = links, .n_gpus = 2, .n_links = 2};
+    const dls_hardware hw = {.gpu = gpus, .link = links, .n_gpus = 3, .n_links = 2};
     dls_setting_info s = {.name = "x",
                           .gpu_type = "fast",
                           .topology = "one",
@@ -443,6 +444,10 @@ TEST(test_conditions)
     MUST(dls_condition_of_setting(&hw, &s, number, &e));
     const double one[DLS_CONDITIONS] = {3, 2, 1, 4, 4, -1};
     assert_memory_equal(number, one, sizeof one);
+    s.gpu_type = "fast-9GB"; /* what a card holds takes no part of a step */
+    MUST(dls_condition_of_setting(&hw, &s, number, &e));
+    assert_memory_equal(number, one, sizeof one);
+    s.gpu_type = "fast";
     s.topology = "allreduce";
     s.network = "out";
     s.n_workers = 8;

@@ -11,15 +11,18 @@
 #include "base/suggest.h"
 #include "workload/operator/cfgread.h"
 
+#include <fnmatch.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 const char *dls_hardware_folder(const char *given, char *buf, size_t size)
 {
-    return given && *given
-               ? given
-               : dls_data_path("configs/hardware", "configs/hardware", buf, size);
+    return given && *given ? given
+                           : dls_data_path("configs/hardware", "configs/hardware", buf, size);
 }
 
 void dls_hardware_fini(dls_hardware *hw)
@@ -65,54 +68,72 @@ static dls_status lookup(const void *table, size_t stride, size_t n, const char 
     return status;
 }
 
-dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_hw_gpu **out,
-                            dls_error *err)
-{
-    size_t i = 0;
-    DLS_TRY(lookup(hw->gpu, sizeof *hw->gpu, hw->n_gpus, "GPU", name, &i, err));
-    *out = &hw->gpu[i];
-    return DLS_OK;
-}
+/* ---- names of GPUs --------------------------------------------------------------------------- */
 
 /* A name in parts: the chip with everything that is glued to it, and what tells its forms apart. */
 typedef struct gpu_name {
     char chip[DLS_HW_NAME];
-    char form[4][8];
-    int n_forms;
+    bool pcie, nvl, sxm;
+    double gb; /* of memory; 0: it does not say */
 } gpu_name;
 
-static bool is_form(const char *word)
-{
-    const size_t digits = strspn(word, "0123456789");
-    return (digits > 0 && strcasecmp(word + digits, "GB") == 0) || strcasecmp(word, "PCIE") == 0 ||
-           strcasecmp(word, "NVL") == 0 || strncasecmp(word, "SXM", 3) == 0 ||
-           strncasecmp(word, "HBM", 3) == 0;
-}
-
-/* Of the maker or of a series: they tell no two rows apart. */
+/* Of the maker, a series, a casing: they tell no two rows apart. */
 static bool says_nothing(const char *word)
 {
-    static const char *const words[] = {"NVIDIA", "Tesla", "GeForce",    "Quadro",
-                                        "GPU",    "GRID",  "Generation", "Blackwell"};
+    static const char *const words[] = {
+        "NVIDIA",     "Tesla",  "GeForce",     "Quadro",  "GPU",    "GRID",        "AMD",
+        "Instinct",   "Radeon", "Corporation", "Edition", "Server", "Workstation", "Blackwell",
+        "Generation", "mega",   "LS",          "AC",      "NVL72"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcasecmp(word, words[i]) == 0) {
             return true;
         }
     }
-    return false;
+    return strncasecmp(word, "HBM", 3) == 0;
+}
+
+/* "80GB", "80G", or with the next word "80 GB"; *used is the second's length. 0: it is none. */
+static double memory_in(const char *word, const char *next, size_t *used)
+{
+    char *end;
+    const double gb = strtod(word, &end);
+    const char *unit = *end ? end : next + strspn(next, " ");
+    const size_t n = strncasecmp(unit, "GiB", 3) == 0  ? 3
+                     : strncasecmp(unit, "GB", 2) == 0 ? 2
+                     : strncasecmp(unit, "G", 1) == 0  ? 1
+                                                       : 0;
+    const bool whole = n > 0 && strchr(" -_()[]/,", unit[n]);
+    *used = whole && !*end ? (size_t)(unit - next) + n : 0;
+    return end > word && whole ? gb : 0;
+}
+
+static bool take_form(gpu_name *parts, const char *word, const char *next, size_t *used)
+{
+    const double gb = memory_in(word, next, used);
+    /* GH200: 480 and 120 GB are its processor's. */
+    const bool own = gb > 0 && !(strncasecmp(parts->chip, "GH", 2) == 0 && (gb > 400 || gb == 120));
+    parts->gb = own && !(parts->gb > 0) ? gb : parts->gb;
+    parts->pcie = parts->pcie || strcasecmp(word, "PCIE") == 0;
+    parts->nvl = parts->nvl || strcasecmp(word, "NVL") == 0;
+    const bool sxm = strncasecmp(word, "SXM", 3) == 0 || strcasecmp(word, "DGXS") == 0;
+    parts->sxm = parts->sxm || sxm;
+    return gb > 0 || sxm || strcasecmp(word, "PCIE") == 0 || strcasecmp(word, "NVL") == 0;
 }
 
 static gpu_name parts_of(const char *name)
 {
-    gpu_name parts = {.n_forms = 0};
+    static const char between[] = " -_()[]/,";
+    gpu_name parts = {.gb = 0};
     size_t used = 0;
-    for (const char *at = name; *(at += strspn(at, " -_()")) != '\0';) {
+    const char *shop = strchr(name, '['); /* lspci: "GV100GL [Tesla V100 PCIe 16GB]" */
+    for (const char *at = shop ? shop : name; *(at += strspn(at, between)) != '\0';) {
         char word[DLS_HW_NAME];
-        const size_t n = strcspn(at, " -_()");
+        const size_t n = strcspn(at, between);
+        size_t more = 0;
         snprintf(word, sizeof word, "%.*s", (int)(n < sizeof word ? n : sizeof word - 1), at);
         at += n;
-        if (is_form(word) && strlen(word) < sizeof parts.form[0] && parts.n_forms < 4) {
-            snprintf(parts.form[parts.n_forms++], sizeof parts.form[0], "%.7s", word);
+        if (take_form(&parts, word, at, &more)) {
+            at += more;
         } else if (!says_nothing(word) && used + strlen(word) < sizeof parts.chip) {
             used += (size_t)snprintf(parts.chip + used, sizeof parts.chip - used, "%s", word);
         }
@@ -126,39 +147,88 @@ bool dls_hardware_same_chip(const char *a, const char *b)
     return strcasecmp(one.chip, other.chip) == 0;
 }
 
-/* How many of its forms a row has in common with what was asked for; -1: it is another GPU. */
-static int agrees(const gpu_name *row, const gpu_name *asked)
+/* Is one of the row's other names the one that was asked for? */
+static bool is_also(const dls_hw_gpu *row, const char *name)
 {
-    const bool rtx = strncasecmp(asked->chip, "RTXA", 4) == 0; /* RTX A6000 */
-    if (strcasecmp(row->chip, asked->chip + (rtx ? 3 : 0)) != 0) {
-        return -1;
-    }
-    for (int i = 0; i < row->n_forms; i++) {
-        bool there = false;
-        for (int k = 0; k < asked->n_forms; k++) {
-            there = there || strcasecmp(row->form[i], asked->form[k]) == 0;
-        }
-        if (!there) {
-            return -1;
+    char list[sizeof row->also], *rest = NULL;
+    memcpy(list, row->also, sizeof list);
+    for (char *p = strtok_r(list, " ", &rest); p; p = strtok_r(NULL, " ", &rest)) {
+        if (fnmatch(p, name, FNM_CASEFOLD) == 0) {
+            return true;
         }
     }
-    return row->n_forms;
+    return false;
+}
+
+/* "RTX A6000" is A6000's, "2080Ti" RTX2080TI's; "6000" is anybody's. */
+static bool is_chip(const char *row, const char *asked)
+{
+    const size_t digits = strspn(asked, "0123456789");
+    const bool rtx = strncasecmp(asked, "RTXA", 4) == 0;
+    const bool bare = digits == 4 && strncmp(asked + 1, "000", 3) != 0;
+    const bool geforce = strncasecmp(row, "RTX", 3) == 0 || strncasecmp(row, "GTX", 3) == 0;
+    return strcasecmp(row, asked + (rtx ? 3 : 0)) == 0 ||
+           (bare && geforce && strcasecmp(row + 3, asked) == 0);
+}
+
+#define GIB 1073741824.0
+#define MEMORY_APART 0.14 /* of the logarithm: GB for GiB, and what tools do not count */
+
+/* What a name says that is another row's; else how far its memory is from the row's. */
+static bool contradicts(const dls_hw_gpu *row, const gpu_name *said, const gpu_name *asked,
+                        double *apart)
+{
+    const bool card = strncmp(row->link, "pcie", 4) == 0;
+    *apart = asked->gb > 0 ? fabs(log(row->mem_bytes / (asked->gb * GIB))) : 0;
+    return (asked->nvl && !said->nvl) || (asked->pcie && (said->nvl || !card)) ||
+           (asked->sxm && card) || *apart > MEMORY_APART;
+}
+
+/* How much of its form a row's name says that was not asked for. */
+static int beyond(const gpu_name *said, const gpu_name *asked)
+{
+    return (said->pcie && !asked->pcie) + (said->nvl && !asked->nvl);
 }
 
 const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name)
 {
     const dls_hw_gpu *best = NULL;
     const gpu_name asked = parts_of(name);
-    int most = -1;
-    for (size_t i = 0; i < hw->n_gpus; i++) {
-        const gpu_name row = parts_of(hw->gpu[i].name);
-        const int common = agrees(&row, &asked);
-        if (common > most) {
-            most = common;
-            best = &hw->gpu[i];
+    int least = INT_MAX, best_more = 0;
+    double nearest = 0;
+    for (size_t i = 0; i < hw->n_gpus && *asked.chip; i++) {
+        const dls_hw_gpu *row = &hw->gpu[i];
+        const gpu_name said = parts_of(row->name);
+        if (is_also(row, name)) {
+            return row;
+        }
+        if (!is_chip(said.chip, asked.chip) && !is_also(row, asked.chip)) {
+            continue;
+        }
+        double apart;
+        const int form = beyond(&said, &asked), more = said.gb > 0 && !(asked.gb > 0);
+        const bool fits = !contradicts(row, &said, &asked, &apart);
+        /* A PCIe card is meant without its board's name only if there is no other. */
+        if (form < least) {
+            least = form;
+            best = NULL;
+        }
+        if (fits && form == least &&
+            (!best || more < best_more || (more == best_more && apart < nearest))) {
+            best = row;
+            best_more = more;
+            nearest = apart;
         }
     }
     return best;
+}
+
+dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_hw_gpu **out,
+                            dls_error *err)
+{
+    size_t i = find(hw->gpu, sizeof *hw->gpu, hw->n_gpus, name);
+    *out = i < hw->n_gpus ? &hw->gpu[i] : dls_hardware_gpu_variant(hw, name);
+    return *out ? DLS_OK : lookup(hw->gpu, sizeof *hw->gpu, hw->n_gpus, "GPU", name, &i, err);
 }
 
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
@@ -174,9 +244,14 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, void *r
 {
     dls_hw_gpu *g = row;
     DLS_TRY(dls_cfg_name(at, path, "name", false, g->name, sizeof g->name, err));
+    DLS_TRY(dls_cfg_name(at, path, "also", true, g->also, sizeof g->also, err));
     DLS_TRY(dls_cfg_quantity(at, path, "fp32", DLS_QUANTITY_FLOPS, &g->fp32_flops, err));
     DLS_TRY(dls_cfg_quantity(at, path, "tf32", DLS_QUANTITY_FLOPS, &g->tf32_flops, err));
     DLS_TRY(dls_cfg_quantity(at, path, "fp16", DLS_QUANTITY_FLOPS, &g->fp16_flops, err));
+    g->bf16_flops = g->tf32_flops > 0 ? g->fp16_flops : 0;
+    if (config_setting_get_member(at, "bf16")) {
+        DLS_TRY(dls_cfg_quantity(at, path, "bf16", DLS_QUANTITY_FLOPS, &g->bf16_flops, err));
+    }
     DLS_TRY(dls_cfg_quantity(at, path, "bandwidth", DLS_QUANTITY_RATE, &g->mem_bps, err));
     DLS_TRY(dls_cfg_quantity(at, path, "memory", DLS_QUANTITY_BYTES, &g->mem_bytes, err));
     if (config_setting_get_member(at, "multiprocessors")) {
@@ -185,8 +260,8 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, void *r
     DLS_TRY(dls_cfg_name(at, path, "link", false, g->link, sizeof g->link, err));
     DLS_TRY(dls_cfg_name(at, path, "like", true, g->like, sizeof g->like, err));
     DLS_TRY(dls_cfg_name(at, path, "like_fp32", true, g->like_fp32, sizeof g->like_fp32, err));
-    DLS_TRY(dls_cfg_name(at, path, "kernels_like", true, g->kernels_like, sizeof g->kernels_like,
-                         err));
+    DLS_TRY(
+        dls_cfg_name(at, path, "kernels_like", true, g->kernels_like, sizeof g->kernels_like, err));
     if (config_setting_get_member(at, "kernels_clock")) {
         DLS_TRY(dls_cfg_number(at, path, "kernels_clock", 0, &g->kernels_clock, err));
     }

@@ -14,8 +14,9 @@
 
 typedef struct dls_hw_gpu {
     char name[DLS_HW_NAME];
+    char also[2 * DLS_HW_NAME]; /* other names, blanks between, '*' for anything */
     double fp32_flops;             /* per second, vector units */
-    double tf32_flops, fp16_flops; /* per second, matrix units; 0: has none */
+    double tf32_flops, fp16_flops, bf16_flops; /* per second, matrix units; 0: has none */
     double mem_bps, mem_bytes;
     double multiprocessors;      /* 0: not known */
     char link[DLS_HW_NAME];      /* to its neighbours in a node */
@@ -50,12 +51,14 @@ const char *dls_hardware_folder(const char *given, char *buf, size_t size);
 dls_status dls_hardware_load(const char *given, dls_hardware *hw, dls_error *err) DLS_MUST_CHECK;
 void dls_hardware_fini(dls_hardware *hw); /* NULL-safe */
 
-/* By name, ignoring case. Errors: EINPUT with the nearest name. */
+/* A row's own name, ignoring case, else as dls_hardware_gpu_variant. Errors: EINPUT with the nearest
+ * name. */
 dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_hw_gpu **out,
                             dls_error *err) DLS_MUST_CHECK;
-/* The row of a name as tools print it ("Tesla V100-SXM2-32GB", "NVIDIA GeForce RTX 3090"): makers and
- * series are passed over, so are memory, board and socket where no row has them; NULL if there is none.
- * O(rows). */
+/* The row of a name as tools and clouds print it ("Tesla V100-SXM2-32GB", "NVIDIA GeForce RTX 3090",
+ * "GV100GL [Tesla V100 PCIe 16GB]", "2080Ti", "p3.2xlarge"): makers and series are passed over.
+ * Memory, board and socket that the name says must be the row's; of rows that fit, the one whose name
+ * says least beyond it, then the one of the nearest memory. NULL if there is none. O(rows). */
 const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name);
 /* Do two rows' names differ in memory, board and socket alone ("A100", "A100-80GB-PCIE")? */
 bool dls_hardware_same_chip(const char *a, const char *b);

@@ -114,7 +114,7 @@ static dls_gpu_factor factors_for(const dls_opmodel *model, const dls_hw_gpu *gp
 
 dls_status dls_gpu_knows(const dls_hw_gpu *gpu, dls_numeric numeric, dls_error *err)
 {
-    return numeric == DLS_NUMERIC_BF16 && !(gpu->tf32_flops > 0)
+    return numeric == DLS_NUMERIC_BF16 && !(gpu->bf16_flops > 0)
                ? dls_fail(err, DLS_EINPUT, "precision", "%s has no units for bf16", gpu->name)
                : DLS_OK;
 }
@@ -131,9 +131,10 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
 {
     const dls_numeric as = dls_gpu_multiplies_in(gpu, numeric);
     const bool fp32 = as == DLS_NUMERIC_FP32;
-    const double peak = fp32                     ? gpu->fp32_flops
-                        : as == DLS_NUMERIC_TF32 ? gpu->tf32_flops
-                                                 : gpu->fp16_flops;
+    const double peak = fp32                          ? gpu->fp32_flops
+                        : as == DLS_NUMERIC_TF32      ? gpu->tf32_flops
+                        : numeric == DLS_NUMERIC_BF16 ? gpu->bf16_flops
+                                                      : gpu->fp16_flops;
     const dls_gpu_factor factor =
         factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
     const double own = factors_for(model, gpu, gpu->like, as).compute;
