@@ -5,6 +5,7 @@
 #include "dlsim/steps.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/own.h"
 #include "predictor/sources/whatif.h"
 
@@ -28,6 +29,7 @@ const char *const *dls_step_sources(void)
 dls_status dls_step_predictor_create(const dls_step_predictor_params *params, dls_step_predictor **out,
                                      dls_error *err)
 {
+    DLS_ASSERT(params && params->source && out);
     const dls_whatif_params p = {.source = params->source,
                                  .hardware_dir = params->hardware_dir,
                                  .weights = params->weights,
@@ -59,6 +61,7 @@ dls_status dls_step_gpu(const dls_step_predictor *p, const char *name, const cha
 
 static dls_status ask(dls_step_predictor *p, const dls_step_question *q, dls_step_answer *out, dls_error *err)
 {
+    DLS_ASSERT(q->model && q->gpu && q->precision >= DLS_STEP_FP32 && q->precision <= DLS_STEP_BF16);
     const dls_hw_gpu *gpu;
     dls_whatif_question question = {.model = q->model,
                                     .image = q->image,

@@ -167,6 +167,10 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
                         "%d workers on %d nodes with a batch of %d: not possible", (int)s->workers,
                         (int)s->nodes, (int)q->batch);
     }
+    if (q->image < 0 || q->sequence < 0 || s->servers < 0 || !(q->measured_s >= 0 && isfinite(q->measured_s)) ||
+        q->measured_batch < 0) {
+        return dls_fail(err, DLS_EINPUT, "setting", "a negative size, time or number of servers: not possible");
+    }
     if (q->part == DLS_STEP_FORWARD && w->source != OPERATOR && w->source != HABITAT) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "whole training steps only");
     }

@@ -5,6 +5,7 @@
 #include "api/answer.h"
 #include "api/setup.h"
 
+#include "base/assert.h"
 #include "base/guard.h"
 #include "base/json.h"
 #include "base/suggest.h"
@@ -98,6 +99,7 @@ static dls_status put_text(const dls_setup *setup, dls_text what, const char *ke
 dls_status dls_setup_text_of(dls_setup *setup, dls_text what, const char *key, const char **text,
                              dls_error *err)
 {
+    DLS_ASSERT(setup && text && (key || what != DLS_TEXT_KEY));
     DLS_IN_C_LOCALE;
     dls_answer answer;
     if (what == DLS_TEXT_RESOLVED) {

@@ -4,6 +4,7 @@
  */
 #include "api/setup.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/guard.h"
 #include "base/owners.h"
 #include "sweep/store.h"
@@ -56,14 +57,27 @@ void dls_study_destroy(dls_study *s)
     }
 }
 
+/* What was planned no longer holds. */
+static void change(dls_study *s)
+{
+    dls_sweep_plan_destroy(s->plan);
+    s->plan = NULL;
+}
+
 dls_status dls_study_vary(dls_study *s, const char *key, const char *const *values, size_t n,
                           const char *where, dls_error *err)
 {
+    DLS_ASSERT(s && key && values && where);
+    if (n == 0) {
+        return dls_fail(err, DLS_EUSAGE, where, "'%s' is varied over no values", key);
+    }
+    change(s);
     return dls_sweep_add_list(s->sweep, key, values, n, where, err);
 }
 
 void dls_study_replicas(dls_study *s, size_t n)
 {
+    change(s);
     s->sweep->n_seeds = n;
     dls_free(s->sweep->seed);
     s->sweep->seed = NULL;
@@ -93,8 +107,7 @@ dls_status dls_study_plan(dls_study *s, const char *folder, size_t first, size_t
                                        .watch = &s->watch,
                                        .first = first,
                                        .n = n};
-    dls_sweep_plan_destroy(s->plan);
-    s->plan = NULL;
+    change(s);
     dls_problems_fini(&setup->problems);
     const dls_status status = dls_sweep_plan_make(&request, &setup->problems, &s->plan, err);
     dls_setup_count_problems(setup);
@@ -138,17 +151,20 @@ dls_study_facts dls_study_about(const dls_study *s)
 
 const char *dls_study_key(const dls_study *s, size_t k)
 {
+    DLS_ASSERT(k < dls_sweep_n_keys(s->sweep));
     return dls_sweep_key(s->sweep, k);
 }
 
 const char *dls_study_value(const dls_study *s, size_t design, size_t k)
 {
+    DLS_ASSERT(k < dls_sweep_n_keys(s->sweep) && design < dls_sweep_n_designs(s->sweep));
     return dls_sweep_value(s->sweep, design, k);
 }
 
 dls_study_point dls_study_point_at(const dls_study *s, size_t i)
 {
     const dls_sweep_plan *plan = s->plan;
+    DLS_ASSERT(plan && i < plan->n);
     dls_study_point p = {.number = plan->first + i, .id = plan->id[i]};
     p.design = dls_sweep_design(plan, p.number);
     p.replica = dls_sweep_replica(plan, p.number);
@@ -164,6 +180,7 @@ dls_status dls_study_find(const dls_study *s, const char *label, dls_error *err)
 
 dls_study_state dls_study_state_of(const dls_study *s, size_t i, char failure[DLS_STUDY_FAILURE])
 {
+    DLS_ASSERT(s->plan && i < s->plan->n);
     const dls_study_state state = dls_sweep_state_of(s->folder, s->plan->id[i]);
     failure[0] = '\0';
     if (state == DLS_STUDY_FAILED) {

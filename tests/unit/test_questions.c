@@ -210,8 +210,10 @@ TEST(studies)
     must(dls_setup_create(&setup, &err));
     must(dls_setup_set(setup, "trace.path", "jobs.csv", &err));
     must(dls_study_create(setup, "base.cfg", &study, &err));
+    MUST_FAIL(DLS_EUSAGE, "no values", dls_study_vary(study, "scheduler.name", scheds, 0, "here", &e));
+    must(dls_study_plan(study, "points", 0, 0, &err));
     must(dls_study_vary(study, "scheduler.name", scheds, 3, "here", &err));
-    assert_int_equal(dls_study_run(study, 1, &done, &err), DLS_EUSAGE); /* not planned */
+    assert_int_equal(dls_study_run(study, 1, &done, &err), DLS_EUSAGE); /* not planned, or for other points */
     const dls_study_watch watch = {
         .trace = tell_trace, .run = fail_fifo, .progress = tell_progress, .user = &t};
     dls_study_set_watch(study, &watch);

@@ -48,10 +48,11 @@ DLS_API dls_status dls_study_load(dls_setup *setup, const char *path, dls_study 
 DLS_API dls_status dls_study_create(dls_setup *setup, const char *config_path, dls_study **out,
                                     dls_error *err) DLS_MUST_CHECK;
 DLS_API void dls_study_destroy(dls_study *study); /* NULL-safe */
-/* Vary one key more: n values. where names the axis in problems. */
+/* Vary one key more: n > 0 values. where names the axis in problems. What was planned is forgotten. Errors:
+ * EUSAGE (no values), ENOMEM. */
 DLS_API dls_status dls_study_vary(dls_study *study, const char *key, const char *const *values,
                                   size_t n, const char *where, dls_error *err) DLS_MUST_CHECK;
-/* n seeds a design, run.seed and those that follow it, in place of the file's. */
+/* n seeds a design, run.seed and those that follow it, in place of the file's; 0: one run. What was planned is forgotten. */
 DLS_API void dls_study_replicas(dls_study *study, size_t n);
 
 /* What a study asks and tells while it goes on; members may be NULL. */
