@@ -70,7 +70,8 @@ static int64_t gpus_named(const char *entry, char type[64])
     }
     entry += 4;
     long n = strtol(entry, &end, 10);
-    if (end == entry || !strchr(",(", *end)) { /* a type, of which 1g.5gb is one, stands before the number */
+    if (end == entry ||
+        !strchr(",(", *end)) { /* a type, of which 1g.5gb is one, stands before the number */
         const size_t len = strcspn(entry, ":,(");
         snprintf(type, 64, "%.*s", (int)len, entry);
         n = entry[len] == ':' ? strtol(entry + len + 1, &end, 10) : 1;
@@ -78,8 +79,8 @@ static int64_t gpus_named(const char *entry, char type[64])
     return n > 0 && n <= 1024 ? n : 0;
 }
 
-/* "gpu:a100:4,gpu:v100:2,shard:...": the GPUs of the type that has most, the first of those; *others: those of other
- * types. */
+/* "gpu:a100:4,gpu:v100:2,shard:...": the GPUs of the type that has most, the first of those;
+ * *others: those of other types. */
 static int32_t gpus_of(const char *gres, char type[64], int64_t *others)
 {
     int64_t most = 0, all = 0;
@@ -113,7 +114,8 @@ static dls_status add_node(void *user, char *line, dls_error *err)
     dls_site_value_of(line, "RealMemory", mem, sizeof mem);
     g.cpus = strtoll(cpus, NULL, 10);
     g.mem_mib = m->rules.memory ? strtoll(mem, NULL, 10) : 0;
-    if (!g.name[0] || g.cpus < 0 || g.cpus > 1000000 || g.mem_mib < 0 || g.mem_mib > DLS_SITE_MEM_MIB) {
+    if (!g.name[0] || g.cpus < 0 || g.cpus > 1000000 || g.mem_mib < 0 ||
+        g.mem_mib > DLS_SITE_MEM_MIB) {
         m->nodes->odd++;
         return DLS_OK;
     }
@@ -175,8 +177,8 @@ static dls_status put_runs(FILE *out, void *what, dls_error *err)
 static dls_status put_partitions(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    return dls_site_partitions_put(&m->held->partitions, m->site->partitions, m->trace, out, m->to,
-                                   err);
+    dls_site_partitions_put(&m->held->partitions, m->trace, out, m->to);
+    return DLS_OK;
 }
 
 static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)
@@ -273,28 +275,66 @@ static dls_status path_in(const making *m, const char *name, char *out, size_t s
                : dls_fail(err, DLS_EINPUT, m->site->folder, "too long a path");
 }
 
+/* What a file will hold. */
+typedef struct content {
+    char *text; /* the C library's own */
+    size_t len;
+} content;
+
+static dls_status make_content(making *m, dls_atomicfile_put_fn put, content *c, dls_error *err)
+{
+    FILE *out = open_memstream(&c->text, &c->len);
+    const dls_status status = out ? put(out, m, err) : DLS_OK;
+    return (!out || fclose(out) != 0) && status == DLS_OK ? dls_nomem(err, "site", 0) : status;
+}
+
+static dls_status put_content(FILE *out, void *what, dls_error *err)
+{
+    const content *c = what;
+    fwrite(c->text, 1, c->len, out);
+    return DLS_OK;
+}
+
+enum { FILES = 8 };
+
+typedef struct contents {
+    content of[FILES];
+} contents;
+
+static void contents_fini(contents *c)
+{
+    for (int i = 0; i < FILES; i++) {
+        free(c->of[i].text);
+    }
+}
+
+/* Everything is read before anything is written: a site that is there stays whole. */
 static dls_status write_all(making *m, dls_error *err)
 {
     const struct {
         const char *name;
         bool there;
-        dls_status (*put)(FILE *, void *, dls_error *);
-    } files[] = {{"shares.csv", m->site->shares != NULL, put_shares},
-                 {"partitions.csv", has_partitions(m), put_partitions},
-                 {"cpu_jobs.csv", m->held->n_jobs > 0, put_cpu_jobs},
-                 {"jobs.csv", dls_site_jobs_any(m->jobs, m->site, &m->rules), put_jobs},
-                 {"qos.csv", m->site->qos != NULL, put_qos},
-                 {"outages.csv", has_outages(m), put_outages},
-                 {"runs.csv", m->log != NULL, put_runs},
-                 {"cluster.cfg", true, put_cluster}};
+        dls_atomicfile_put_fn put;
+    } files[FILES] = {{"shares.csv", m->site->shares != NULL, put_shares},
+                      {"partitions.csv", has_partitions(m), put_partitions},
+                      {"cpu_jobs.csv", m->held->n_jobs > 0, put_cpu_jobs},
+                      {"jobs.csv", dls_site_jobs_any(m->jobs, m->site, &m->rules), put_jobs},
+                      {"qos.csv", m->site->qos != NULL, put_qos},
+                      {"outages.csv", has_outages(m), put_outages},
+                      {"runs.csv", m->log != NULL, put_runs},
+                      {"cluster.cfg", true, put_cluster}};
+    DLS_OWN(contents_fini) contents all = {0};
     char path[4096];
+    for (int i = 0; i < FILES; i++) {
+        DLS_TRY(files[i].there ? make_content(m, files[i].put, &all.of[i], err) : DLS_OK);
+    }
     DLS_TRY(dls_folder_make(m->site->folder, err));
     DLS_TRY(path_in(m, "trace.csv", path, sizeof path, err));
     DLS_TRY(dls_trace_save_csv(m->trace, path, err));
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    for (int i = 0; i < FILES; i++) {
         DLS_TRY(path_in(m, files[i].name, path, sizeof path, err));
         if (files[i].there) {
-            DLS_TRY(dls_atomicfile_write(path, files[i].put, m, err));
+            DLS_TRY(dls_atomicfile_write(path, put_content, &all.of[i], err));
         }
     }
     return DLS_OK;
@@ -326,7 +366,8 @@ static void report(const making *m)
     }
     fputs(m->nodes->odd ? "; some lines are no nodes\n" : "\n", m->to);
     if (m->nodes->other_gpus > 0) {
-        fprintf(m->to, "  GPUs of a type that their node has fewer of than of another: %lld, left out\n",
+        fprintf(m->to,
+                "  GPUs of a type that their node has fewer of than of another: %lld, left out\n",
                 (long long)m->nodes->other_gpus);
     }
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
@@ -341,8 +382,8 @@ static void report(const making *m)
     }
 }
 
-static dls_status read_held(dls_site_held *held, const dls_trace_source *sacct, const dls_trace *trace,
-                            dls_error *err)
+static dls_status read_held(dls_site_held *held, const dls_trace_source *sacct,
+                            const dls_trace *trace, dls_error *err)
 {
     const char *epoch = dls_trace_about(trace)->epoch;
     int64_t zero_us;
@@ -357,6 +398,8 @@ static dls_status read_all(making *m, dls_trace **trace, dls_site_log *log, dls_
     const dls_site_slurm *site = m->site;
     DLS_TRY(dls_site_rules_read(site->conf, &m->rules, err));
     DLS_TRY(dls_trace_of_text(m->sacct, "sacct", trace, err));
+    DLS_TRY(site->partitions ? dls_site_partitions_read(&m->held->partitions, site->partitions, err)
+                             : DLS_OK);
     DLS_TRY(dls_site_topology_read(m->topology, site->topology, site->gres, err));
     DLS_TRY(read_nodes(m, err));
     DLS_TRY(read_held(m->held, m->sacct, *trace, err));
@@ -382,7 +425,8 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     DLS_OWN(dls_site_jobs_fini) dls_site_jobs jobs = {0};
     DLS_OWN(dls_site_topology_fini) dls_site_topology topology = {.all_type = -1};
     static const dls_trace_options opts;
-    dls_trace_source sacct = {strcmp(site->sacct, "-") == 0 ? "<stdin>" : site->sacct, NULL, 0, &opts};
+    dls_trace_source sacct = {strcmp(site->sacct, "-") == 0 ? "<stdin>" : site->sacct, NULL, 0,
+                              &opts};
     DLS_FREED char *text = NULL;
     DLS_TRY(dls_sacct_text(site->sacct, &text, &sacct.len, err));
     sacct.text = text;

@@ -15,7 +15,17 @@ void dls_site_partitions_fini(dls_site_partitions *p)
 {
     dls_strdict_fini(&p->lists);
     dls_strdict_fini(&p->names);
-    dls_free(p->list);
+    DLS_FREE_ALL(p->list, p->scontrol);
+}
+
+dls_status dls_site_partitions_read(dls_site_partitions *p, const char *path, dls_error *err)
+{
+    size_t len;
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_CONFIG, &p->scontrol, &len, err));
+    return strstr(p->scontrol, "PartitionName=")
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, path,
+                          "no partition in it: is it the output of `scontrol show partitions -o`?");
 }
 
 dls_status dls_site_partitions_add(dls_site_partitions *p, const char *list, dls_error *err)
@@ -130,19 +140,10 @@ static void put_one(const dls_site_partitions *p, const char *text, const char *
     }
 }
 
-dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol,
-                                   const dls_trace *trace, FILE *out, FILE *to, dls_error *err)
+void dls_site_partitions_put(const dls_site_partitions *p, const dls_trace *trace, FILE *out,
+                             FILE *to)
 {
-    DLS_FREED char *text = NULL;
-    size_t len;
-    if (scontrol) {
-        DLS_TRY(dls_file_read_plain(scontrol, DLS_FILE_CONFIG, &text, &len, err));
-        if (!strstr(text, "PartitionName=")) {
-            return dls_fail(
-                err, DLS_EINPUT, scontrol,
-                "no partition in it: is it the output of `scontrol show partitions -o`?");
-        }
-    }
+    const char *text = p->scontrol;
     fputs("partition,tier,factor,limit,most,first,last\n", out);
     double highest = 0;
     size_t over = 0;
@@ -160,5 +161,4 @@ dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *sco
                 "raised to it: %zu\n",
                 over);
     }
-    return DLS_OK;
 }

@@ -16,18 +16,21 @@ typedef struct dls_site_partitions {
     dls_strdict names; /* "a", "b" */
     int32_t *list;     /* [n] of each node with GPUs, in order */
     size_t n, cap;
+    char *scontrol; /* what `scontrol show partitions -o` printed; NULL: not known */
 } dls_site_partitions;
 
 void dls_site_partitions_fini(dls_site_partitions *p);
+/* What `scontrol show partitions -o` printed: tiers and limits. Errors: EINPUT, ENOMEM. */
+dls_status dls_site_partitions_read(dls_site_partitions *p, const char *path,
+                                    dls_error *err) DLS_MUST_CHECK;
 /* The next node is in these. Errors: ENOMEM. */
 dls_status dls_site_partitions_add(dls_site_partitions *p, const char *list,
                                    dls_error *err) DLS_MUST_CHECK;
 /* Are there nodes that are not in the same partitions? */
 bool dls_site_partitions_differ(const dls_site_partitions *p);
-/* The table of the option `partitions` of the scheduler `slurm`. scontrol: what `scontrol show
- * partitions -o` printed, for tiers and limits; NULL: all tiers are 1. Jobs of the trace that ran with a
- * longer limit than MaxTime raise it and are counted in `to`. Errors: EINPUT, ENOMEM. */
-dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol,
-                                   const dls_trace *trace, FILE *out, FILE *to, dls_error *err) DLS_MUST_CHECK;
+/* The table of the option `partitions` of the scheduler `slurm`; where tiers are not known all are 1.
+ * Jobs of the trace that ran with a longer limit than MaxTime raise it and are counted in `to`. */
+void dls_site_partitions_put(const dls_site_partitions *p, const dls_trace *trace, FILE *out,
+                             FILE *to);
 
 #endif

@@ -120,7 +120,8 @@ static char *next_line(char **rest, int32_t *number)
     return line;
 }
 
-static dls_status read_file(dls_site_topology *t, const char *path,
+/* what: the file should be. */
+static dls_status read_file(dls_site_topology *t, const char *path, const char *what,
                             dls_status (*one)(dls_site_topology *t, char *const *word, size_t n,
                                               bool *odd, dls_error *err),
                             dls_error *err)
@@ -129,6 +130,8 @@ static dls_status read_file(dls_site_topology *t, const char *path,
     char *rest, *save;
     size_t len;
     int32_t number = 1;
+    bool any = false;
+    const int32_t odd_before = t->odd;
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &text, &len, err));
     rest = text;
     while (*rest) {
@@ -142,22 +145,25 @@ static dls_status read_file(dls_site_topology *t, const char *path,
         }
         if (n > 0) {
             DLS_TRY(one(t, word, n, &odd, err));
+            any = any || !odd;
         }
         if (odd && t->odd++ == 0) {
             t->first_odd = at;
             t->odd_file = path;
         }
     }
-    return DLS_OK;
+    return any || t->odd == odd_before
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, path, "no line in it is one of %s", what);
 }
 
 dls_status dls_site_topology_read(dls_site_topology *t, const char *topology, const char *gres,
                                   dls_error *err)
 {
     if (topology) {
-        DLS_TRY(read_file(t, topology, read_switch, err));
+        DLS_TRY(read_file(t, topology, "topology.conf", read_switch, err));
     }
-    return gres ? read_file(t, gres, read_gres, err) : DLS_OK;
+    return gres ? read_file(t, gres, "gres.conf", read_gres, err) : DLS_OK;
 }
 
 void dls_site_topology_place(dls_site_topology *t, dls_site_group *node)

@@ -220,7 +220,7 @@ bad_partitions 'low,1,0' "expected partition,tier,factor"
 expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes="$source/tests/slurm/partitions/nodes.txt" \
     --partitions="$source/tests/slurm/partitions/config.txt" -o none
 says err.txt "scontrol show partitions"
-rm -r none
+test ! -e none || fail "half a site"
 
 printf 'time,scheduler\n3,main\n2,backfill\n' >fair/runs.csv
 expect 4 fidelity fair
@@ -234,6 +234,13 @@ says err.txt "time,scheduler"
 printf 'nothing of the kind\n' >none.log
 expect 4 import slurm --sacct="$source/tests/slurm/fair/sacct.txt.gz" --nodes="$source/tests/slurm/fair/nodes.txt" --log=none.log -o none
 says err.txt "SlurmctldDebug=debug"
+# A site that is there stays as it is where one of the files is none.
+cp -r partitions before
+for option in qos events reservations shares; do
+    expect 4 import slurm --sacct="$source/tests/slurm/basic/sacct.txt.gz" --nodes="$source/tests/slurm/basic/nodes.txt" \
+        --$option=none.log -o partitions
+done
+diff -r before partitions || fail "half a site over another"
 
 # The accounting as JSON is the same trace, its times of UTC.
 from=$source/tests/slurm/basic

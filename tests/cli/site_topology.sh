@@ -54,8 +54,13 @@ says site/cluster.cfg 'name = "n01"; count = 8; gpus = 8; gpu_type = "GPU"; cpus
 
 expect 4 import slurm --sacct=sacct.txt --nodes=nodes.txt --topology=missing.conf -o none
 test ! -e none || fail "a site of nothing"
-printf '\\' >odd.conf
-import --topology=odd.conf
 printf 'SwitchName=s Nodes=n[01-' >odd.conf
-import --topology=odd.conf --gres=odd.conf
+import --topology=odd.conf
+# Another file in its place is refused, also where nothing of it would count.
+printf '\\' >nothing.conf
+for option in topology=nothing.conf gres=odd.conf partitions=odd.conf partitions=missing.txt; do
+    expect 4 import slurm --sacct=sacct.txt --nodes=nodes.txt --$option -o none
+done
+says err.txt "missing.txt"
+test ! -e none || fail "a site of another file"
 echo "$checks checks"
