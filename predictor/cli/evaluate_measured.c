@@ -368,6 +368,7 @@ typedef struct session {
     dls_hardware hw;
     dls_memo *memo;    /* of all sources */
     dls_whatif *model; /* operator's, once there are files of steps */
+    dls_measured_defaults defaults;
     dls_measured_steps steps;
     dls_measured_kernels kernels;
     dls_verdicts v;
@@ -375,18 +376,18 @@ typedef struct session {
 
 static dls_status read_steps(const request *a, const char *path, session *s, dls_error *err)
 {
-    const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
     const dls_whatif_params by = {
         .source = "operator", .hardware_dir = a->hardware, .memo = s->memo};
     const size_t first = s->steps.n;
-    DLS_TRY(dls_measured_steps_read(&s->steps, path, &s->hw, &defaults, err));
+    DLS_TRY(dls_measured_steps_read(&s->steps, path, &s->hw, &s->defaults, err));
     DLS_TRY(s->model ? DLS_OK : dls_whatif_create(&by, &s->model, err));
     return dls_measured_steps_check(&s->steps, first, path, s->model, err);
 }
 
 static dls_status read_files(const request *a, const dls_call *call, session *s, dls_error *err)
 {
-    const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
+    s->defaults = (dls_measured_defaults){.text = a->defaults.at, .n = a->defaults.n};
+    DLS_TRY(dls_alloc_array(&s->defaults.known, a->defaults.n, sizeof(bool), "defaults", err));
     s->steps.memory = a->memory;
     s->steps.busy = a->busy;
     DLS_TRY(dls_hardware_load(a->hardware, &s->hw, err));
@@ -394,8 +395,16 @@ static dls_status read_files(const request *a, const dls_call *call, session *s,
         const char *path = call->word[i];
         bool kernels;
         DLS_TRY(dls_measured_is_kernels(path, &kernels, err));
-        DLS_TRY(kernels ? dls_measured_kernels_read(&s->kernels, path, &s->hw, &defaults, err)
+        DLS_TRY(kernels ? dls_measured_kernels_read(&s->kernels, path, &s->hw, &s->defaults, err)
                         : read_steps(a, path, s, err));
+    }
+    for (size_t i = 0; i < a->defaults.n; i++) {
+        if (!s->defaults.known[i]) {
+            return dls_fail(err, DLS_EUSAGE, NULL,
+                            "option '--default' is \"%s\": expected COLUMN=VALUE, of a column that "
+                            "the files may have",
+                            a->defaults.at[i]);
+        }
     }
     return DLS_OK;
 }
@@ -495,6 +504,7 @@ static dls_status double_batches(const request *a, dls_error *err)
 static void session_fini(session *s)
 {
     dls_verdicts_fini(&s->v);
+    dls_free(s->defaults.known);
     dls_whatif_destroy(s->model);
     dls_measured_steps_fini(&s->steps);
     dls_measured_kernels_fini(&s->kernels);

@@ -37,7 +37,7 @@ static dls_status take(dls_host_fit *f, const dls_measured_step *whole, double b
 dls_status dls_host_fit_read(dls_host_fit *f, const char *path, const char *host, dls_error *err)
 {
     const char *const fits[] = {"fitted=1"};
-    const dls_measured_defaults all = {fits, 1};
+    const dls_measured_defaults all = {fits, 1, NULL};
     DLS_OWN(dls_measured_steps_fini) dls_measured_steps steps = {0};
     DLS_OWN(dls_measured_steps_fini) dls_measured_steps busy = {.busy = true};
     DLS_TRY(dls_measured_steps_read(&steps, path, f->hw, &all, err));

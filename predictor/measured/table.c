@@ -6,9 +6,9 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/units.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 dls_status dls_complain(dls_complaints *list, const dls_error *what, dls_error *err)
@@ -39,14 +39,17 @@ static bool is_one_of(const char *names, const char *name, size_t len)
 }
 
 /* One that no column has is of another kind of file. */
-static void take_default(dls_measured_table *t, size_t n, const char *text)
+static bool take_default(dls_measured_table *t, size_t n, const char *text)
 {
     const char *equals = strchr(text, '=');
+    bool known = false;
     for (size_t i = 0; equals && i + 1 < n; i++) {
         if (is_one_of(t->names[i], text, (size_t)(equals - text))) {
             t->given[i] = equals + 1;
+            known = true;
         }
     }
+    return known;
 }
 
 static dls_status bind(dls_measured_table *t, size_t n, const int *needed,
@@ -57,7 +60,9 @@ static dls_status bind(dls_measured_table *t, size_t n, const int *needed,
         t->col[i] = dls_csv_find(&t->csv, t->names[i]);
     }
     for (size_t i = 0; defaults && i < defaults->n; i++) {
-        take_default(t, n, defaults->text[i]);
+        if (take_default(t, n, defaults->text[i]) && defaults->known) {
+            defaults->known[i] = true;
+        }
     }
     for (const int *k = needed; k && *k >= 0; k++) {
         if (t->col[*k] < 0 && !t->given[*k]) {
@@ -111,8 +116,12 @@ dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwi
                               int64_t max, int64_t *out, dls_error *err)
 {
     if (dls_csv_missing(&t->csv, t->col[column])) {
-        *out = t->given[column] ? strtoll(t->given[column], NULL, 10) : otherwise;
-        return DLS_OK;
+        const char *given = t->given[column];
+        *out = otherwise;
+        return !given || (dls_units_i64(given, out) && *out >= min && *out <= max)
+                   ? DLS_OK
+                   : dls_csv_fail(&t->csv, -1, err, "'%s' for '%.*s' is no whole number that it may be",
+                                  given, (int)strcspn(t->names[column], "|"), t->names[column]);
     }
     return dls_csv_i64(&t->csv, t->col[column], "a whole number", 0, min, max, out, err);
 }

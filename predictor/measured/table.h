@@ -15,6 +15,7 @@
 typedef struct dls_measured_defaults {
     const char *const *text; /* [n] "COLUMN=VALUE", borrowed */
     size_t n;
+    bool *known; /* [n] set where the file could have that column; NULL: not asked for */
 } dls_measured_defaults;
 
 typedef struct dls_complaint {

@@ -76,7 +76,11 @@ static dls_status ask(dls_step_predictor *p, const dls_step_question *q, dls_ste
                                     .measured_batch = q->measured_batch};
     dls_setting_spec *s = &question.setting;
     dls_whatif_answer answer;
-    DLS_TRY(dls_hardware_gpu(dls_whatif_hardware(p->w), q->gpu, &gpu, err));
+    const dls_hardware *hw = dls_whatif_hardware(p->w);
+    const dls_hw_link *link;
+    DLS_TRY(dls_hardware_gpu(hw, q->gpu, &gpu, err));
+    DLS_TRY(q->link ? dls_hardware_link(hw, q->link, &link, err) : DLS_OK);
+    DLS_TRY(q->network ? dls_hardware_link(hw, q->network, &link, err) : DLS_OK);
     s->workers = q->workers ? q->workers : 1;
     s->nodes = q->nodes ? q->nodes : 1;
     s->servers = q->servers;

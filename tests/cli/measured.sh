@@ -7,6 +7,17 @@ expect 0 evaluate --measured --sources=operator,paleo
 says out.txt "368 measured steps, 0 rows left out"
 says out.txt "all that fitted nothing"
 
+# What a file lacks: said as COLUMN=VALUE, of a column that there may be, with a value that it may hold.
+printf 'model,gpu,batch_per_gpu,step_ms\nresnet50,V100,32,200\n' >bare.csv
+for default in gpus gpsu=2; do
+    expect 2 evaluate --measured --no-points --sources=operator bare.csv --default=$default
+    says err.txt "expected COLUMN=VALUE, of a column that the files may have"
+done
+expect 0 evaluate --measured --no-points --sources=operator bare.csv --default=gpus=2
+says out.txt "1 measured steps, 0 rows left out"
+expect 0 evaluate --measured --no-points --sources=operator bare.csv --default=gpus=two
+says err.txt "bare.csv:2: 'two' for 'gpus' is no whole number that it may be"
+
 # Two times the operator model's own answer, a half of it, and what nobody knows.
 cat >steps.csv <<'END'
 # a comment

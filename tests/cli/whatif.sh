@@ -46,6 +46,11 @@ END
 done
 # Over a slow network a second machine hardly helps VGG; a measured step is scaled.
 expect 0 predict --whatif --model=vgg16 --workers=2 --nodes=2 --network=eth1 --source=operator
+# Names are looked up, also where the question asked has no need of them.
+for option in link network; do
+    expect 4 predict --whatif --model=vgg16 --source=operator --$option=eth01
+    says err.txt 'unknown link "eth01" (did you mean '
+done
 expect 0 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:0.2 --gpu=P100 --json
 tr -d '\n' <out.txt | tr -s ' ' >flat.txt
 says flat.txt '"gpu": "P100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32, "exchange": "one", "iteration_s": 0.2,'
