@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define HEAD 65536                   /* of the mapping: a multiple of every page size */
-#define ROOM ((size_t)64 << 20)      /* for entries; takes memory when it is used */
+#define ROOM ((size_t)256 << 20)     /* for entries; takes memory when it is used */
 #define ALIGNED(n) (((n) + 15) & ~(size_t)15)
 
 struct dls_memo {
@@ -71,11 +71,10 @@ static void add(dls_memo *m, const void *key, size_t n_key, const struct iovec *
         e.bytes += part[i].iov_len;
     }
     e.bytes = ALIGNED(e.bytes);
-    unsigned char *at = room_of(m);
-    if (e.bytes > ROOM - used || mprotect(at, ROOM, PROT_READ | PROT_WRITE) != 0) {
+    unsigned char *at = room_of(m) + used, *page = room_of(m) + used / HEAD * HEAD;
+    if (e.bytes > ROOM - used || mprotect(page, (size_t)(at - page) + e.bytes, PROT_READ | PROT_WRITE) != 0) {
         return;
     }
-    at += used;
     memcpy(at, &e, sizeof e);
     memcpy(at + sizeof e, key, n_key);
     at += sizeof e + ALIGNED(n_key);
@@ -85,7 +84,7 @@ static void add(dls_memo *m, const void *key, size_t n_key, const struct iovec *
         }
         at += part[i].iov_len;
     }
-    (void)mprotect(room_of(m), ROOM, PROT_READ);
+    (void)mprotect(page, (size_t)(at - page), PROT_READ);
     atomic_store_explicit(&m->used, used + e.bytes, memory_order_release);
 }
 

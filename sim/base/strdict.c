@@ -54,10 +54,12 @@ static size_t probe(const dls_strdict *dict, const char *s, size_t len, uint32_t
         if (code < 0) {
             return i;
         }
+        if (dict->hash[code] != hash) {
+            continue;
+        }
         const size_t at = dict->offset[code];
         const size_t end = (size_t)code + 1 < dict->n ? dict->offset[code + 1] : dict->text_len;
-        if (dict->hash[code] == hash && end - at == len + 1 &&
-            memcmp(dict->text + at, s, len) == 0) {
+        if (end - at == len + 1 && memcmp(dict->text + at, s, len) == 0) {
             return i;
         }
     }

@@ -59,9 +59,8 @@ dls_model_names dls_model_lookup(const char *name);
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
 
 /* The kernels of a model, for every batch: the layers' own description where there is one, else out
- * of the zoo's training graphs with the usual batch and twice that; a copy of what the memo has. The
- * caller ends *w. Errors:
- * EINPUT (a size that the model cannot have), ENOMEM. */
+ * of the zoo's training graphs with the usual batch and twice that. The caller ends *w, whose arrays may be the
+ * memo's: nobody writes to them. Errors: EINPUT (a size that the model cannot have), ENOMEM. */
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                               dls_error *err) DLS_MUST_CHECK;
 /* The same of the training graph at this batch alone, whatever the layers' own description. */

@@ -459,22 +459,14 @@ static bool key_of(const dls_model_names *names, int32_t batch, dls_numeric nume
     return snprintf(key->zoo, sizeof key->zoo, "%s", names->zoo->name) < (int)sizeof key->zoo;
 }
 
-static dls_status copy_kept(const dls_workload *kept, dls_workload *w, dls_error *err)
+/* A workload whose arrays are the memo's. */
+static dls_workload borrow_kept(const dls_workload *kept)
 {
-    const dls_kernel *kernel = (const void *)(kept + 1);
-    const double *tensor = (const void *)(kernel + kept->n_kernels);
-    *w = *kept;
-    w->kernel_cap = w->n_kernels;
-    w->tensor_cap = w->n_tensors;
-    w->tensor = NULL;
-    dls_status status =
-        dls_duplicate(&w->kernel, kernel, w->n_kernels, w->n_kernels, sizeof *kernel, err);
-    DLS_THEN(status,
-             dls_duplicate(&w->tensor, tensor, w->n_tensors, w->n_tensors, sizeof *tensor, err));
-    if (status != DLS_OK) {
-        dls_workload_fini(w);
-    }
-    return status;
+    dls_workload w = *kept;
+    w.kernel = (dls_kernel *)(uintptr_t)(kept + 1);
+    w.tensor = (double *)(w.kernel + w.n_kernels);
+    w.kernel_cap = w.tensor_cap = 0;
+    return w;
 }
 
 typedef dls_status (*maker)(const dls_model_names *names, int32_t batch, dls_numeric numeric,
@@ -487,9 +479,11 @@ static dls_status kept_or_made(const dls_model_names *names, int32_t batch, dls_
     const bool keeps = key_of(names, batch, numeric, &key);
     const dls_workload *kept = keeps ? dls_memo_find(names->memo, &key, sizeof key) : NULL;
     if (kept) {
-        return copy_kept(kept, w, err);
+        *w = borrow_kept(kept);
+        return DLS_OK;
     }
     DLS_TRY(make(names, batch, numeric, w, err));
+    dls_workload_find_repeats(w);
     if (keeps) {
         const struct iovec part[] = {{w, sizeof *w},
                                      {w->kernel, w->n_kernels * sizeof *w->kernel},

@@ -89,11 +89,11 @@ TEST(full)
     const struct iovec part = {(void *)(uintptr_t)block, sizeof block};
     DLS_HOLD(dls_memo_destroy) dls_memo *m = dls_memo_create();
     int32_t n = 0;
-    for (int32_t key = 0; key < 100; key++) {
+    for (int32_t key = 0; key < 300; key++) {
         dls_memo_keep(m, &key, sizeof key, &part, 1);
         n += dls_memo_find(m, &key, sizeof key) != NULL;
     }
-    assert_int_equal(n, 63); /* of 64 MiB, with their keys */
+    assert_int_equal(n, 255); /* of 256 MiB, with their keys */
     keep(m, 1000);           /* what is small still fits */
     assert_true(is_kept(m, 1000));
 }

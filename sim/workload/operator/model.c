@@ -361,8 +361,11 @@ dls_step dls_step_kernels(const dls_workload *w, const dls_rates *rates, double 
 {
     dls_step step = {.input_s =
                          WORD_BYTES * batch * w->made * (PASSES_TO_MAKE / CORE_BPS + 1 / COPY_BPS)};
+    double lately[DLS_KERNELS_BACK]; /* seconds of kernels before, by number modulo that */
     for (size_t i = 0; i < w->n_kernels; i++) {
-        const double s = dls_kernel_s(&w->kernel[i], rates, batch);
+        const dls_kernel *k = &w->kernel[i];
+        const double s = k->back ? lately[(i - k->back) % DLS_KERNELS_BACK] : dls_kernel_s(k, rates, batch);
+        lately[i % DLS_KERNELS_BACK] = s;
         if (kernel_s) {
             kernel_s[i] = s;
         }

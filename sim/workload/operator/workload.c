@@ -5,6 +5,7 @@
 #include "workload/operator/workload.h"
 
 #include "base/alloc.h"
+#include "base/fnv.h"
 #include "base/suggest.h"
 #include "workload/operator/layers.h"
 
@@ -14,8 +15,8 @@
 void dls_workload_fini(dls_workload *w)
 {
     if (w) {
-        dls_free(w->kernel);
-        dls_free(w->tensor);
+        dls_free(w->kernel_cap ? w->kernel : NULL);
+        dls_free(w->tensor_cap ? w->tensor : NULL);
         *w = (dls_workload){0};
     }
 }
@@ -108,4 +109,34 @@ dls_status dls_workload_lay_out(dls_workload *w, dls_layout layout, bool transpo
                                                  .moved = 2 * (in + out)};
     }
     return DLS_OK;
+}
+
+/* In all that their time follows from. */
+static bool alike(const dls_kernel *a, const dls_kernel *b)
+{
+    const dls_product *p = &a->product, *q = &b->product;
+    return a->flops == b->flops && a->moved == b->moved && a->moved_once == b->moved_once &&
+           a->family == b->family && a->backward == b->backward && a->op_family == b->op_family &&
+           a->repeats == b->repeats && a->part == b->part && a->layout == b->layout &&
+           a->batch_norm == b->batch_norm && a->count == b->count && a->m == b->m && a->n == b->n &&
+           a->k == b->k && a->at_batch == b->at_batch &&
+           memcmp(&a->window, &b->window, sizeof a->window) == 0 && p->count == q->count &&
+           p->rows == q->rows && p->depth == q->depth && p->columns == q->columns &&
+           p->batch == q->batch && p->grows == q->grows;
+}
+
+void dls_workload_find_repeats(dls_workload *w)
+{
+    enum { SLOTS = 4096 };
+    uint32_t latest[SLOTS] = {0}; /* number of the kernel + 1, by a hash */
+    for (size_t i = 0; i < w->n_kernels; i++) {
+        dls_kernel *k = &w->kernel[i];
+        const double sizes[] = {k->flops,        k->moved,           k->moved_once, k->product.rows,
+                                k->product.depth, k->product.columns, k->family,     k->op_family,
+                                k->part,          k->backward};
+        uint32_t *slot = &latest[dls_fnv(DLS_FNV_START, sizes, sizeof sizes) % SLOTS];
+        const size_t back = *slot ? i + 1 - *slot : 0;
+        k->back = back > 0 && back < DLS_KERNELS_BACK && alike(k, &w->kernel[*slot - 1]) ? (uint16_t)back : 0;
+        *slot = (uint32_t)i + 1;
+    }
 }

@@ -95,13 +95,15 @@ typedef struct dls_kernel {
     uint8_t part;        /* dls_kernel_part */
     uint8_t layout;      /* dls_layout */
     bool batch_norm;
+    uint16_t back;       /* so many before it stands one as fast at any batch; 0: none that is known */
 } dls_kernel;
+#define DLS_KERNELS_BACK 1024 /* `back` is less */
 
 typedef struct dls_workload {
     char name[48];
-    dls_kernel *kernel; /* owned */
+    dls_kernel *kernel; /* owned, unless kernel_cap is 0 */
     size_t n_kernels, kernel_cap;
-    double *tensor; /* owned: elements of each parameter tensor, in forward order */
+    double *tensor; /* owned, unless tensor_cap is 0: elements of each parameter tensor, in forward order */
     size_t n_tensors, tensor_cap;
     double params;       /* their sum */
     double activations;  /* elements kept for the backward pass, per sample */
@@ -120,6 +122,8 @@ typedef struct dls_workload {
 } dls_workload;
 
 void dls_workload_fini(dls_workload *w); /* NULL-safe; w is then empty */
+/* Find the `back` of its kernels, which are not changed any more: blocks of a network are mostly alike. O(kernels). */
+void dls_workload_find_repeats(dls_workload *w);
 
 /* 4-byte elements that a step of the optimiser moves per parameter: gradient, weight and state,
  * read and written; Adam as frameworks of the time ran it, one kernel per arithmetic operation. */
