@@ -83,7 +83,7 @@ TEST(no_memory_for_a_network)
 TEST(kernels_by_hand)
 {
     dls_rates r = {.mem_bps = 1e9, .launch_s = 1e-3, .derate = 1, .element_bytes = 4};
-    r.flops[DLS_KERNEL_MATMUL] = 1e12;
+    r.own.flops[DLS_KERNEL_MATMUL] = 1e12;
     /* 4 samples: 4 * 1e12 / 1e12 = 4 s against 4 * (4 * 1e8 + 1e8) / 1e9 = 2 s */
     dls_kernel k = {.family = DLS_KERNEL_MATMUL,
                     .repeats = 1,
@@ -415,7 +415,7 @@ TEST(clock_beside_a_relative)
         for (int bare = 0; bare < 2; bare++) {
             gpu.kernels_clock = bare ? 0 : row->kernels_clock;
             clock[left_out][bare] =
-                dls_opmodel_rates(&model, &gpu, DLS_NUMERIC_FP32).sized[DLS_SIZED_LINEAR].clock;
+                dls_opmodel_rates(&model, &gpu, DLS_NUMERIC_FP32).own.sized[DLS_SIZED_LINEAR].clock;
         }
         dls_opmodel_forget(&model, &kernels, "H100");
     }

@@ -264,6 +264,69 @@ TEST(batch_norms)
     unload(&t);
 }
 
+/* tf32 lets the library take matrix units, it need not: where they are no faster than vector units
+ * (GeForce, L40), products and convolutions take no longer than in fp32. Within its generation a
+ * GPU's matrix units work as those that were measured. */
+TEST(units_that_are_slower)
+{
+    tables t = load();
+    dls_opmodel model;
+    dls_sized_table table = {0};
+    const dls_hw_gpu *h100 = NULL, *h200 = NULL;
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &table, &model, NULL), DLS_OK);
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 4096 * 4096 * 1024,
+                               .product = {1, 4096, 4096, 1024, 1, DLS_GROWS_ROWS}};
+    const dls_kernel conv = {.family = DLS_KERNEL_CONV3,
+                             .repeats = 1,
+                             .flops = 2.0 * 56 * 56 * 9 * 256 * 256,
+                             .product = {1, 56 * 56, 9 * 256, 256, 1, DLS_GROWS_ROWS},
+                             .window = {56, 256, 256, 3, 3, 1, 56}};
+    int mixed = 0;
+    for (size_t g = 0; g < t.hw.n_gpus; g++) {
+        const dls_rates fp32 = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
+        const dls_rates tf32 = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_TF32);
+        mixed += tf32.has_vector;
+        assert_true(dls_kernel_s(&matmul, &tf32, 32) <= 1.01 * dls_kernel_s(&matmul, &fp32, 32));
+        assert_true(dls_kernel_s(&conv, &tf32, 32) <= 1.01 * dls_kernel_s(&conv, &fp32, 32));
+    }
+    assert_true(mixed > 20);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "H100", &h100, NULL), DLS_OK);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "H200", &h200, NULL), DLS_OK);
+    for (int i = DLS_NUMERIC_FP32; i <= DLS_NUMERIC_TF32; i++) {
+        const dls_rates one = dls_opmodel_rates(&model, h100, (dls_numeric)i);
+        const dls_rates other = dls_opmodel_rates(&model, h200, (dls_numeric)i);
+        const double s = dls_kernel_s(&matmul, &one, 32) / dls_kernel_s(&matmul, &other, 32);
+        assert_true(s >= 1 && s < 1.2 && one.launch_s == other.launch_s);
+    }
+    dls_sized_table_fini(&table);
+    unload(&t);
+}
+
+/* What is read and written once takes at least the bandwidth's time, whatever the constants: rows
+ * and elements of any size that no cache holds, on every GPU. */
+TEST(passes_within_the_bandwidth)
+{
+    tables t = load();
+    for (size_t g = 0; g < t.hw.n_gpus; g++) {
+        dls_sized_gpu gpu = dls_sized_gpu_of(&t.hw.gpu[g], DLS_NUMERIC_FP32);
+        gpu.alone = false;
+        for (int f = DLS_SIZED_NORM; f <= DLS_SIZED_ELEMENTS; f++) {
+            const dls_sized_pair by = dls_sized_table_for(&t.kernels, &t.hw.gpu[g],
+                                                          (dls_sized_family)f, DLS_NUMERIC_FP32);
+            for (double width = 8; width <= 65536; width *= 4) {
+                const dls_sized_kernel k = {.family = (dls_sized_family)f,
+                                            .rows = 1e9 / width,
+                                            .width = width,
+                                            .passes = 2};
+                assert_true(!by.row || dls_sized_pair_s(&k, by, &gpu) >= 8e9 / gpu.mem_bps);
+            }
+        }
+    }
+    unload(&t);
+}
+
 /* A launch costs an H100 what its shortest kernels took, others and an H100 of which nothing is
  * known what is fitted for all. In 16 bits a head over 50,257 words is slow forward, its gradients
  * are not; in tf32 all are. */
@@ -320,9 +383,15 @@ TEST(relatives)
     assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_SOFTMAX, DLS_NUMERIC_FP32).row->gpu,
                         "B");
     assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_CONV, DLS_NUMERIC_FP32).row);
-    /* Of matrix units nobody lends. */
+    /* Of matrix units those of its generation lend. */
     assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP16).row);
     a.numeric = DLS_NUMERIC_FP16;
+    assert_int_equal(dls_sized_table_put(&t, &a, NULL), DLS_OK);
+    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP16).row);
+    const dls_hw_gpu kin = {.name = "D", .matrix_like = "A", .kernels_clock = 0.5};
+    const dls_sized_pair lent = dls_sized_table_for(&t, &kin, DLS_SIZED_BMM, DLS_NUMERIC_FP16);
+    assert_string_equal(lent.row->gpu, "A");
+    assert_true(lent.clock == 1);
     snprintf(a.gpu, sizeof a.gpu, "C");
     assert_int_equal(dls_sized_table_put(&t, &a, NULL), DLS_OK);
     assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM, DLS_NUMERIC_FP16).row->gpu,
@@ -407,20 +476,20 @@ TEST(factors_of_relatives_alone)
     assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &m, NULL), DLS_OK);
     assert_int_equal(dls_hardware_gpu(&t.hw, "V100-PCIE", &gpu, NULL), DLS_OK);
     dls_rates r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
-    assert_true(r.clock[DLS_SIZED_LINEAR] == 1);
+    assert_true(r.own.clock[DLS_SIZED_LINEAR] == 1);
     assert_int_equal(dls_hardware_gpu(&t.hw, "V100", &gpu, NULL), DLS_OK);
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
-    assert_string_equal(r.sized[DLS_SIZED_LINEAR].row->gpu, "V100-PCIE");
-    assert_true(r.clock[DLS_SIZED_LINEAR] > 1.05);
+    assert_string_equal(r.own.sized[DLS_SIZED_LINEAR].row->gpu, "V100-PCIE");
+    assert_true(r.own.clock[DLS_SIZED_LINEAR] > 1.05);
     /* like_fp32, V100: of a board and its card for the A100, of another generation for the H200 */
-    const double board = r.clock[DLS_SIZED_LINEAR];
+    const double board = r.own.clock[DLS_SIZED_LINEAR];
     assert_int_equal(dls_hardware_gpu(&t.hw, "A100", &gpu, NULL), DLS_OK);
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
-    assert_string_equal(r.sized[DLS_SIZED_LINEAR].row->gpu, "A100-PCIE");
-    assert_true(r.clock[DLS_SIZED_LINEAR] == board);
+    assert_string_equal(r.own.sized[DLS_SIZED_LINEAR].row->gpu, "A100-PCIE");
+    assert_true(r.own.clock[DLS_SIZED_LINEAR] == board);
     assert_int_equal(dls_hardware_gpu(&t.hw, "H200", &gpu, NULL), DLS_OK);
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
-    assert_true(r.clock[DLS_SIZED_LINEAR] == 1);
+    assert_true(r.own.clock[DLS_SIZED_LINEAR] == 1);
     dls_sized_table_fini(&kernels);
     unload(&t);
 }

@@ -262,6 +262,8 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, void *r
     DLS_TRY(dls_cfg_name(at, path, "like_fp32", true, g->like_fp32, sizeof g->like_fp32, err));
     DLS_TRY(
         dls_cfg_name(at, path, "kernels_like", true, g->kernels_like, sizeof g->kernels_like, err));
+    DLS_TRY(
+        dls_cfg_name(at, path, "matrix_like", true, g->matrix_like, sizeof g->matrix_like, err));
     if (config_setting_get_member(at, "kernels_clock")) {
         DLS_TRY(dls_cfg_number(at, path, "kernels_clock", 0, &g->kernels_clock, err));
     }

@@ -127,51 +127,69 @@ dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric)
                                                               : DLS_NUMERIC_FP32;
 }
 
+/* numeric: what was asked for, which these units multiply in `as`. */
+static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric as,
+                          dls_numeric numeric, dls_gpu_factor factor)
+{
+    const double peak = as == DLS_NUMERIC_FP32        ? gpu->fp32_flops
+                        : as == DLS_NUMERIC_TF32      ? gpu->tf32_flops
+                        : numeric == DLS_NUMERIC_BF16 ? gpu->bf16_flops
+                                                      : gpu->fp16_flops;
+    const double own = factors_for(model, gpu, gpu->like, as).compute;
+    dls_units u = {.gpu = dls_sized_gpu_of(gpu, as)};
+    u.gpu.alone = false;
+    for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
+        u.eta[f] = model->eta[as][f];
+        u.flops[f] = peak * factor.compute * u.eta[f];
+    }
+    for (int f = 0; model->sized && f < DLS_SIZED_FAMILIES; f++) {
+        u.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f, as);
+        if (u.sized[f].row) {
+            const char *from = u.sized[f].row->gpu;
+            u.clock[f] = strcasecmp(from, gpu->name) == 0 || as != DLS_NUMERIC_FP32 ? 1
+                         : board_of(gpu->name, from)                                ? factor.compute
+                                                                                    : own;
+        }
+    }
+    return u;
+}
+
+static dls_gpu_factor factors_in(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric as)
+{
+    const bool fp32 = as == DLS_NUMERIC_FP32;
+    return factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
+}
+
 dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric)
 {
     const dls_numeric as = dls_gpu_multiplies_in(gpu, numeric);
     const bool fp32 = as == DLS_NUMERIC_FP32;
-    const double peak = fp32                          ? gpu->fp32_flops
-                        : as == DLS_NUMERIC_TF32      ? gpu->tf32_flops
-                        : numeric == DLS_NUMERIC_BF16 ? gpu->bf16_flops
-                                                      : gpu->fp16_flops;
-    const dls_gpu_factor factor =
-        factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
-    const double own = factors_for(model, gpu, gpu->like, as).compute;
-    dls_rates r = {.launch_s = model->launch_s[as],
+    const dls_gpu_factor factor = factors_in(model, gpu, as);
+    dls_rates r = {.own = units_of(model, gpu, as, numeric, factor),
+                   .launch_s = model->launch_s[as],
                    .fp32_flops = gpu->fp32_flops,
                    .groupconv = model->groupconv,
                    .derate = 1,
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
                    .mem_bps = gpu->mem_bps * factor.memory * model->eta[as][DLS_KERNEL_MEMORY]};
-    for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
-        r.eta[f] = model->eta[as][f];
-        r.flops[f] = peak * factor.compute * r.eta[f];
+    r.has_vector = model->sized && as == DLS_NUMERIC_TF32 && !r.own.sized[DLS_SIZED_LINEAR].row;
+    if (r.has_vector) {
+        r.vector = units_of(model, gpu, DLS_NUMERIC_FP32, DLS_NUMERIC_FP32,
+                            factors_in(model, gpu, DLS_NUMERIC_FP32));
     }
-    r.gpu = dls_sized_gpu_of(gpu, as);
-    r.gpu.alone = false;
     /* Kernels of matrix units were measured one after the other, in a graph: the shortest of a
      * family says what a launch costs. */
     const dls_sized_row *shortest =
         model->sized
-            ? dls_sized_table_find(model->sized, gpu->name, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16)
+            ? dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row
             : NULL;
     if (shortest) {
         r.launch_s = 1e-6 * shortest->c[DLS_ELEMENTS_FLOOR];
     }
     r.norm_bps = r.mem_bps;
     if (model->sized && gpu->tf32_flops > 0) {
-        r.norm_bps = fmin(r.mem_bps, r.gpu.multiprocessors *
+        r.norm_bps = fmin(r.mem_bps, r.own.gpu.multiprocessors *
                                          (as == DLS_NUMERIC_FP16 ? NORM_HALF_BPS : NORM_BPS));
-    }
-    for (int f = 0; model->sized && f < DLS_SIZED_FAMILIES; f++) {
-        r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f, as);
-        if (r.sized[f].row) {
-            const char *from = r.sized[f].row->gpu;
-            r.clock[f] = strcasecmp(from, gpu->name) == 0 ? 1
-                         : board_of(gpu->name, from)      ? factor.compute
-                                                          : own;
-        }
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {
@@ -275,31 +293,38 @@ static bool sized_kernel(const dls_kernel *k, double batch, dls_numeric units,
 }
 
 /* Seconds of one run and of its launch, if that is known; 0: the formula of families answers. */
-static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch, double *launch_s)
+static double sized_s(const dls_kernel *k, const dls_units *u, double batch, double *launch_s)
 {
     dls_sized_kernel work;
-    const dls_sized_row *conv = rates->sized[DLS_SIZED_CONV].row;
+    const dls_sized_row *conv = u->sized[DLS_SIZED_CONV].row;
     const dls_numeric units = conv ? conv->numeric : DLS_NUMERIC_FP32;
-    if (k->family == DLS_KERNEL_MEMORY || !rates->sized[DLS_SIZED_LINEAR].row ||
-        !sized_kernel(k, batch, units, &work) || !rates->sized[work.family].row) {
+    if (!u->sized[DLS_SIZED_LINEAR].row || !sized_kernel(k, batch, units, &work) ||
+        !u->sized[work.family].row) {
         return 0;
     }
     /* A family's efficiency in 16 bits and tf32 is of the data sheet's rate, not of the kernels'.
      */
-    const dls_sized_pair by = rates->sized[work.family];
-    const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? rates->eta[k->family] : 1;
+    const dls_sized_pair by = u->sized[work.family];
+    const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? u->eta[k->family] : 1;
     if (by.row->numeric != DLS_NUMERIC_FP32) {
         *launch_s =
             1e-6 *
             by.row->c[work.family == DLS_SIZED_CONV ? (int)DLS_CONV_FLOOR : (int)DLS_PRODUCT_FLOOR];
     }
-    const double s = dls_sized_pair_s(&work, by, &rates->gpu) / (eta * rates->clock[work.family]);
+    const double s = dls_sized_pair_s(&work, by, &u->gpu) / (eta * u->clock[work.family]);
     /* The gradient of weights transposes what it reads, as the convolution did. */
     if (units != DLS_NUMERIC_FP32 && k->family < DLS_KERNEL_MATMUL && k->part == DLS_PART_WEIGHT) {
         work = window_at(k, batch);
-        return s + dls_sized_turned_s(&work, conv, &rates->gpu);
+        return s + dls_sized_turned_s(&work, conv, &u->gpu);
     }
     return s;
+}
+
+/* One run of a kernel that multiplies, and its launch, if that is known. */
+static double compute_s(const dls_kernel *k, const dls_units *u, double batch, double *launch_s)
+{
+    const double s = sized_s(k, u, batch, launch_s);
+    return s > 0 ? s : batch * k->flops / u->flops[k->family];
 }
 
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
@@ -319,22 +344,25 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     const double bytes = dls_kernel_bytes(k, rates, batch);
     const double memory = bytes / (k->batch_norm ? rates->norm_bps : rates->mem_bps);
     const dls_groupconv *g = &rates->groupconv;
-    const double once = bytes / k->repeats, mem_bps = rates->gpu.mem_bps;
+    const double once = bytes / k->repeats, mem_bps = rates->own.gpu.mem_bps;
     const bool half = rates->element_bytes < WORD_BYTES;
-    double grouped = half && rates->sized[DLS_SIZED_CONV].row
+    double grouped = half && rates->own.sized[DLS_SIZED_CONV].row
                          ? dls_groupconv9_s(g, k, batch, once, mem_bps, rates->fp32_flops)
                          : 0;
     if (!(grouped > 0)) {
         grouped = half ? dls_groupconv_s(g, k, batch, once, mem_bps, rates->fp32_flops)
                        : dls_groupconv32_s(g, k, batch, once, mem_bps, rates->fp32_flops,
-                                           rates->gpu.flops);
+                                           rates->own.gpu.flops);
     }
     if (grouped > 0) {
         return rates->derate * k->repeats * (grouped + rates->launch_s);
     }
-    double launch_s = rates->launch_s, compute = k->repeats * sized_s(k, rates, batch, &launch_s);
-    if (!(compute > 0) && k->family != DLS_KERNEL_MEMORY) {
-        compute = k->repeats * batch * k->flops / rates->flops[k->family];
+    double launch_s = rates->launch_s, compute = 0;
+    if (k->family != DLS_KERNEL_MEMORY) {
+        compute = k->repeats * compute_s(k, &rates->own, batch, &launch_s);
+    }
+    if (rates->has_vector && k->family != DLS_KERNEL_MEMORY) {
+        compute = fmin(compute, k->repeats * compute_s(k, &rates->vector, batch, &launch_s));
     }
     return rates->derate * (fmax(compute, memory) + k->repeats * launch_s);
 }

@@ -104,27 +104,36 @@ dls_status dls_gpu_knows(const dls_hw_gpu *gpu, dls_numeric numeric, dls_error *
 /* The precision, of those that have constants, whose units a GPU multiplies in. */
 dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric);
 
+/* Kernels that multiply, on one kind of a GPU's units. */
+typedef struct dls_units {
+    double flops[DLS_KERNEL_FAMILIES];        /* per second; 0 for DLS_KERNEL_MEMORY */
+    dls_sized_gpu gpu;                        /* for the sized model and groupconv: data sheet */
+    double eta[DLS_KERNEL_FAMILIES];          /* of what the sized model says a rate is */
+    double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
+    dls_sized_pair sized[DLS_SIZED_FAMILIES]; /* borrowed; no row: the formula */
+} dls_units;
+
 /* What one GPU makes of one precision. */
 typedef struct dls_rates {
-    double flops[DLS_KERNEL_FAMILIES]; /* per second; 0 for DLS_KERNEL_MEMORY */
+    dls_units own;
+    /* Of what knows sizes, in tf32 of which no kernels were measured: vector units, which the library
+     * may use as well. */
+    dls_units vector;
+    bool has_vector;
     double mem_bps, launch_s, derate;
     double norm_bps; /* of batch norms */
     double element_bytes;
     double fp32_flops;           /* data sheet */
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
-    dls_sized_gpu gpu;                        /* for the sized model and groupconv: data sheet */
-    double eta[DLS_KERNEL_FAMILIES];          /* of what the sized model says a rate is */
-    double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
-    dls_sized_pair sized[DLS_SIZED_FAMILIES]; /* borrowed; no row: the formula */
-    const dls_op_rates *op;                   /* of the model; NULL: the formula */
+    const dls_op_rates *op; /* of the model; NULL: the formula */
     dls_groupconv groupconv;
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU
  * itself need none, those of a relative its own or `like`'s,
- * and a board that has its PCIe card's those of like_fp32. Without matrix units for the
- * precision it computes in fp32. */
+ * and a board that has its PCIe card's those of like_fp32; on matrix units none. Without matrix
+ * units for the precision it computes in fp32. */
 dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric);
 
 /* What a kernel is as measured operations name it. false: not known at this batch. */

@@ -64,7 +64,7 @@ static dls_status fit(problem *p, const dls_rates *formula, dls_op_rates *out, d
         }
         double *const prior = cost(out, c);
         *prior = c == RUNS   ? fmax(formula->launch_s, 1e-9)
-                 : c < BYTES ? 1 / formula->flops[DLS_KERNEL_MATMUL]
+                 : c < BYTES ? 1 / formula->own.flops[DLS_KERNEL_MATMUL]
                              : 1 / formula->mem_bps;
         if (any && p->n_columns == DLS_FIT_MAX) {
             return dls_fail(err, DLS_EINPUT, "rates", "more than %d costs", DLS_FIT_MAX);

@@ -429,8 +429,12 @@ static double rows_s(const dls_sized_kernel *k, const dls_sized_row *row, const 
                           c[DLS_ROWS_ODD] * !multiple(w, 4) + c[DLS_ROWS_BLOCK] * block;
     /* A warp takes the next power of two. */
     const double turns = norm || block ? ceil(w / ROW_LANES) : exp2(ceil(log2(w))) / WARP_WIDTH;
-    const double memory = memory_s(gpu->element_bytes * k->rows * w * passes, c[DLS_ROWS_MEMORY],
-                                   c[DLS_ROWS_CACHED], c[DLS_ROWS_CACHE], gpu);
+    const double bytes = gpu->element_bytes * k->rows * w;
+    /* Shares of the fit may exceed 1, of passes that are read again; what is read and written once
+     * does not. */
+    const double memory = fmax(
+        memory_s(bytes * passes, c[DLS_ROWS_MEMORY], c[DLS_ROWS_CACHED], c[DLS_ROWS_CACHE], gpu),
+        memory_s(bytes * 2, 1, c[DLS_ROWS_CACHED], c[DLS_ROWS_CACHE], gpu));
     const double latency =
         1e-6 * ceil(k->rows / gpu->multiprocessors) * (c[DLS_ROWS_ROW] + c[DLS_ROWS_PASS] * turns);
     return finish(both(memory, latency, c[DLS_ROWS_MIX]), c[DLS_ROWS_FLOOR], 0, 1,

@@ -236,7 +236,8 @@ typedef struct dls_sized_pair {
 } dls_sized_pair;
 
 /* Its own, else (products) the other of aligned and ragged, else the same of the first of its
- * kernels_like ("A B+C": A, else B and C) of which there are any; of matrix units its own alone. */
+ * kernels_like ("A B+C": A, else B and C) of which there are any; of matrix units of matrix_like.
+ */
 dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
                                    dls_sized_family family, dls_numeric numeric);
 /* One run by a pair with a row: of two the geometric mean. */

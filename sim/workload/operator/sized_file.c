@@ -49,11 +49,11 @@ static const dls_sized_row *own(const dls_sized_table *t, const char *gpu, dls_s
 dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
                                    dls_sized_family family, dls_numeric numeric)
 {
-    const bool lends = numeric == DLS_NUMERIC_FP32;
+    const char *lenders = numeric == DLS_NUMERIC_FP32 ? gpu->kernels_like : gpu->matrix_like;
     dls_sized_pair by = {own(t, gpu->name, family, numeric), NULL, 1, false};
-    by.clock = !by.row && gpu->kernels_clock > 0 ? gpu->kernels_clock : 1;
-    for (const char *at = by.row || !lends ? "" : gpu->kernels_like;
-         *at && (!by.row || at[-1] == '+');) {
+    by.clock =
+        !by.row && numeric == DLS_NUMERIC_FP32 && gpu->kernels_clock > 0 ? gpu->kernels_clock : 1;
+    for (const char *at = by.row ? "" : lenders; *at && (!by.row || at[-1] == '+');) {
         char name[DLS_HW_NAME];
         const size_t len = strcspn(at, " +");
         snprintf(name, sizeof name, "%.*s", (int)len, at);
