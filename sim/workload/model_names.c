@@ -89,8 +89,6 @@ static const struct {
     {"opt13", "opt_13b", NULL},
     {"roberta", "roberta_base", NULL},
     {"distilbert", "distilbert_base", NULL},
-    {"gptneo13b", "gpt3_13b", NULL},
-    {"gptneo27b", "gpt3_27b", NULL},
     {"llama213b", "llama_13b", NULL},
     {"llama30b", "llama_33b", NULL},
     {"albert", "albert_base", NULL},
@@ -104,6 +102,50 @@ static const struct {
     {"flant5xl", "t5_v1_1_xl", NULL},
     {"flant5xxl", "t5_v1_1_xxl", NULL},
     {"squeezenet", "squeezenet1_0", NULL},
+    /* Torchvision's; 'p' for the point of a size (lookup_key). */
+    {"regnetx400mf", "regnetx_004", NULL},
+    {"regnetx800mf", "regnetx_008", NULL},
+    {"regnetx1p6gf", "regnetx_016", NULL},
+    {"regnetx3p2gf", "regnetx_032", NULL},
+    {"regnetx8gf", "regnetx_080", NULL},
+    {"regnetx16gf", "regnetx_160", NULL},
+    {"regnetx32gf", "regnetx_320", NULL},
+    {"regnety400mf", "regnety_004", NULL},
+    {"regnety800mf", "regnety_008", NULL},
+    {"regnety1p6gf", "regnety_016", NULL},
+    {"regnety3p2gf", "regnety_032", NULL},
+    {"regnety8gf", "regnety_080", NULL},
+    {"regnety16gf", "regnety_160", NULL},
+    {"regnety32gf", "regnety_320", NULL},
+    {"mnasnet05", "mnasnet_050", NULL},
+    {"mnasnet13", "mnasnet_130", NULL},
+    {"swinv2t", "swinv2_tiny_window8", NULL},
+    {"swinv2s", "swinv2_small_window8", NULL},
+    {"swinv2b", "swinv2_base_window8", NULL},
+    {"resnext50", "resnext50_32x4d", NULL},
+    {"resnext101", "resnext101_32x8d", NULL},
+    {"mobilenetv3", "mobilenetv3_large_100", NULL},
+    {"vitb", "vit_base", NULL},
+    {"vitl", "vit_large", NULL},
+    /* Billions with a point; the zoo's own names are older and have none. */
+    {"opt1p3b", "opt_13b", NULL},
+    {"opt2p7b", "opt_27b", NULL},
+    {"opt6p7b", "opt_67b", NULL},
+    {"opt13b", "opt_13_0b", NULL},
+    {"gpt31p3b", "gpt3_13b", NULL},
+    {"gpt32p7b", "gpt3_27b", NULL},
+    {"gpt36p7b", "gpt3_67b", NULL},
+    {"gpt313b", "gpt3_13_0b", NULL},
+    {"gpt3", "gpt3_175b", NULL}, /* MLPerf */
+    {"gpt21p5b", "gpt2_xl", NULL},
+    {"gptneo1p3b", "gpt3_13b", NULL},
+    {"gptneo2p7b", "gpt3_27b", NULL},
+    {"codebertbase", "roberta_base", NULL},
+    {"xlmrobertabase", "xlm_roberta_base", NULL},
+    {"bertbasemultilingual", "bert_base_multilingual", NULL},
+    {"minilml6v2", "minilm_l6", NULL},
+    {"allminilml6v2", "minilm_l6", NULL},
+    {"allminilml12v2", "minilm_l12", NULL},
     {"shufflenetv2", "shufflenet_v2_x1_0", NULL},
 };
 
@@ -152,11 +194,32 @@ static dls_model_names names_of(const char *zoo, const char *layers, dls_model_m
     return names;
 }
 
+/* The key of a name, with 'p' for the point of a size: "opt-1.3b" is another network than
+ * "opt-13b", "regnet_x_1_6gf" than "regnet_x_16gf". */
+static void key_of_name(const char *name, char key[DLS_MODEL_KEY])
+{
+    char spelled[256];
+    snprintf(spelled, sizeof spelled, "%s", name);
+    for (char *at = spelled; (at = strpbrk(at, "._")); at++) {
+        const char *unit = at + 1 + strspn(at + 1, "0123456789");
+        const bool size =
+            (*at == '.' && tolower((unsigned char)*unit) == 'b') || strncasecmp(unit, "gf", 2) == 0;
+        if (size && unit > at + 1 && at > spelled && isdigit((unsigned char)at[-1])) {
+            *at = 'p';
+        }
+    }
+    dls_model_key(spelled, key);
+}
+
 static dls_model_names lookup_key(const char *name)
 {
     char key[DLS_MODEL_KEY];
-    dls_model_key(name ? name : "", key);
+    key_of_name(name ? name : "", key);
     const size_t other = DLS_NAMED(others, key);
+    const dls_zoo_model *own = name ? dls_zoo_find(name) : NULL;
+    if (other < sizeof others / sizeof others[0] && own && !others[other].layers) {
+        return (dls_model_names){.zoo = own, .match = DLS_MODEL_KNOWN}; /* the zoo's "opt_13b" */
+    }
     if (other < sizeof others / sizeof others[0]) {
         return names_of(others[other].zoo, others[other].layers, DLS_MODEL_KNOWN);
     }
@@ -231,9 +294,14 @@ dls_model_names dls_model_lookup(const char *name)
     for (char *dash = part; (dash = strchr(dash, '-'));) {
         *dash = '_';
     }
-    names = owner ? lookup_key(part) : names;
+    names = owner ? lookup_key(owner + 1) : names;
+    bool shared = owner;
     while (names.match == DLS_MODEL_UNKNOWN && shorten(part, &image)) {
         names = lookup_key(part);
+        shared = true;
+    }
+    if (shared && strcmp(names.zoo->name, "resnet18_cifar") == 0) {
+        names = lookup_key("resnet18_imagenet"); /* weights that are passed on are of that */
     }
     if (names.match == DLS_MODEL_KNOWN && image > 0) {
         if (!dls_zoo_image(names.zoo)) { /* the number was no image's */
@@ -308,7 +376,10 @@ dls_status dls_model_lookup_among(const char *name, const char *stand_ins,
         const char *end = p + strcspn(p, ";"), *equals = memchr(p, '=', (size_t)(end - p));
         key_between(p, equals ? equals : end, key);
         key_between(equals ? equals + 1 : end, end, other);
-        dls_model_names names = dls_model_lookup(other);
+        char spelled[256];
+        snprintf(spelled, sizeof spelled, "%.*s", equals ? (int)(end - equals - 1) : 0,
+                 equals ? equals + 1 : "");
+        dls_model_names names = dls_model_lookup(equals ? spelled + strspn(spelled, " ") : other);
         bool file = false;
         if (equals && *key) {
             DLS_TRY(model_of_file(equals + 1, end, files, &names, &file, err));

@@ -87,6 +87,19 @@ static const published table[] = {
     {"opt_125m", 125239296, 2e-5, 0},      /* [hf], two positions more */
     {"opt_27b", 2651596800, 1e-5, 0},      /* the same */
     {"opt_67b", 6658473984, 1e-5, 0},      /* the same */
+    {"opt_13_0b", 12853473280, 1e-5, 0},   /* [hf] opt-13b, the same */
+    {"distilgpt2", 81912576, 0, 0},        /* [hf] */
+    {"distilroberta_base", 82119938, 0, 0}, /* [hf] */
+    {"xlm_roberta_base", 278045186, 0, 0}, /* [hf] */
+    {"mobilenetv3_small_050", 1593224, 0, 0}, /* [timm], and the next seven */
+    {"resnest50d_1s4x24d", 25677000, 0, 0},
+    {"resnest50d_4s2x40d", 30417592, 0, 0},
+    {"cspresnet50w", 28118216, 0, 0},
+    {"efficientnet_b3_gn", 11733784, 0, 0},
+    {"efficientnet_b3_g8_gn", 14251432, 0, 0},
+    {"vit_small_resnet26d", 63608392, 0, 0},
+    {"vit_small_resnet50d_s16", 57531976, 0, 0},
+    {"mnasnet_130", 6282256, 0, 0},        /* [tv] */
     {"llama_13b", 13015864320, 0, 0},      /* [llama] */
     {"llama_33b", 32528943616, 0, 0},      /* [llama] */
     {"llama_65b", 65285660672, 0, 0},      /* [llama] */

@@ -219,6 +219,8 @@ static const dls_zoo_model rows[] = {
     CSP("cspresnext50",
         "out=256,512,1024,2048 blocks=3,3,5,2 cross=1 bottle=1 groups=32 seven"),
     CSP("cspresnet50d", "out=128,256,512,1024 blocks=3,3,5,2 cross=2 stem=32,32,64"),
+    CSP("cspresnet50w",
+        "out=256,512,1024,2048 blocks=3,3,5,2 cross=1 bottle=0.25 stem=32,32,64"),
     OSA("vovnet39a", "blocks=1,1,2,2 plain" VOV),
     OSA("vovnet57a", "blocks=1,1,4,3 plain" VOV),
     OSA("ese_vovnet19b_slim", "layers=3 blocks=1,1,1,1 ese" SLIM),

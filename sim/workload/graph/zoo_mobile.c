@@ -14,6 +14,7 @@
  *      width=1.2 depth=1.4   channels and blocks times as many; ends: not the first and last block
  *      nearest               blocks are rounded, else up
  *      below                 channels are rounded to the nearest multiple of 8, however far below
+ *      divisor=16            of channels, of which there is a multiple (8)
  *      stem=32 head=1280     channels; stem: and head: do not grow with the width
  *      late                  the head's channels come behind the mean
  *      least                 the head has 1280 channels at least
@@ -33,7 +34,7 @@ typedef struct mobile {
     double width, depth;
     dls_op_kind kind; /* of activations */
     bool ends, nearest, below, alone, edge, layer;
-    int32_t group;
+    int32_t group, divisor;
 } mobile;
 
 typedef struct stage {
@@ -143,9 +144,8 @@ static stage stage_at(const char *at, bool inner, const mobile *m)
                    .kernel = (int32_t)v[1],
                    .stride = (int32_t)v[2],
                    .expansion = v[3],
-                   .out = *at == 'c' && v[1] < 2 && m->width < 0.75 ? (int32_t)v[4]
-                          : m->below ? (int32_t)(v[4] * m->width + 4) / 8 * 8
-                                     : dls_zoo_round(v[4] * m->width, 8),
+                   .out = m->below ? (int32_t)(v[4] * m->width + 4) / 8 * 8
+                                   : dls_zoo_round(v[4] * m->width, m->divisor),
                    .excite = v[5],
                    .before = (int32_t)v[6],
                    .behind = (int32_t)v[7]};
@@ -176,10 +176,11 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
                       .alone = dls_spec_has(spec, "alone"),
                       .edge = dls_spec_has(spec, "edge"),
                       .layer = dls_spec_has(spec, "layer"),
-                      .group = (int32_t)dls_spec_number(spec, "group", 0)};
+                      .group = (int32_t)dls_spec_number(spec, "group", 0),
+                      .divisor = (int32_t)dls_spec_number(spec, "divisor", 8)};
     const int32_t fixed = (int32_t)dls_spec_number(spec, "stem", 0);
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    const int32_t grown = dls_zoo_round(dls_spec_number(spec, "grows", 32) * m.width, 8);
+    const int32_t grown = dls_zoo_round(dls_spec_number(spec, "grows", 32) * m.width, m.divisor);
     x = act(net, norm(net, dls_block_conv(net, x, fixed ? fixed : grown, 3, 2, 1), &m), &m);
     const char *first = strchr(spec, '@'), *last = strrchr(spec, '@');
     for (const char *at = first; at; at = strchr(at + 1, '@')) {
@@ -302,6 +303,8 @@ static const dls_zoo_model rows[] = {
        "@i,24,3,1,6,256,4 @i,32,3,2,6,512,4 @i,8,3,1,6,640,4"),
     EN("_b0_gn", 224, "width=1 depth=1 layer" DLS_ZOO_EFFICIENTNET),
     EN("_b0_g8_gn", 224, "width=1 depth=1 layer group=8" DLS_ZOO_EFFICIENTNET),
+    EN("_b3_gn", 288, "width=1.2 depth=1.4 divisor=16 layer" DLS_ZOO_EFFICIENTNET),
+    EN("_b3_g8_gn", 288, "width=1.2 depth=1.4 divisor=16 layer group=8" DLS_ZOO_EFFICIENTNET),
     ROW("tinynet_a", "efficientnet", 192, "width=1 depth=1.2" TINY),
     ROW("tinynet_b", "efficientnet", 188, "width=0.75 depth=1.1" TINY),
     ROW("tinynet_c", "efficientnet", 184, "width=0.54 depth=0.85" TINY),
@@ -328,6 +331,7 @@ static const dls_zoo_model rows[] = {
     MN("mnasnet_050", "width=0.5" MNAS_B),
     MN("mnasnet_075", "width=0.75" MNAS_B),
     MN("mnasnet_100", "width=1" MNAS_B),
+    MN("mnasnet_130", "width=1.3" MNAS_B),
     MN("mnasnet_140", "width=1.4" MNAS_B),
     MN("mnasnet_small", MNAS_SMALL),
     MN("mixnet_s", MIX_S),

@@ -293,6 +293,8 @@ static const dls_zoo_model rows[] = {
     ROW("resnest14d", 224, "blocks=1,1,1,1" D " radix=2"),
     ROW("resnest26d", 224, B18 D " radix=2"),
     ROW("resnest50d", 224, B50 D " radix=2"),
+    ROW("resnest50d_1s4x24d", 224, B50 D " radix=1 sooner groups=4 width=24"),
+    ROW("resnest50d_4s2x40d", 224, B50 D " radix=4 sooner groups=2 width=40"),
     ROW("resnest101e", 256, B101 S " average radix=2"),
     ROW("resnest200e", 320, B200 S " average radix=2"),
     ROW("resnest269e", 416, B269 S " average radix=2"),

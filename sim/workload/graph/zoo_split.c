@@ -5,7 +5,7 @@
  * their sum says (SKNet, Li et al., 2019; ResNeSt, Zhang et al., 2022).
  *
  *      scale=4       parts, each of which sees the one before
- *      radix=2       branches of one convolution of groups
+ *      radix=2       branches of one convolution of groups; sooner: strides are before it, not behind
  *      kernels=2     branches of convolutions of their own; halved: each sees half of the channels
  *      attend=8 least=16   channels over those that weigh, and how many these are at least
  */
@@ -32,8 +32,9 @@ static dls_tensor in_turn(dls_net *net, dls_tensor x, int32_t stride, int32_t gr
     return dls_net_concat(net, part, n);
 }
 
-/* The sum of n branches, each weighed channel by channel; biased: as ResNeSt's. */
-static dls_tensor weighed(dls_net *net, const dls_tensor *part, int n, int32_t inner, bool biased)
+/* The sum of n branches, each weighed channel by channel; groups > 0: as ResNeSt's, of as many. */
+static dls_tensor weighed(dls_net *net, const dls_tensor *part, int n, int32_t inner,
+                          int32_t groups)
 {
     const int64_t c = dls_net_dim(net, part[0], 3), b = dls_net_batch(net);
     dls_tensor s = part[0], y, weight[PARTS];
@@ -42,9 +43,14 @@ static dls_tensor weighed(dls_net *net, const dls_tensor *part, int n, int32_t i
     }
     s = dls_net_reshape(net, dls_net_global_mean(net, s), 4, (int64_t[]){b, 1, 1, c});
     dls_tensor (*conv)(dls_net *, dls_tensor, int32_t, int32_t, int32_t, int32_t) =
-        biased ? dls_block_conv_bias : dls_block_conv;
-    s = dls_block_bn_relu(net, conv(net, s, inner, 1, 1, 1));
-    s = dls_net_softmax(net, conv(net, s, (int32_t)(n * c), 1, 1, 1));
+        groups > 0 ? dls_block_conv_bias : dls_block_conv;
+    const int32_t parts = groups > 0 ? groups : 1;
+    s = dls_block_bn_relu(net, conv(net, s, inner, 1, 1, parts));
+    s = conv(net, s, (int32_t)(n * c), 1, 1, parts);
+    if (n == 1) {
+        return dls_net_mul(net, part[0], dls_net_unary(net, s, DLS_OP_SIGMOID));
+    }
+    s = dls_net_softmax(net, s);
     dls_net_split(net, s, n, weight);
     y = dls_net_mul(net, part[0], weight[0]);
     for (int i = 1; i < n; i++) {
@@ -67,9 +73,16 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
         return in_turn(net, x, stride, groups, scale, first);
     }
     if (radix) {
+        if (dls_spec_has(spec, "sooner") && stride > 1) {
+            x = dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, stride, DLS_PAD_SAME);
+            stride = 1;
+        }
         x = dls_block_grouped_bn_relu(net, x, radix * out, 3, 1, radix * groups);
-        dls_net_split(net, x, radix, part);
-        x = weighed(net, part, radix, inner > least ? inner : least, true);
+        part[0] = x;
+        if (radix > 1) {
+            dls_net_split(net, x, radix, part);
+        }
+        x = weighed(net, part, radix, inner > least ? inner : least, groups);
         return stride > 1 ? dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, stride, DLS_PAD_SAME) : x;
     }
     if (kernels) {
@@ -80,7 +93,7 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
         for (int i = 0; i < kernels; i++) {
             part[i] = dls_block_grouped_bn_relu(net, part[i], out, 3, stride, groups);
         }
-        return weighed(net, part, kernels, inner > least ? inner : least, false);
+        return weighed(net, part, kernels, inner > least ? inner : least, 0);
     }
     return -1;
 }

@@ -332,6 +332,9 @@ static void t5(dls_net *net, const char *spec)
 #define ALBERT(name, batch, spec)                                                                  \
     ROW("albert_" name, "albert", "squad", batch, 128, dls_zoo_bert, ALBERT_WORDS spec)
 #define ALBERT_WORDS "word=128 words=30000 "
+#define BERT(name, batch, spec) ROW(name, "bert", "squad", batch, 128, dls_zoo_bert, spec)
+#define GPT(name, family, batch, sequence, spec)                                                   \
+    ROW(name, family, "openwebtext", batch, sequence, dls_zoo_gpt, spec)
 #define T5(name, batch, spec) ROW(name, "t5", "c4", batch, 512, t5, spec)
 
 static const dls_zoo_model rows[] = {
@@ -339,6 +342,24 @@ static const dls_zoo_model rows[] = {
     ALBERT("large", 16, "width=1024 layers=24 heads=16"),
     ALBERT("xlarge", 8, "width=2048 layers=24 heads=16"),
     ALBERT("xxlarge", 4, "width=4096 layers=12 heads=64"),
+    BERT("distilroberta_base", 32, "width=768 layers=6 heads=12 kinds=1 places=514 words=50265"),
+    BERT("xlm_roberta_base", 32, "width=768 layers=12 heads=12 kinds=1 places=514 words=250002"),
+    BERT("xlm_roberta_large", 16, "width=1024 layers=24 heads=16 kinds=1 places=514 words=250002"),
+    BERT("camembert_base", 32, "width=768 layers=12 heads=12 kinds=1 places=514 words=32005"),
+    BERT("bert_base_multilingual", 32, "width=768 layers=12 heads=12 words=119547"),
+    BERT("bert_base_chinese", 32, "width=768 layers=12 heads=12 words=21128"),
+    BERT("bert_tiny", 128, "width=128 layers=2 heads=2"),
+    BERT("bert_mini", 128, "width=256 layers=4 heads=4"),
+    BERT("bert_small", 64, "width=512 layers=4 heads=8"),
+    BERT("bert_medium", 64, "width=512 layers=8 heads=8"),
+    BERT("minilm_l6", 64, "width=384 layers=6 heads=12"),
+    BERT("minilm_l12", 64, "width=384 layers=12 heads=12"),
+    GPT("distilgpt2", "gpt2", 8, 1024, "width=768 layers=6 heads=12"),
+    GPT("opt_13_0b", "opt", 1, 2048, "width=5120 layers=40 heads=40 opt"),
+    GPT("opt_30b", "opt", 1, 2048, "width=7168 layers=48 heads=56 opt"),
+    GPT("opt_66b", "opt", 1, 2048, "width=9216 layers=64 heads=72 opt"),
+    GPT("gpt3_13_0b", "gpt3", 1, 2048, "width=5120 layers=40 heads=40"),
+    GPT("gpt3_175b", "gpt3", 1, 2048, "width=12288 layers=96 heads=96"),
     T5("t5_small", 16, "width=512 layers=6 heads=8 inner=2048"),
     T5("t5_base", 8, "width=768 layers=12 heads=12 inner=3072"),
     T5("t5_large", 4, "width=1024 layers=24 heads=16 inner=4096"),
