@@ -124,7 +124,6 @@ static const struct {
     {"swinv2b", "swinv2_base_window8", NULL},
     {"resnext50", "resnext50_32x4d", NULL},
     {"resnext101", "resnext101_32x8d", NULL},
-    {"mobilenetv3", "mobilenetv3_large_100", NULL},
     {"vitb", "vit_base", NULL},
     {"vitl", "vit_large", NULL},
     /* Billions with a point; the zoo's own names are older and have none. */

@@ -304,6 +304,33 @@ TEST(units_that_are_slower)
     unload(&t);
 }
 
+/* 16 bits halve what is moved, also where vector units multiply: on no GPU a pass or a product
+ * takes longer than in fp32. */
+TEST(halves_without_units)
+{
+    tables t = load();
+    dls_opmodel model;
+    dls_sized_table table = {0};
+    assert_int_equal(dls_opmodel_of(hardware_folder(), &table, &model, NULL), DLS_OK);
+    const dls_kernel pass = {.family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 1e8};
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 4096 * 64 * 64,
+                               .moved = 2 * 4096 * 64,
+                               .product = {1, 4096, 64, 64, 1, DLS_GROWS_ROWS}};
+    for (size_t g = 0; g < t.hw.n_gpus; g++) {
+        if (strcmp(t.hw.gpu[g].name, "EPYC-CORE") !=
+            0) { /* whose costs were fitted in fp32 alone */
+            const dls_rates fp32 = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
+            const dls_rates fp16 = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP16);
+            assert_true(dls_kernel_s(&pass, &fp16, 32) < 0.6 * dls_kernel_s(&pass, &fp32, 32));
+            assert_true(dls_kernel_s(&matmul, &fp16, 32) < dls_kernel_s(&matmul, &fp32, 32));
+        }
+    }
+    dls_sized_table_fini(&table);
+    unload(&t);
+}
+
 /* What is read and written once takes at least the bandwidth's time, whatever the constants: rows
  * and elements of any size that no cache holds, on every GPU. */
 TEST(passes_within_the_bandwidth)

@@ -171,7 +171,13 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
                    .groupconv = model->groupconv,
                    .derate = 1,
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
+                   .half_units = as == DLS_NUMERIC_FP16,
                    .mem_bps = gpu->mem_bps * factor.memory * model->eta[as][DLS_KERNEL_MEMORY]};
+    /* Numbers of 16 bits are that in memory whatever multiplies them. Families have them as words,
+     * as the labels and truths that were made with them do. */
+    if (model->sized && dls_numeric_bytes(numeric) <= 2) {
+        r.element_bytes = r.own.gpu.element_bytes = dls_numeric_bytes(numeric);
+    }
     r.has_vector = model->sized && as == DLS_NUMERIC_TF32 && !r.own.sized[DLS_SIZED_LINEAR].row;
     if (r.has_vector) {
         r.vector = units_of(model, gpu, DLS_NUMERIC_FP32, DLS_NUMERIC_FP32,
@@ -345,7 +351,7 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     const double memory = bytes / (k->batch_norm ? rates->norm_bps : rates->mem_bps);
     const dls_groupconv *g = &rates->groupconv;
     const double once = bytes / k->repeats, mem_bps = rates->own.gpu.mem_bps;
-    const bool half = rates->element_bytes < WORD_BYTES;
+    const bool half = rates->half_units;
     double grouped = half && rates->own.sized[DLS_SIZED_CONV].row
                          ? dls_groupconv9_s(g, k, batch, once, mem_bps, rates->fp32_flops)
                          : 0;
@@ -392,7 +398,8 @@ dls_step dls_step_kernels(const dls_workload *w, const dls_rates *rates, double 
     double lately[DLS_KERNELS_BACK]; /* seconds of kernels before, by number modulo that */
     for (size_t i = 0; i < w->n_kernels; i++) {
         const dls_kernel *k = &w->kernel[i];
-        const double s = k->back ? lately[(i - k->back) % DLS_KERNELS_BACK] : dls_kernel_s(k, rates, batch);
+        const double s =
+            k->back ? lately[(i - k->back) % DLS_KERNELS_BACK] : dls_kernel_s(k, rates, batch);
         lately[i % DLS_KERNELS_BACK] = s;
         if (kernel_s) {
             kernel_s[i] = s;

@@ -116,13 +116,14 @@ typedef struct dls_units {
 /* What one GPU makes of one precision. */
 typedef struct dls_rates {
     dls_units own;
-    /* Of what knows sizes, in tf32 of which no kernels were measured: vector units, which the library
-     * may use as well. */
+    /* Of what knows sizes, in tf32 of which no kernels were measured: vector units, which the
+     * library may use as well. */
     dls_units vector;
     bool has_vector;
     double mem_bps, launch_s, derate;
     double norm_bps; /* of batch norms */
     double element_bytes;
+    bool half_units;             /* multiplies in matrix units of 16 bits */
     double fp32_flops;           /* data sheet */
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
