@@ -12,7 +12,7 @@ typedef struct dls_compare_run {
     const char *trace_sha256; /* "" or NULL: unknown */
     const dls_summary *summary;
     size_t design;   /* runs of one design differ in their seed alone; numbered from 0 */
-    int64_t replica; /* runs of one replica share their random numbers */
+    int64_t replica; /* runs of one replica, the seed where there are several, share their random numbers */
 } dls_compare_run;
 
 /* A table for people: one line per run, then one table per gang size class that has jobs. Ratios

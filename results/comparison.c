@@ -14,6 +14,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct compared {
@@ -22,7 +23,7 @@ typedef struct compared {
     char *design_label; /* of a merged study, NULL for others */
     char *sha256;
     size_t design;
-    int64_t replica;
+    int64_t seed;
     dls_summary summary;
 } compared;
 
@@ -34,6 +35,8 @@ typedef struct texts {
 struct dls_comparison {
     compared *runs;
     size_t n, cap, n_designs;
+    bool several; /* runs of a design, which differ in their seed */
+    bool seeded;  /* a file has designs with seeds, by which all runs are then paired */
     texts baseline;
     texts file_baseline; /* in its place, those that a study names */
     texts warning;
@@ -125,11 +128,13 @@ static dls_status add_run(dls_comparison *c, const char *path, const dls_run *ru
     e->file_label = join(path, several ? ":" : "", several ? run->id : "");
     e->policy = join(scheduler, *scheduler && *placement ? "/" : "", placement);
     e->sha256 = dls_strdup(dls_run_attr(run, "trace_sha256"));
+    e->seed = strtoll(dls_run_attr(run, "seed"), NULL, 10);
     e->summary = run->summary;
     bool good = e->file_label && e->policy && e->sha256;
     if (point < points->n) {
         e->design = design + (size_t)points->design[point];
-        e->replica = points->replica[point];
+        c->several = c->several || points->replica[point] > 0;
+        c->seeded = c->seeded || points->seeded;
         e->design_label = dls_strdup(points->label + point * points->label_width);
         good = good && e->design_label;
     }
@@ -256,18 +261,16 @@ dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_erro
     DLS_FREED dls_compare_run *runs = NULL;
     DLS_TRY(dls_alloc_array(&runs, c->n, sizeof *runs, "comparison", err));
     const bool short_labels = policies_differ(c);
-    bool several = false;
     for (size_t i = 0; i < c->n; i++) {
         const compared *e = &c->runs[i];
         const char *label = e->design_label ? e->design_label
                             : short_labels  ? e->policy
                                             : e->file_label;
-        runs[i] = (dls_compare_run){label, e->sha256, &e->summary, e->design, e->replica};
-        several = several || e->replica > 0;
+        runs[i] = (dls_compare_run){label, e->sha256, &e->summary, e->design, c->seeded ? e->seed : 0};
     }
     static const texts none;
     const texts *baseline = c->baseline.n ? &c->baseline : &c->file_baseline;
-    const bool by_design = several || baseline->n > 0;
+    const bool by_design = c->several || baseline->n > 0;
     dls_error bad = {0};
     dls_status status = look(c, runs, err);
     DLS_THEN(status, show(c, runs, by_design, baseline, to, json, &bad));

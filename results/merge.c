@@ -125,6 +125,7 @@ static dls_status read_points(const dls_results *file, dls_points *p, dls_error 
                                     columns[i].width, err));
     }
     p->n = n;
+    p->seeded = dls_h5_has(root.group, GROUP "/seed");
     DLS_H5_OWNED hid_t at = H5I_INVALID_HID;
     DLS_TRY(dls_h5_get_group(root.group, GROUP, &at, err));
     return dls_h5_get_as_text(at, "baseline", &p->baseline, err);

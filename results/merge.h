@@ -43,6 +43,7 @@ typedef struct dls_points {
     char *run;   /* [n * run_width] its run, "" if it has none */
     char *label; /* [n * label_width] what its design is called */
     int64_t *design, *replica;
+    bool seeded; /* designs were run with seeds of the sweep's; else a run's seed is its design's */
     size_t run_width, label_width; /* texts are terminated */
     char *baseline;                /* labels or parts of some, a line each; "" */
 } dls_points;

@@ -56,7 +56,7 @@ expect 1 sweep status sweep.cfg
 says out.txt "18 points, 12 finished, 0 running, 0 failed, 6 missing"
 
 # Seeds with traces of their own are compared by pairs.
-for seed in 1 2; do
+for seed in 1 2 3; do
     expect 0 trace generate --profile=philly --gpus=8 --jobs=20 --max-duration=1h --seed=$seed -q -o "own-$seed.csv"
 done
 sweep '{ key = "scheduler.name"; values = ["fifo", "srtf"]; }' 'replicas = 2;'
@@ -65,6 +65,22 @@ says out.txt "of its pairs"
 if grep "different traces" err.txt; then fail "seeds with traces of their own"; fi
 expect 0 sweep plan sweep.cfg --set "trace.path=$PWD/own-{seed}.csv" -q
 test "$(tail -n +2 out.txt | cut -d, -f6 | sort -u | wc -l)" = 4 || fail "two seeds, one trace: $(cat out.txt)"
+
+# So are those of two sweeps that share a seed only, whichever its number is.
+for side in "fifo 1, 2" "srtf 2, 3"; do
+    sweep "{ key = \"scheduler.name\"; values = [\"${side%% *}\"]; }" "seeds = [${side#* }];"
+    expect 0 sweep run sweep.cfg -q --set "trace.path=$PWD/own-{seed}.csv" -o "${side%% *}"
+    expect 0 sweep merge sweep.cfg -q --set "trace.path=$PWD/own-{seed}.csv" -o "${side%% *}" --file="${side%% *}.h5"
+done
+expect 0 compare fifo.h5 srtf.h5 --json
+if grep "different traces" err.txt; then fail "sweeps with traces of their own"; fi
+if $python -c 'import h5py' 2>/dev/null; then
+    $python -c '
+import h5py, json
+jct = [dict(zip(f["points/seed"][:], f["points/jct_mean_s"][:])) for f in map(h5py.File, ("fifo.h5", "srtf.h5"))]
+said = json.load(open("out.txt"))["designs"][1]["ratios"][0]["figures"]["jct_mean"]
+assert abs(said["mean"] - jct[1][2] / jct[0][2]) < 1e-9 and said["half_width"] is None, (jct, said)' || fail "runs of other seeds are paired"
+fi
 
 # Workers, one or several, and one process a point give the same results.
 sweep '{ keys = ["scheduler.name", "placement.name"];
