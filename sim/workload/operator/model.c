@@ -16,6 +16,9 @@
 #define COPY_BPS 8.4e9     /* 108 copies to an A100, 423 MB (HolisticTraceAnalysis) */
 #define PASSES_TO_MAKE 3.0 /* written; read and written once more where the GPU copies it from */
 #define ALIGNED 32
+/* Matrix units reach 0.3 to 0.45 of their rate in tf32, vector units all of theirs and 1.6 times it with
+ * Winograd's algorithm: above this many times their rate matrix units are faster in any case. */
+#define FASTER 4
 /* What the kernels of batch norms move in a second on a multiprocessor, of an H100: ResNet-50's at
  * a batch of 256, 91 GB in 48.8 ms and 46 GB in 27.2 (docs/measured.md); since Ampere, as some
  * of these have more bandwidth than that. */
@@ -178,7 +181,9 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     if (model->sized && dls_numeric_bytes(numeric) <= 2) {
         r.element_bytes = r.own.gpu.element_bytes = dls_numeric_bytes(numeric);
     }
-    r.has_vector = model->sized && as == DLS_NUMERIC_TF32 && !r.own.sized[DLS_SIZED_LINEAR].row;
+    r.has_vector = model->sized && as == DLS_NUMERIC_TF32 &&
+                   !r.own.sized[DLS_SIZED_LINEAR].row &&
+                   gpu->tf32_flops < FASTER * gpu->fp32_flops;
     if (r.has_vector) {
         r.vector = units_of(model, gpu, DLS_NUMERIC_FP32, DLS_NUMERIC_FP32,
                             factors_in(model, gpu, DLS_NUMERIC_FP32));

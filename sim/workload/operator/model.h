@@ -116,8 +116,8 @@ typedef struct dls_units {
 /* What one GPU makes of one precision. */
 typedef struct dls_rates {
     dls_units own;
-    /* Of what knows sizes, in tf32 of which no kernels were measured: vector units, which the
-     * library may use as well. */
+    /* Of what knows sizes, in tf32 of which no kernels were measured: vector units, which the library
+     * may use as well, where they are about as fast. */
     dls_units vector;
     bool has_vector;
     double mem_bps, launch_s, derate;
