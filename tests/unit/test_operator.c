@@ -372,6 +372,8 @@ TEST(test_repeats)
         free(s);
     }
     assert_true(repeated > n / 2);
+    dls_sized_table_fini(&kernels);
+    unload(&t);
 }
 
 /* A product for each sample stays what it is when there is one sample. */

@@ -151,7 +151,7 @@ TEST(problems)
     assert_int_equal(dls_setup_trace(setup, &none, &err), DLS_ECONFIG);
     static const char *const wrong[] = {"num_gpu,submit_time\n1,soon\n", "num_gpu,submit_time\n1,0\0\n"};
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(dls_setup_trace_of_text(setup, "mine", wrong[i], i ? 26 : 27, &none, &err), DLS_EINPUT);
+        assert_int_equal(dls_setup_trace_of_text(setup, "mine", wrong[i], i ? 25 : 27, &none, &err), DLS_EINPUT);
         assert_string_equal(err.where, i ? "mine:2:4" : "mine:2:3");
     }
     must(dls_setup_set(setup, "trace.zero_duration", "keep", &err));

@@ -300,7 +300,7 @@ TEST(nothing_is_lost)
         for (size_t g = 0; g < hw.n_gpus; g++) {
             for (int servers = 0; servers < 3; servers++) {
                 const dls_work_setting s = {.gpu = &hw.gpu[g],
-                                            .batch = 8,
+                                            .batch = 32,
                                             .n_workers = 4,
                                             .n_servers = servers,
                                             .fabric = dls_opmodel_fabric(&m, "p100_servers")};
