@@ -358,7 +358,7 @@ TEST(test_repeats)
         DLS_OWN(dls_workload_fini) dls_workload w = {0};
         assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP16, &w, NULL), DLS_OK);
         double *s = calloc(w.n_kernels, sizeof *s);
-        for (size_t g = 0; g < t.hw.n_gpus; g += 5) {
+        for (size_t g = 0; g < t.hw.n_gpus; g += 24) {
             const dls_rates rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP16);
             (void)dls_step_kernels(&w, &rates, 24, s);
             for (size_t k = 0; k < w.n_kernels; k++) {
