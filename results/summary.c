@@ -95,15 +95,12 @@ static void count_jobs(const work *w, dls_summary *s)
     for (size_t j = 0; j < rec->n_jobs; j++) {
         w->parts[j] = classify(w, j);
         const double gpu_s = (double)w->cols->gpus[j] / second;
-        /* GPUs of another job count once. */
-        const int64_t shared_us = rec->guest_us ? rec->guest_us[j] : 0;
-        const int64_t useful_us = rec->executed_us[j] - shared_us;
         const int64_t deadline_us = dls_trace_i64(w->cols->deadline_us, j);
         const bool finished = rec->state[j] == DLS_JOB_FINISHED, due = deadline_us != DLS_ABSENT;
         const double held_gpu_s = rec->gpu_us ? (double)rec->gpu_us[j] / second
-                                              : gpu_s * (double)(useful_us + rec->overhead_us[j]);
+                                              : gpu_s * (double)(rec->executed_us[j] + rec->overhead_us[j]);
         const double useful_gpu_s = rec->gpu_us ? (double)(rec->gpu_us[j] - rec->gpu_restore_us[j]) / second
-                                                : gpu_s * (double)(useful_us > 0 ? useful_us : 0);
+                                                : gpu_s * (double)rec->executed_us[j];
         for (int k = 0; k < KINDS; k++) {
             dls_summary_part *p = &s->part[w->parts[j].part[k]];
             p->jobs++;

@@ -342,6 +342,10 @@ class Judge:
         held = sum((self.rows["end_us"][i] - self.rows["start_us"][i]) * self.rows["gpus"][i]
                    for i in range(len(self.guest)) if not self.guest[i]) / 1e6
         self.equal(run["held_gpu_s"], held, "held_gpu_s", 1e-6 * held + 1e-9)
+        if not self.case.options.get("checkpoint.cost"):
+            useful = sum((self.rows["end_us"][i] - self.rows["start_us"][i]) * self.rows["gpus"][i]
+                         for i in range(len(self.guest)) if not self.guest[i] and self.rows["rate"][i] > 0) / 1e6
+            self.equal(run["useful_gpu_s"], useful, "useful_gpu_s", 1e-6 * held + 1e-9)
         span = run["span_s"]
         if span:
             self.equal(run["utilisation"], held / (span * run["total_gpus"]), "utilisation", 1e-9)

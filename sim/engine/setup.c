@@ -295,7 +295,7 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     if (e->failures.undo) {
         DLS_TRY(dls_record_want(r, DLS_WANT_FAILURES, err));
     }
-    if ((p->elastic && e->walk.on) || e->index->parts) {
+    if ((p->elastic && e->walk.on) || e->index->parts || e->guests.on) {
         DLS_TRY(dls_record_want(r, DLS_WANT_ELASTIC, err));
     }
     return p->pace && p->pace->solo ? dls_record_want(r, DLS_WANT_FASTEST, err) : DLS_OK;
