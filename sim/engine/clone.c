@@ -123,7 +123,7 @@ static dls_status copy_parts(dls_engine *c, const dls_engine *e, dls_error *err)
 dls_status dls_sim_clone(const dls_engine *e, const dls_sim_params *p, dls_engine **out,
                          dls_error *err)
 {
-    DLS_ASSERT(e->rec && p->sched == e->params->sched && p->placement == e->params->placement);
+    DLS_ASSERT(!e->closed && p->sched == e->params->sched && p->placement == e->params->placement);
     dls_engine *c;
     DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "simulation", err));
     *c = *e;

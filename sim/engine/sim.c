@@ -287,7 +287,7 @@ static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, d
 
 dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, dls_error *err)
 {
-    DLS_ASSERT(e->rec);
+    DLS_ASSERT(!e->closed);
     dls_error unwanted;
     err = err ? err : &unwanted;
     const dls_status status = advance(e, until_us, stop, err);

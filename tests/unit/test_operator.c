@@ -11,7 +11,6 @@
 #include "support/must.h"
 #include "support/refuse.h"
 #include "support/scratch.h"
-#include "workload/kinds.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/fit.h"
 #include "workload/operator/timeline.h"
@@ -338,40 +337,6 @@ TEST(sized_steps_grow_with_the_batch)
     assert_int_equal(dls_hardware_gpu(&t.hw, "A100", &setting.gpu, NULL), DLS_OK);
     assert_int_equal(dls_setting_step(&model, &w, &setting, &step, NULL), DLS_OK);
     dls_workload_fini(&w);
-    dls_sized_table_fini(&kernels);
-    unload(&t);
-}
-
-/* A kernel that stands for another, as fast at any batch, on any GPU, is as fast as that. */
-TEST(test_repeats)
-{
-    static const char *const models[] = {"resnet50", "bert_base", "efficientnet_b0", "lstm_lm", "gpt2"};
-    static tables t;
-    static dls_opmodel model;
-    dls_sized_table kernels;
-    size_t n = 0, repeated = 0;
-    load(&t);
-    assert_int_equal(dls_opmodel_of(hardware_folder(), &kernels, &model, NULL), DLS_OK);
-    for (size_t i = 0; i < 2 * sizeof models / sizeof models[0]; i++) {
-        dls_model_names names = dls_model_lookup(models[i / 2]);
-        names.runner = i % 2 ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
-        DLS_OWN(dls_workload_fini) dls_workload w = {0};
-        assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP16, &w, NULL), DLS_OK);
-        double *s = calloc(w.n_kernels, sizeof *s);
-        for (size_t g = 0; g < t.hw.n_gpus; g += 24) {
-            const dls_rates rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP16);
-            (void)dls_step_kernels(&w, &rates, 24, s);
-            for (size_t k = 0; k < w.n_kernels; k++) {
-                assert_true(s[k] == dls_kernel_s(&w.kernel[k], &rates, 24));
-            }
-        }
-        for (size_t k = 0; k < w.n_kernels; k++) {
-            repeated += w.kernel[k].back > 0;
-        }
-        n += w.n_kernels;
-        free(s);
-    }
-    assert_true(repeated > n / 2);
     dls_sized_table_fini(&kernels);
     unload(&t);
 }

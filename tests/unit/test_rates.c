@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What kernels take on every GPU of the table, by the sized model: precisions beside each other, relatives
+ * beside those that were measured, kernels beside their like.
+ */
+#include "base/own.h"
+#include "support/test.h"
+#include "workload/kinds.h"
+#include "workload/operator/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct tables {
+    dls_hardware hw;
+    dls_sized_table kernels; /* of the model */
+    dls_opmodel model;
+} tables;
+
+static tables *load(void)
+{
+    char folder[4096];
+    tables *t = calloc(1, sizeof *t);
+    snprintf(folder, sizeof folder, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
+    assert_int_equal(dls_hardware_load(folder, &t->hw, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_of(folder, &t->kernels, &t->model, NULL), DLS_OK);
+    return t;
+}
+
+static void unload(tables *t)
+{
+    dls_sized_table_fini(&t->kernels);
+    dls_hardware_fini(&t->hw);
+    free(t);
+}
+
+/* tf32 lets the library take matrix units, it need not: where they are no faster than vector units
+ * (GeForce, L40), products and convolutions take no longer than in fp32. Within its generation a
+ * GPU's matrix units work as those that were measured. */
+TEST(units_that_are_slower)
+{
+    tables *t = load();
+    const dls_hw_gpu *h100 = NULL, *h200 = NULL;
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 4096 * 4096 * 1024,
+                               .product = {1, 4096, 4096, 1024, 1, DLS_GROWS_ROWS}};
+    const dls_kernel conv = {.family = DLS_KERNEL_CONV3,
+                             .repeats = 1,
+                             .flops = 2.0 * 56 * 56 * 9 * 256 * 256,
+                             .product = {1, 56 * 56, 9 * 256, 256, 1, DLS_GROWS_ROWS},
+                             .window = {56, 256, 256, 3, 3, 1, 56}};
+    int mixed = 0;
+    for (size_t g = 0; g < t->hw.n_gpus; g++) {
+        const dls_rates fp32 = dls_opmodel_rates(&t->model, &t->hw.gpu[g], DLS_NUMERIC_FP32);
+        const dls_rates tf32 = dls_opmodel_rates(&t->model, &t->hw.gpu[g], DLS_NUMERIC_TF32);
+        mixed += tf32.has_vector;
+        assert_true(dls_kernel_s(&matmul, &tf32, 32) <= 1.01 * dls_kernel_s(&matmul, &fp32, 32));
+        assert_true(dls_kernel_s(&conv, &tf32, 32) <= 1.01 * dls_kernel_s(&conv, &fp32, 32));
+    }
+    assert_true(mixed > 20);
+    assert_int_equal(dls_hardware_gpu(&t->hw, "H100", &h100, NULL), DLS_OK);
+    assert_int_equal(dls_hardware_gpu(&t->hw, "H200", &h200, NULL), DLS_OK);
+    for (int i = DLS_NUMERIC_FP32; i <= DLS_NUMERIC_TF32; i++) {
+        const dls_rates one = dls_opmodel_rates(&t->model, h100, (dls_numeric)i);
+        const dls_rates other = dls_opmodel_rates(&t->model, h200, (dls_numeric)i);
+        const double s = dls_kernel_s(&matmul, &one, 32) / dls_kernel_s(&matmul, &other, 32);
+        assert_true(s >= 1 && s < 1.2 && one.launch_s == other.launch_s);
+    }
+    unload(t);
+}
+
+/* 16 bits halve what is moved, also where vector units multiply: on no GPU a pass or a product
+ * takes longer than in fp32. */
+TEST(halves_without_units)
+{
+    tables *t = load();
+    const dls_kernel pass = {.family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 1e8};
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 4096 * 64 * 64,
+                               .moved = 2 * 4096 * 64,
+                               .product = {1, 4096, 64, 64, 1, DLS_GROWS_ROWS}};
+    for (size_t g = 0; g < t->hw.n_gpus; g++) {
+        if (strcmp(t->hw.gpu[g].name, "EPYC-CORE") != 0) { /* fitted in fp32 alone */
+            const dls_rates fp32 = dls_opmodel_rates(&t->model, &t->hw.gpu[g], DLS_NUMERIC_FP32);
+            const dls_rates fp16 = dls_opmodel_rates(&t->model, &t->hw.gpu[g], DLS_NUMERIC_FP16);
+            assert_true(dls_kernel_s(&pass, &fp16, 32) < 0.6 * dls_kernel_s(&pass, &fp32, 32));
+            assert_true(dls_kernel_s(&matmul, &fp16, 32) < dls_kernel_s(&matmul, &fp32, 32));
+        }
+    }
+    unload(t);
+}
+
+/* A kernel that stands for another, as fast at any batch, on any GPU, is as fast as that. */
+TEST(kernels_that_repeat)
+{
+    static const char *const models[] = {"resnet50", "bert_base", "efficientnet_b0", "lstm_lm", "gpt2"};
+    tables *t = load();
+    size_t n = 0, repeated = 0;
+    for (size_t i = 0; i < 2 * sizeof models / sizeof models[0]; i++) {
+        dls_model_names names = dls_model_lookup(models[i / 2]);
+        names.runner = i % 2 ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
+        DLS_OWN(dls_workload_fini) dls_workload w = {0};
+        assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP16, &w, NULL), DLS_OK);
+        double *s = calloc(w.n_kernels, sizeof *s);
+        for (size_t g = 0; g < t->hw.n_gpus; g += 24) {
+            const dls_rates rates = dls_opmodel_rates(&t->model, &t->hw.gpu[g], DLS_NUMERIC_FP16);
+            (void)dls_step_kernels(&w, &rates, 24, s);
+            for (size_t k = 0; k < w.n_kernels; k++) {
+                assert_true(s[k] == dls_kernel_s(&w.kernel[k], &rates, 24));
+            }
+        }
+        for (size_t k = 0; k < w.n_kernels; k++) {
+            repeated += w.kernel[k].back > 0;
+        }
+        n += w.n_kernels;
+        free(s);
+    }
+    assert_true(repeated > n / 2);
+    unload(t);
+}
