@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 import results
-from results import BadInput, averaged, columns, open_results, text
+from results import BadInput, attribute, averaged, columns, open_results, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_RUNS = 16  # more are a table's or a figure's work
@@ -117,7 +117,7 @@ def stretches(run, until):
         return None, "No job ran." if none else "This run has no record of where its jobs ran (results.allocations)."
     rows = columns(run["allocations"]).sort_values("start_us", kind="stable")
     nodes, first, note = [], [0], ""
-    for g in run["cluster/groups"][:]:
+    for g in results.rows(run, "cluster/groups", ("name", "nodes", "gpus_per_node")):
         for i in range(g["nodes"]):
             nodes.append({"lane": first[-1], "name": f"{text(g['name'])} {i}"})
             first.append(first[-1] + int(g["gpus_per_node"]))
@@ -127,6 +127,8 @@ def stretches(run, until):
         nodes = [{"lane": i, "name": f"GPU {i}"} for i in range(n_lanes)]
         n_lanes = max(n_lanes, int(lane.max()) + 1)
         note = "The placement only counts GPUs; which ones is made up."
+    elif rows.node.max() >= len(nodes):
+        raise BadInput(f"{run.file.filename}: {run.name}/allocations/node: node {rows.node.max()} of {len(nodes)} in cluster/groups")
     else:
         lane, index = on_gpus(rows, np.array(first[:-1]))
     start, end = (rows[c].to_numpy()[index] / 1e6 for c in ("start_us", "end_us"))
@@ -172,7 +174,7 @@ def over_time(run):
     series = columns(run["series/cluster"])
     edges = np.linspace(series.t_us.iloc[0], max(series.t_us.iloc[-1], 1e6 * end_of(run)), SERIES_POINTS + 1)
     return {"t": packed((edges[:-1] + edges[1:]) / 2e6),
-            "busy": packed(100 * averaged(series, "busy_gpus", edges) / run.attrs["total_gpus"]),
+            "busy": packed(100 * averaged(series, "busy_gpus", edges) / attribute(run, "total_gpus", np.number)),
             "waiting": packed(averaged(series, "pending_jobs", edges))}
 
 
@@ -183,7 +185,7 @@ def start_of(run):
 
 def end_of(run):
     """When the last job ended, or a run was stopped before, s; after its start."""
-    return start_of(run) + max(run["summary"].attrs["span_s"], 1e-6)
+    return start_of(run) + max(attribute(run["summary"], "span_s", np.number), 1e-6)
 
 
 def of_run(run, name):
@@ -196,11 +198,13 @@ def of_run(run, name):
             "queue": np.maximum(done.queue_s.quantile(q), 1).tolist(), "jobs": job_columns(run)}
 
 
+def seed_of(run):
+    return attribute(run, "seed", np.number)
+
+
 def name_of(run, several):
-    parts = [text(run.attrs[k]) for k in ("scheduler", "placement")]
-    if text(run.attrs["predictor"]) not in ("", "none"):
-        parts.append(text(run.attrs["predictor"]))
-    return "/".join(parts) + (f" (seed {run.attrs['seed']})" if several else "")
+    parts = [attribute(run, k) for k in ("scheduler", "placement", "predictor")]
+    return "/".join(parts[:2 if parts[2] in ("", "none") else 3]) + (f" (seed {seed_of(run)})" if several else "")
 
 
 def gather(paths, wanted):
@@ -214,7 +218,7 @@ def gather(paths, wanted):
         raise BadInput(f"{', '.join(paths)}: no run" + (f" named {', '.join(wanted)}" if wanted else ""))
     if len(found) > MAX_RUNS:
         raise BadInput(f"{len(found)} runs are too many for one page; --run=NAME picks up to {MAX_RUNS}")
-    seeds = {r.attrs["seed"] for r, _, _ in found}
+    seeds = {seed_of(r) for r, _, _ in found}
     names = [name_of(r, len(seeds) > 1) for r, _, _ in found]
     return [(r, n if names.count(n) == 1 else f"{n} [{os.path.basename(p)} {k}]")
             for (r, p, k), n in zip(found, names)]
@@ -344,11 +348,11 @@ def page(paths, output, wanted, answer=None):
     data = {"runs": [of_run(r, n) for r, n in runs], "bars": bars}
     data["until_s"] = max(r["until"] for r in data["runs"])
     first = runs[0][0]
-    traces = sorted({os.path.basename(text(r.attrs["trace_path"])) for r, _ in runs})
-    version = text(first.attrs["dlsim_version"])
+    traces = sorted({os.path.basename(attribute(r, "trace_path")) for r, _ in runs})
+    version = attribute(first, "dlsim_version")
     fill = {
         "TITLE": html.escape(" against ".join(n for _, n in runs) if len(runs) < 3 else f"{len(runs)} runs"),
-        "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {int(first.attrs['total_gpus'])} GPUs; dlsim {version}"),
+        "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {attribute(first, 'total_gpus', np.number)} GPUs; dlsim {version}"),
         "BODY": (answered(answer) if answer else "") + body(summary, by_size, len(runs) > 1), "LIBRARY": zipped(get_plotlyjs()),
         "DATA": zipped(json.dumps(data, separators=(",", ":"), allow_nan=False)),
     }

@@ -47,6 +47,25 @@ def columns(group):
     return pd.DataFrame(read)
 
 
+def attribute(group, key, kind=str):
+    """An attribute of a run or of its summary: a text, or a finite number of this kind."""
+    value = group.attrs.get(key)
+    try:
+        value = text(value)
+    except UnicodeDecodeError:
+        pass
+    if not isinstance(value, kind) or kind is not str and not np.isfinite(value):
+        raise BadInput(f"{group.file.filename}: {group.name}: the attribute '{key}' is {'missing' if value is None else repr(value)}")
+    return value
+
+
+def rows(run, name, fields):
+    """A table of a run whose rows have these fields."""
+    if name not in run or not set(fields) <= set(run[name].dtype.names or ()):
+        raise BadInput(f"{run.file.filename}: {run.name}/{name}: no table with the fields {', '.join(fields)}")
+    return run[name][:]
+
+
 def points(f):
     """The table of points of a merged sweep, finished points only."""
     if "points" not in f:

@@ -54,8 +54,13 @@ DLS_OWNER(dls_run, dls_run_close)
  * of it may be open. */
 void dls_run_let_go(dls_results *file, dls_run *run);
 
-/* Read every table once, in blocks, and compare the jobs with their digest: EINPUT names the first
- * column that is not what was written. O(size of the run). */
+/* Read every table once, in blocks, then those of the record into `rec`, which is zero before, and compare
+ * them with their digests: EINPUT names the first that is not what was written. Without `all` only columns that
+ * every run has. rec is for dls_run_free_record in any case. O(size of the run). */
+dls_status dls_run_read_record(const dls_run *run, bool all, dls_record *rec,
+                               dls_error *err) DLS_MUST_CHECK;
+void dls_run_free_record(dls_record *rec);
+/* The same for who needs no columns. */
 dls_status dls_run_verify(const dls_run *run, dls_error *err) DLS_MUST_CHECK;
 
 /* The text of an attribute, "" if there is none of this name. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Whether a run's tables are what was written: all of them are read once, in blocks.
+ * Whether a run's tables are what was written: all of them are read once, in blocks, and those that
+ * have a digest as columns, too.
  */
 #include "base/own.h"
 #include "results/read.h"
@@ -67,22 +68,7 @@ static dls_status verify_group(hid_t run, const char *name, dls_error *err)
     return DLS_OK;
 }
 
-/* Whether the columns of jobs that every run has give the digest that the file tells. */
-static dls_status check_digest(const dls_run *run, dls_error *err)
-{
-    const dls_record_table *jobs = &dls_record_tables[DLS_ROWS_JOBS];
-    dls_record rec = {.n_jobs = run->n_jobs};
-    dls_status status = dls_run_read_table(run, jobs, run->n_jobs, false, &rec, err);
-    if (status == DLS_OK && dls_record_digest(&rec) != run->summary.digest) {
-        status =
-            dls_fail(err, DLS_EINPUT, run->file->path,
-                     "the jobs of run '%s' do not have the digest that the file gives", run->id);
-    }
-    dls_table_free(jobs, &rec);
-    return status;
-}
-
-dls_status dls_run_verify(const dls_run *run, dls_error *err)
+static dls_status verify_groups(const dls_run *run, dls_error *err)
 {
     static const char *const others[] = {"dicts", "cluster"};
     for (size_t i = 0; i < DLS_ROWS_TABLES + 2; i++) {
@@ -90,5 +76,65 @@ dls_status dls_run_verify(const dls_run *run, dls_error *err)
             i < DLS_ROWS_TABLES ? dls_record_tables[i].group : others[i - DLS_ROWS_TABLES];
         DLS_TRY(dls_h5_where(verify_group(run->group, group, err), err, run->file->path));
     }
-    return check_digest(run, err);
+    return DLS_OK;
+}
+
+static dls_status read_table(const dls_run *run, dls_rows_of which, bool all, dls_record *rec,
+                             dls_error *err)
+{
+    const dls_record_table *table = &dls_record_tables[which];
+    size_t *n = dls_record_rows(rec, which);
+    if (which == DLS_ROWS_JOBS) {
+        *n = run->n_jobs;
+    } else {
+        DLS_TRY(dls_run_count_rows(run, table->group, table->columns[0].name, n, err));
+    }
+    return *n > 0 ? dls_run_read_table(run, table, *n, all, n, err) : DLS_OK;
+}
+
+/* Jobs, allocations and series are what was written, and of jobs that are there. */
+static dls_status check_rows(const dls_run *run, const dls_record *rec, dls_error *err)
+{
+    const dls_alloc_rows *rows = &rec->allocs;
+    if (dls_record_digest(rec) != run->summary.digest) {
+        return dls_fail(err, DLS_EINPUT, run->file->path,
+                        "the jobs of run '%s' do not have the digest that the file gives", run->id);
+    }
+    for (size_t i = 0; i < rows->n; i++) {
+        if (rows->job[i] < 0 || (size_t)rows->job[i] >= run->n_jobs) {
+            return dls_fail(err, DLS_EINPUT, run->file->path,
+                            "row %zu of 'allocations/job' names job %d of %zu", i, rows->job[i],
+                            run->n_jobs);
+        }
+    }
+    return dls_record_history_digest(rec) == run->summary.history_digest
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, run->file->path,
+                          "allocations and series of run '%s' do not have the digest that the file "
+                          "gives",
+                          run->id);
+}
+
+dls_status dls_run_read_record(const dls_run *run, bool all, dls_record *rec, dls_error *err)
+{
+    DLS_TRY(verify_groups(run, err));
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
+        DLS_TRY(read_table(run, t, all, rec, err));
+    }
+    return check_rows(run, rec, err);
+}
+
+void dls_run_free_record(dls_record *rec)
+{
+    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
+        dls_table_free(&dls_record_tables[t], dls_record_rows(rec, t));
+    }
+}
+
+dls_status dls_run_verify(const dls_run *run, dls_error *err)
+{
+    dls_record rec = {0};
+    const dls_status status = dls_run_read_record(run, false, &rec, err);
+    dls_run_free_record(&rec);
+    return status;
 }

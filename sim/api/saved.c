@@ -30,20 +30,6 @@ struct dls_saved {
     char *report; /* the C library's own */
 };
 
-static dls_status read_table(dls_saved *s, dls_rows_of which, dls_error *err)
-{
-    const dls_record_table *table = &dls_record_tables[which];
-    size_t *n = dls_record_rows(&s->rec, which);
-    if (which == DLS_ROWS_JOBS) {
-        *n = s->run->n_jobs;
-        s->trace.n = *n;
-        DLS_TRY(dls_run_read_table(s->run, &dls_trace_table, *n, true, &s->trace, err));
-    } else {
-        DLS_TRY(dls_run_count_rows(s->run, table->group, table->columns[0].name, n, err));
-    }
-    return *n > 0 ? dls_run_read_table(s->run, table, *n, true, n, err) : DLS_OK;
-}
-
 static dls_status read_texts(dls_saved *s, const char *group, const char *name, texts *out,
                              dls_error *err)
 {
@@ -56,39 +42,21 @@ static dls_status read_texts(dls_saved *s, const char *group, const char *name, 
     return dls_run_read_column(s->run, path, DLS_FIELD_TEXT, out->n, &out->text, &out->width, err);
 }
 
-/* Allocations and series are what was written, and of jobs that are there. */
-static dls_status check_history(const dls_saved *s, dls_error *err)
-{
-    const dls_alloc_rows *rows = &s->rec.allocs;
-    for (size_t i = 0; i < rows->n; i++) {
-        if (rows->job[i] < 0 || (size_t)rows->job[i] >= s->run->n_jobs) {
-            return dls_fail(err, DLS_EINPUT, s->file->path,
-                            "row %zu of 'allocations/job' names job %d of %zu", i, rows->job[i],
-                            s->run->n_jobs);
-        }
-    }
-    return dls_record_history_digest(&s->rec) == s->run->summary.history_digest
-               ? DLS_OK
-               : dls_fail(err, DLS_EINPUT, s->file->path,
-                          "allocations and series of run '%s' do not have the digest that the file "
-                          "gives",
-                          s->run->id);
-}
-
 static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_error *err)
 {
     DLS_TRY(dls_results_open(path, &s->file, err));
     DLS_TRY(dls_run_open(s->file, run ? run : dls_results_run_id(s->file, 0), &s->run, err));
-    DLS_TRY(dls_run_verify(s->run, err));
-    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
-        DLS_TRY(read_table(s, t, err));
-    }
+    DLS_TRY(dls_run_read_record(s->run, true, &s->rec, err));
     s->rec.allocs.has_guests = true; /* the column tells */
-    DLS_TRY(check_history(s, err));
+    s->trace.n = s->run->n_jobs;
+    DLS_TRY(dls_run_read_table(s->run, &dls_trace_table, s->trace.n, true, &s->trace, err));
     for (size_t d = 0; d < DLS_DICTS; d++) {
         DLS_TRY(read_texts(s, "dicts", dls_dicts[d].name, &s->dict[d], err));
     }
     DLS_TRY(read_texts(s, "jobs", "id", &s->id, err));
+    if (s->id.n != s->run->n_jobs) {
+        return dls_fail(err, DLS_EINPUT, path, "column 'jobs/id' does not have %zu rows", s->run->n_jobs);
+    }
     dls_run_let_go(s->file, s->run); /* it may be replaced while this lives */
     return DLS_OK;
 }
@@ -112,9 +80,7 @@ void dls_saved_close(dls_saved *s)
     }
     DLS_HDF5_LOCKED;
     dls_table_free(&dls_trace_table, &s->trace);
-    for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
-        dls_table_free(&dls_record_tables[t], dls_record_rows(&s->rec, t));
-    }
+    dls_run_free_record(&s->rec);
     for (size_t d = 0; d < DLS_DICTS; d++) {
         dls_free(s->dict[d].text);
     }

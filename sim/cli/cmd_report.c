@@ -4,6 +4,9 @@
  */
 #include "cli/replay.h"
 #include "cli/script.h"
+#include "dlsim/memory.h"
+
+#include <string.h>
 
 typedef struct request {
     const char *output;
@@ -11,10 +14,37 @@ typedef struct request {
     bool force;
 } request;
 
+enum { MOST_RUNS = 16 }; /* of a file: the script refuses more */
+
+static bool is_wanted(const dls_words *runs, const char *id)
+{
+    bool wanted = runs->n == 0;
+    for (size_t i = 0; i < runs->n && !wanted; i++) {
+        wanted = strcmp(runs->at[i], id) == 0;
+    }
+    return wanted;
+}
+
+/* The runs are what was written: the script, which draws them, takes their tables as they stand. */
+static dls_status check_file(const char *path, const dls_words *runs, dls_error *err)
+{
+    DLS_HOLD(dls_saved_close) dls_saved *first = NULL;
+    const char *id;
+    DLS_TRY(dls_saved_open(path, NULL, &first, err));
+    for (size_t i = 1; (id = dls_saved_run(first, i)) && (runs->n > 0 || i < MOST_RUNS); i++) {
+        DLS_HOLD(dls_saved_close) dls_saved *other = NULL;
+        DLS_TRY(is_wanted(runs, id) ? dls_saved_open(path, id, &other, err) : DLS_OK);
+    }
+    return DLS_OK;
+}
+
 static dls_status run(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
     DLS_TRY(dls_script_check_report(r->output, r->force, err));
+    for (size_t i = 0; i < call->n_words; i++) {
+        DLS_TRY(check_file(call->word[i], &r->runs, err));
+    }
     return dls_script_report("dlsim report", &r->runs, r->output, call, err);
 }
 

@@ -62,10 +62,10 @@ test "$(ls -A two)" = page.html || fail "left: $(ls -A two)"
 
 # What it cannot show it says.
 expect 4 report missing.h5 -o x.html
-says err.txt "missing.h5: no such file"
+says err.txt "missing.h5: cannot be opened: No such file"
 echo text >bad.h5
 expect 4 report bad.h5 -o x.html
-says err.txt "cannot be read as HDF5"
+says err.txt "bad.h5: not an HDF5 file"
 "$python" - <<'END'
 import h5py, shutil
 shutil.copy("fifo.h5", "torn.h5")
@@ -76,25 +76,45 @@ with open("torn.h5", "r+b") as f:
     f.write(b"????")
 END
 expect 4 report torn.h5 -o x.html
-says err.txt "metadata checksum"
-"$python" - "$source/plots" <<'END' || fail "a column that is not there"
+says err.txt "torn.h5: "
+"$python" - "$source/plots" <<'END' || fail "what is not there, or something else"
 import contextlib, io, shutil, sys
 sys.path.insert(0, sys.argv[1])
-import h5py, report, results
-for name in ("jobs/state", "jobs/id", "jobs/start_us", "allocations/job", "allocations/gpu_mask", "allocations/start_us",
-             "series/cluster/busy_gpus", "series/cluster/t_us"):
+import h5py, numpy, report, results
+def cut(name):
+    return lambda run: run.__delitem__(name)
+def put(name, value):
+    def change(run):
+        del run[name]
+        run[name] = value
+    return change
+def attribute(name, value):
+    return lambda run: run.attrs.__setitem__(name, value)
+cases = [(cut(name), name.split("/")[-1]) for name in (
+    "jobs/state", "jobs/start_us", "allocations/job", "allocations/gpu_mask", "allocations/start_us",
+    "series/cluster/busy_gpus", "series/cluster/t_us", "cluster/groups")]
+cases += [(put("jobs/id", numpy.array([b"a"])), "of different lengths"), (put("cluster/groups", [1, 2]), "cluster/groups"),
+          (attribute("scheduler", 7), "cut.h5: /runs/0: the attribute 'scheduler' is 7"),
+          (attribute("placement", numpy.bytes_(b"\xff")), "the attribute 'placement' is"),
+          (attribute("total_gpus", b"many"), "the attribute 'total_gpus' is 'many'"),
+          (lambda run: run.attrs.__delitem__("seed"), "the attribute 'seed' is missing"),
+          (lambda run: run["summary"].attrs.__setitem__("span_s", float("nan")), "/runs/0/summary: the attribute 'span_s' is"),
+          (lambda run: put("cluster/groups", run["cluster/groups"][:0])(run), "of 0 in cluster/groups")]
+for change, wanted in cases:
     shutil.copy("fifo.h5", "cut.h5")
     with h5py.File("cut.h5", "a") as f:
-        if name == "jobs/id":
-            cut = f["runs/0/jobs/id"][1:]
-        del f["runs/0"][name]
-        if name == "jobs/id":
-            f["runs/0/jobs/id"] = cut
+        change(f["runs/0"])
     with contextlib.redirect_stderr(io.StringIO()) as said:
         code = results.attempt("report", lambda: report.page(["cut.h5"], "x.html", [], None))
-    wanted = "of different lengths" if name == "jobs/id" else name.split("/")[-1]
-    assert code == 4 and wanted in said.getvalue() and said.getvalue().count("\n") == 1, (name, code, said.getvalue())
+    assert code == 4 and wanted in said.getvalue() and said.getvalue().count("\n") == 1, (wanted, code, said.getvalue())
+shutil.copy("fifo.h5", "edited.h5")
+with h5py.File("edited.h5", "a") as f:
+    f["runs/0/allocations/start_us"][0] += 1
 END
+for command in report compare; do # what fits no digest is drawn by neither
+    expect 4 $command edited.h5 -o x.html
+    says err.txt "edited.h5: allocations and series of run '0' do not have the digest"
+done
 expect 4 report fifo.h5 --run=7 -o x.html
 says err.txt "no run named 7"
 expect 5 report fifo.h5 -o missing/x.html

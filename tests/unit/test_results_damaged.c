@@ -3,6 +3,8 @@
  * Results files that are none, or damaged: refused with the reason, never a crash.
  */
 
+#include "base/owners.h"
+#include "dlsim/study.h"
 #include "results/schema.h"
 #include "support/must.h"
 #include "support/results_file.h"
@@ -117,6 +119,11 @@ static void replace_column(hid_t file, const char *name, hid_t type, hsize_t n)
 static void shorter_column(hid_t file)
 {
     replace_column(file, "runs/r1/jobs/preempts", H5T_STD_I32LE, 699);
+}
+
+static void no_ids(hid_t file)
+{
+    H5Ldelete(file, "runs/r1/jobs/id", H5P_DEFAULT);
 }
 
 static void float_column(hid_t file)
@@ -251,6 +258,7 @@ TEST(damaged)
         {job_out_of_range, "row 5 of 'allocations/job' names job 700 of 700"},
         {another_job, "allocations and series of run 'r1' do not have the digest"},
         {shorter_column, "column 'jobs/preempts' does not have 700 rows"},
+        {no_ids, "column 'jobs/id' does not have 700 rows"},
         {float_column, "column 'jobs/gpus' has an unexpected type"},
         {endless_column, "\"series/cluster/t_us\" is larger than what the file holds of it"},
         {external_link, "\"jobs/submit_us\" is missing"},
@@ -277,6 +285,11 @@ TEST(damaged)
         assert_string_equal(err.where, path);
         if (!strstr(err.msg, cases[i].says)) {
             fail_msg("case %zu says: %s", i, err.msg);
+        }
+        if (cases[i].what != float_column && cases[i].what != no_ids) { /* it takes nothing of the trace */
+            DLS_HOLD(dls_comparison_destroy) dls_comparison *c = NULL;
+            MUST(dls_comparison_create(&c, &e));
+            MUST_FAIL(DLS_EINPUT, cases[i].says, dls_comparison_add(c, path, NULL, &e));
         }
     }
     unlink(path);

@@ -3,8 +3,8 @@
  * Reading results files (docs/results.md): the columns, names and numbers of a run that was written, as
  * dlsim/run.h gives them of one that has just been simulated.
  *
- * A file may be anybody's: one that is cut short, damaged, of another format, or whose jobs are not
- * what its digest says is an error (EINPUT) that names the file and the object.
+ * A file may be anybody's: one that is cut short, damaged, of another format, or whose tables
+ * are not what its digests say is an error (EINPUT) that names the file and the object.
  *
  *      #include <dlsim/results.h>
  *      #include <stdio.h>
