@@ -196,7 +196,11 @@ dls_status dls_trace_rows_read(dls_csv *csv, dls_cells_fn row, const void *user,
                                dls_trace_builder *b, dls_error *err)
 {
     for (bool more = true; more && !dls_trace_builder_full(b);) {
+        const size_t before = csv->n_marked;
         DLS_TRY(dls_csv_next(csv, &more, err));
+        for (size_t i = before; i < csv->n_marked; i++) {
+            dls_trace_builder_noted(b, "rows that begin with '#', taken for comments");
+        }
         DLS_TRY(more ? row(csv, user, b, err) : DLS_OK);
     }
     return DLS_OK;

@@ -24,6 +24,7 @@ void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, 
     csv->line = csv->next_line = 1;
     csv->sep = sep;
     csv->comment = '#';
+    csv->n_marked = 0;
     csv->any_cells = false;
     csv->n_header = csv->n_cells = 0;
     csv->scratch = NULL;
@@ -171,6 +172,16 @@ static dls_status read_cell(dls_csv *csv, const char *p, dls_csv_cell *cell, con
     return DLS_OK;
 }
 
+/* Whether the comment from p to end has the cells of a row, as one has whose first cell begins with the mark. */
+static bool is_marked_row(const dls_csv *csv, const char *p, const char *end)
+{
+    size_t cells = 1;
+    for (; p < end; p++) {
+        cells += *p == csv->sep;
+    }
+    return csv->n_header > 1 && csv->sep != ' ' && cells == csv->n_header;
+}
+
 /* Pass over blank lines and comments; false at the end of the text. */
 static bool skip_to_row(dls_csv *csv)
 {
@@ -183,6 +194,7 @@ static bool skip_to_row(dls_csv *csv)
             return true;
         }
         const char *eol = p < csv->end ? memchr(p, '\n', (size_t)(csv->end - p)) : NULL;
+        csv->n_marked += p < csv->end && *p == csv->comment && is_marked_row(csv, p, eol ? eol : csv->end);
         if (!eol) {
             csv->next = csv->end;
             return false;

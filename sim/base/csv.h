@@ -42,6 +42,7 @@ typedef struct dls_csv {
     size_t line, next_line; /* 1-based */
     char sep;               /* ',', '\t', '|', or ' ' for runs of blanks */
     char comment;           /* lines that start so are passed over: '#' unless changed */
+    size_t n_marked;        /* comments behind the header that have as many cells as it: rows, maybe */
     bool any_cells;         /* rows with more or fewer cells than the header are no error: see n_cells */
     size_t n_header, n_cells;
     dls_csv_cell header[DLS_CSV_MAX_COLS]; /* n_header = 0: a table without header */

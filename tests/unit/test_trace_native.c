@@ -95,10 +95,14 @@ TEST(reads_every_column)
         "flags,colour\n"
         "j1, 2 ,1.5,10.25,resnet50,500,64,u1,vc1,Completed,V100|A100,1.5,2048,3,gold,100,20,11,"
         "0.5,2,1,CLAMPED|CENSORED,red\n"
-        "\"a,\"\"b\"\"\",0.25,0,7,,,,,,,,,,,,,,,,,,,\n",
+        "# a remark, no row\n"
+        "\"a,\"\"b\"\"\",0.25,0,7,,,,,,,,,,,,,,,,,,,\n"
+        " #c,1,0,7,,,,,,,,,,,,,,,,,,,\n"
+        "#d,1,0,7,,,,,,,,,,,,,,,,,,,",
         NULL, NULL);
     const dls_trace_columns *c = dls_trace_cols(t);
     const dls_trace_info *info = dls_trace_about(t);
+    assert_non_null(strstr(info->notes, "rows that begin with '#', taken for comments: 2\n"));
     assert_string_equal(info->format, "native");
     assert_string_equal(info->epoch, "2020-01-02 03:04:05");
     assert_non_null(strstr(info->notes, "column 'colour' not used: 1"));
