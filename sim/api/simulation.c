@@ -10,7 +10,9 @@
 #include "base/guard.h"
 #include "base/owners.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
@@ -44,6 +46,33 @@ static void set_callbacks(dls_simulation *sim)
     p->user = sim;
 }
 
+/* Jobs ask for what some nodes are told to have: the placement then accounts it on none (cluster/index.h). */
+static void warn_of_silent_nodes(dls_simulation *sim)
+{
+    const dls_cluster_spec *c = &sim->config->cluster;
+    const dls_trace_columns *jobs = dls_trace_cols(sim->trace);
+    const struct {
+        const char *key;
+        const int64_t *asked;
+        size_t at;
+    } sides[] = {{"cpus", jobs->cpu_milli, offsetof(dls_node_group, cpus_per_node)},
+                 {"memory", jobs->mem_mib, offsetof(dls_node_group, mem_gib_per_node)}};
+    for (size_t s = 0; s < 2 && !*sim->warning; s++) {
+        const dls_node_group *silent = NULL;
+        int32_t told = 0;
+        for (int32_t g = 0; g < c->n_groups; g++) {
+            const bool tells = *(const double *)((const char *)&c->groups[g] + sides[s].at) > 0;
+            told += tells;
+            silent = tells || silent ? silent : &c->groups[g];
+        }
+        if (sides[s].asked && silent && told > 0 && !sim->config->sim.placement->gpus_only) {
+            snprintf(sim->warning, sizeof sim->warning,
+                     "cluster.nodes: no %s of '%s', so those that jobs ask for are accounted on no node",
+                     sides[s].key, silent->name);
+        }
+    }
+}
+
 static dls_status create(dls_simulation *sim, dls_error *err)
 {
     const double from_s = dls_clock_s();
@@ -53,6 +82,7 @@ static dls_status create(dls_simulation *sim, dls_error *err)
     set_callbacks(sim);
     DLS_TRY(dls_sim_create(&sim->prepared.params, &sim->engine, err));
     sim->rec = dls_sim_record(sim->engine);
+    warn_of_silent_nodes(sim);
     sim->wall_s = dls_clock_s() - from_s;
     return DLS_OK;
 }
@@ -113,6 +143,7 @@ dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
     copy->n_infeasible = sim->n_infeasible;
     copy->first_infeasible = sim->first_infeasible;
     copy->outside = sim->outside;
+    memcpy(copy->warning, sim->warning, sizeof copy->warning);
     DLS_TRY(clone_parts(copy, sim, err));
     *out = dls_take(&copy);
     return DLS_OK;
