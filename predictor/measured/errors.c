@@ -5,12 +5,14 @@
 #include "predictor/measured/errors.h"
 
 #include "base/alloc.h"
+#include "base/kendall.h"
 #include "base/own.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A growing list of numbers. */
 typedef struct numbers {
@@ -68,19 +70,58 @@ static dls_status times(const dls_judged *row, size_t n, dls_errors *out, dls_er
     return DLS_OK;
 }
 
-/* All pairs of one group of peers. */
-static void networks(const dls_judged *row, size_t n, size_t *pairs, double *score)
+/* Rows of row[0]'s network and GPU at the front of row[n], n > 0. */
+static size_t run_of_gpu(const dls_judged *row, size_t n)
 {
+    size_t end = 1;
+    while (end < n && row[end].gpu == row[0].gpu && row[end].network == row[0].network) {
+        end++;
+    }
+    return end;
+}
+
+static int by_gpu(const void *a, const void *b)
+{
+    const dls_judged *x = a, *y = b;
+    const int order = (x->gpu > y->gpu) - (x->gpu < y->gpu);
+    return order ? order : (x->network > y->network) - (x->network < y->network);
+}
+
+/* The pairs of row[n] whose measured times differ, `times` over, and by how many more of them the
+ * predicted ones are in that order than in the other. room[2 n]. */
+static dls_status add_pairs(const dls_judged *row, size_t n, double times, double *room,
+                            double *pairs, double *score, dls_error *err)
+{
+    dls_kendall_pairs p;
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = i + 1; k < n; k++) {
-            const double measured = row[i].measured - row[k].measured;
-            const double predicted = row[i].predicted - row[k].predicted;
-            if (row[i].gpu == row[k].gpu && row[i].network != row[k].network && measured != 0) {
-                ++*pairs;
-                *score += measured * predicted > 0 ? 1 : measured * predicted < 0 ? -1 : 0;
-            }
+        room[i] = row[i].measured;
+        room[n + i] = row[i].predicted;
+    }
+    DLS_TRY(dls_kendall_count(room, room + n, n, &p, err));
+    *pairs += times * (p.all - p.same_x);
+    *score += times * (p.concordant - p.discordant);
+    return DLS_OK;
+}
+
+/* row[n]: one group of peers. On each GPU all pairs but those of one network. */
+static dls_status networks(const dls_judged *row, size_t n, double *pairs, double *score,
+                           dls_error *err)
+{
+    DLS_FREED dls_judged *sorted = NULL;
+    DLS_FREED double *room = NULL;
+    DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted, "judged rows", err));
+    DLS_TRY(dls_alloc_array(&room, 2 * n, sizeof *room, "judged rows", err));
+    memcpy(sorted, row, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, by_gpu);
+    for (size_t i = 0, on_gpu = 0, end; i < n; i = end) {
+        end = i + run_of_gpu(sorted + i, n - i);
+        DLS_TRY(add_pairs(sorted + i, end - i, -1, room, pairs, score, err));
+        if (end == n || sorted[end].gpu != sorted[i].gpu) {
+            DLS_TRY(add_pairs(sorted + on_gpu, end - on_gpu, 1, room, pairs, score, err));
+            on_gpu = end;
         }
     }
+    return DLS_OK;
 }
 
 static dls_status compare(const dls_judged *a, const dls_judged *b, size_t *right, numbers *off,
@@ -91,36 +132,33 @@ static dls_status compare(const dls_judged *a, const dls_judged *b, size_t *righ
     return push(off, fabs(predicted / measured - 1), err);
 }
 
-/* Rows a[n] of one GPU against b[m] of another, same network: pairs of equal batch, else the
- * nearest. */
+/* Keeps in near[2] the two rows of the nearest batches. */
+static void keep_nearest(const dls_judged *a, const dls_judged *b, const dls_judged *near[2])
+{
+    if (!near[0] || fabs(log(a->batch / b->batch)) < fabs(log(near[0]->batch / near[1]->batch))) {
+        near[0] = a;
+        near[1] = b;
+    }
+}
+
+/* Rows a[n] of one GPU against b[m] of another, same network, both by batch: pairs of equal batch,
+ * else the nearest. */
 static dls_status gpu_pair(const dls_judged *a, size_t n, const dls_judged *b, size_t m,
                            size_t *right, numbers *off, dls_error *err)
 {
     const size_t before = off->n;
-    const dls_judged *near[2] = {a, b};
-    double least = HUGE_VAL;
-    for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < m; k++) {
-            const double d = fabs(log(a[i].batch / b[k].batch));
-            if (d == 0) {
-                DLS_TRY(compare(&a[i], &b[k], right, off, err));
-            } else if (d < least) {
-                least = d;
-                near[0] = &a[i];
-                near[1] = &b[k];
-            }
+    const dls_judged *near[2] = {NULL, NULL};
+    for (size_t i = 0, at = 0, below = 0; i < n; i++) {
+        for (; at < m && b[at].batch < a[i].batch; at++) {
+            below = b[at].batch == b[below].batch ? below : at; /* the first of its batch */
         }
+        for (size_t k = at; k < m && b[k].batch == a[i].batch; k++) {
+            DLS_TRY(compare(&a[i], &b[k], right, off, err));
+        }
+        keep_nearest(&a[i], &b[below], near);
+        keep_nearest(&a[i], &b[at < m ? at : below], near);
     }
     return off->n == before ? compare(near[0], near[1], right, off, err) : DLS_OK;
-}
-
-static size_t run_of_gpu(const dls_judged *row, size_t n)
-{
-    size_t end = 1;
-    while (end < n && row[end].gpu == row[0].gpu && row[end].network == row[0].network) {
-        end++;
-    }
-    return end;
 }
 
 /* row[n]: peers, sorted. */
@@ -140,14 +178,15 @@ static dls_status pairs(const dls_judged *row, size_t n, dls_errors *out, dls_er
 {
     DLS_OWN(numbers_fini) numbers off = {0};
     size_t right = 0;
-    double score = 0;
+    double score = 0, network_pairs = 0;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && row[end].peers == row[i].peers; end++) {
         }
-        networks(row + i, end - i, &out->network_pairs, &score);
+        DLS_TRY(networks(row + i, end - i, &network_pairs, &score, err));
         DLS_TRY(gpus(row + i, end - i, &right, &off, err));
     }
     out->gpu_pairs = off.n;
+    out->network_pairs = (size_t)network_pairs;
     out->tau = out->network_pairs ? score / (double)out->network_pairs : (double)NAN;
     out->in_order = off.n ? (double)right / (double)off.n : (double)NAN;
     out->ratio_median = quantile(&off, 0.5);

@@ -38,7 +38,7 @@ typedef struct dls_errors {
     double in_order, ratio_median;
 } dls_errors;
 
-/* O(n^2) over peers. Errors: ENOMEM. */
+/* O(n log n), and as many steps as there are pairs of GPUs. Errors: ENOMEM. */
 dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out,
                          dls_error *err) DLS_MUST_CHECK;
 

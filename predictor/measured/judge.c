@@ -21,25 +21,71 @@ void dls_verdicts_fini(dls_verdicts *v)
 
 /* ---- questions ------------------------------------------------------------------------------- */
 
-/* All but GPU, batch and number of GPUs is the same. */
-static bool same_job(const dls_measured_step *a, const dls_measured_step *b)
+/* Code of the row's job: all but GPU, batch and number of GPUs. */
+static dls_status job_of(dls_strdict *jobs, const dls_measured_step *row, int32_t *code,
+                         dls_error *err)
 {
-    return strcmp(a->model, b->model) == 0 && a->image == b->image && a->sequence == b->sequence &&
-           a->numeric == b->numeric && a->forward == b->forward && a->update == b->update &&
-           a->compiled == b->compiled && strcmp(a->layout, b->layout) == 0 &&
-           strcmp(a->source, b->source) == 0 && (a->line == 0 || strcmp(a->host, b->host) == 0);
+    char text[512];
+    const int n = snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%s|%s|%s", row->model,
+                           (int)row->image, (int)row->sequence, (int)row->numeric, row->forward,
+                           row->update, row->compiled, row->layout, row->source,
+                           row->line ? row->host : "");
+    return dls_strdict_put(jobs, text, (size_t)n, code, err);
 }
 
-/* What Habitat is given: the step of the same job on one other GPU, of the nearest batch. */
-static const dls_measured_step *elsewhere(const dls_measured_steps *s, const dls_measured_step *row)
+/* Steps on one GPU that stand for others of their job on that GPU and of that batch: the first ones
+ * of the file, in lists by job. */
+typedef struct first_steps {
+    dls_strdict jobs, known;
+    int32_t *job;        /* [rows] of each row */
+    size_t *next, *head; /* [rows + 1] by row and by job: a row's number from 1 on, 0: none */
+} first_steps;
+
+static void first_steps_fini(first_steps *f)
 {
-    const dls_measured_step *best = NULL;
+    dls_strdict_fini(&f->jobs);
+    dls_strdict_fini(&f->known);
+    DLS_FREE_ALL(f->job, f->next, f->head);
+}
+
+static dls_status first_steps_find(first_steps *f, const dls_measured_steps *s, dls_error *err)
+{
+    DLS_TRY(dls_alloc_array(&f->job, s->n + 1, sizeof *f->job, "rows", err));
+    DLS_TRY(dls_alloc_array(&f->next, s->n + 1, sizeof *f->next, "rows", err));
+    DLS_TRY(dls_alloc_array(&f->head, s->n + 1, sizeof *f->head, "rows", err));
     for (size_t i = 0; i < s->n; i++) {
-        const dls_measured_step *other = &s->row[i];
-        if (other->gpus == 1 && strcmp(other->gpu, row->gpu) != 0 && same_job(other, row) &&
-            (!best || fabs(log((double)other->batch / row->batch)) <
-                          fabs(log((double)best->batch / row->batch)))) {
+        DLS_TRY(job_of(&f->jobs, &s->row[i], &f->job[i], err));
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        char text[DLS_HW_NAME + 32];
+        int32_t code;
+        const size_t before = f->known.n;
+        const int n = snprintf(text, sizeof text, "%d|%d|%s", (int)f->job[i], (int)s->row[i].batch,
+                               s->row[i].gpu);
+        if (s->row[i].gpus == 1) {
+            DLS_TRY(dls_strdict_put(&f->known, text, (size_t)n, &code, err));
+        }
+        if (f->known.n > before) {
+            f->next[i + 1] = f->head[f->job[i]];
+            f->head[f->job[i]] = i + 1;
+        }
+    }
+    return DLS_OK;
+}
+
+/* What Habitat is given: the step of the same job on one other GPU, of the nearest batch, the first
+ * one of several as near. */
+static const dls_measured_step *elsewhere(const first_steps *f, const dls_measured_steps *s,
+                                          size_t at)
+{
+    const dls_measured_step *row = &s->row[at], *best = NULL;
+    double least = HUGE_VAL;
+    for (size_t i = f->head[f->job[at]]; i > 0; i = f->next[i]) { /* the last one comes first */
+        const dls_measured_step *other = &s->row[i - 1];
+        const double times = (double)other->batch / row->batch, off = fmax(times, 1 / times);
+        if (off <= least && strcmp(other->gpu, row->gpu) != 0) {
             best = other;
+            least = off;
         }
     }
     return best;
@@ -101,7 +147,9 @@ static dls_status refuse(dls_verdicts *v, size_t at, const char *why, dls_error 
     return dls_strdict_put(&v->reasons, why, strlen(why), &v->why[at], err);
 }
 
-static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t source, dls_error *err)
+/* known: for Habitat. */
+static dls_status ask_row(dls_verdicts *v, dls_whatif *w, const first_steps *known, size_t i,
+                          size_t source, dls_error *err)
 {
     const dls_measured_step *row = &v->steps->row[i];
     const size_t at = i * v->n_sources + source;
@@ -111,7 +159,7 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
         return refuse(v, at, "model or pipeline parallel", err);
     }
     if (strcmp(v->source[source], "habitat") == 0) {
-        const dls_measured_step *other = elsewhere(v->steps, row);
+        const dls_measured_step *other = elsewhere(known, v->steps, i);
         if (!other) {
             return refuse(v, at, "not measured on another GPU", err);
         }
@@ -141,33 +189,46 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
 
 static const char again[] = "again";
 
-static bool same_question(const dls_measured_step *a, const dls_measured_step *b)
+/* Code of what is asked of the row. */
+static dls_status question_of(dls_strdict *questions, const dls_measured_step *row, int32_t *code,
+                              dls_error *err)
 {
-    return strcmp(a->model, b->model) == 0 && strcmp(a->gpu, b->gpu) == 0 && a->gpus == b->gpus &&
-           a->nodes == b->nodes && a->servers == b->servers && a->batch == b->batch &&
-           a->image == b->image && a->sequence == b->sequence && a->numeric == b->numeric &&
-           a->forward == b->forward && a->update == b->update && a->compiled == b->compiled &&
-           strcmp(a->layout, b->layout) == 0 && strcmp(a->parallelism, b->parallelism) == 0;
+    char text[512];
+    const int n =
+        snprintf(text, sizeof text, "%s|%s|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%s|%s", row->model,
+                 row->gpu, (int)row->gpus, (int)row->nodes, (int)row->servers, (int)row->batch,
+                 (int)row->image, (int)row->sequence, (int)row->numeric, row->forward, row->update,
+                 row->compiled, row->layout, row->parallelism);
+    return dls_strdict_put(questions, text, (size_t)n, code, err);
 }
+
+typedef struct logs {
+    double sum;
+    size_t n;
+} logs;
 
 /* What others measured of the same job: the geometric mean, whatever framework and host. */
 static dls_status ask_others(dls_verdicts *v, size_t source, dls_error *err)
 {
-    for (size_t i = 0; i < v->steps->n; i++) {
+    const dls_measured_steps *s = v->steps;
+    int32_t code;
+    DLS_OWN(dls_strdict_fini) dls_strdict questions = {0};
+    DLS_FREED logs *all = NULL;
+    DLS_TRY(dls_alloc_array(&all, s->n + 1, sizeof *all, "questions", err));
+    for (size_t i = 0; i < s->n; i++) {
+        DLS_TRY(question_of(&questions, &s->row[i], &code, err));
+        all[code].sum += log(s->row[i].step_s);
+        all[code].n++;
+    }
+    for (size_t i = 0; i < s->n; i++) {
         const size_t at = i * v->n_sources + source;
-        double sum = 0;
-        int n = 0;
-        for (size_t k = 0; k < v->steps->n; k++) {
-            if (k != i && same_question(&v->steps->row[k], &v->steps->row[i])) {
-                sum += log(v->steps->row[k].step_s);
-                n++;
-            }
-        }
-        if (n == 0) {
+        DLS_TRY(question_of(&questions, &s->row[i], &code, err));
+        if (all[code].n < 2) {
             DLS_TRY(refuse(v, at, "measured once", err));
             continue;
         }
-        v->predicted[at] = exp(sum / n);
+        v->predicted[at] =
+            exp((all[code].sum - log(s->row[i].step_s)) / (double)(all[code].n - 1));
         v->fits[at] = true;
         v->why[at] = -1;
     }
@@ -191,12 +252,16 @@ static dls_status ask_rows(dls_verdicts *v, const dls_whatif_params *p, dls_what
                            size_t source, dls_error *err)
 {
     DLS_HOLD(dls_whatif_destroy) dls_whatif *own = NULL;
+    DLS_OWN(first_steps_fini) first_steps first = {0};
+    if (strcmp(v->source[source], "habitat") == 0) {
+        DLS_TRY(first_steps_find(&first, v->steps, err));
+    }
     if (!known) {
         DLS_TRY(dls_whatif_create(p, &own, err));
     }
     for (size_t i = 0; i < v->steps->n; i++) {
         if (!p->left_out || strcmp(v->steps->row[i].gpu, p->left_out) == 0) {
-            DLS_TRY(ask_row(v, known ? known : own, i, source, err));
+            DLS_TRY(ask_row(v, known ? known : own, &first, i, source, err));
         }
     }
     return DLS_OK;

@@ -53,7 +53,7 @@ bool dls_measured_step_asked(const dls_measured_step *row, const dls_whatif *w,
                              dls_whatif_question *q);
 
 /* *v is to be ended in any case. Errors: EINPUT (an unknown source), those of opening a source,
- * ENOMEM. O(rows^2). */
+ * ENOMEM. O(rows) questions, and errors.h. */
 dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_options *o,
                             dls_verdicts *v, dls_error *err) DLS_MUST_CHECK;
 void dls_verdicts_fini(dls_verdicts *v);

@@ -15,6 +15,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -251,30 +252,51 @@ static dls_status read_row(dls_measured_table *t, const dls_hardware *hw, dls_me
 
 /* ---- slips of units -------------------------------------------------------------------------- */
 
-static double each_s(const dls_measured_step *row)
-{
-    return row->step_s / row->batch;
-}
+/* A row by what its time for a sample is compared with. */
+typedef struct sized_row {
+    const dls_measured_step *row;
+    double each_s;
+} sized_row;
 
-static bool alike(const dls_measured_step *a, const dls_measured_step *b)
+static int by_network(const sized_row *a, const sized_row *b)
 {
-    return strcmp(a->model, b->model) == 0 && a->image == b->image && a->sequence == b->sequence &&
-           a->forward == b->forward;
-}
-
-/* How many of the rows alike are that much slower or faster a sample; *others: how many there are.
- */
-static size_t far_off(const dls_measured_steps *s, size_t first, size_t i, size_t *others)
-{
-    size_t off = 0;
-    *others = 0;
-    for (size_t k = first; k < s->n; k++) {
-        if (k != i && alike(&s->row[i], &s->row[k])) {
-            ++*others;
-            off += fabs(log(each_s(&s->row[i]) / each_s(&s->row[k]))) > log(DLS_MEASURED_SLIP);
-        }
+    const int32_t key[][2] = {{a->row->image, b->row->image},
+                              {a->row->sequence, b->row->sequence},
+                              {a->row->forward, b->row->forward}};
+    int order = strcmp(a->row->model, b->row->model);
+    for (size_t i = 0; order == 0 && i < sizeof key / sizeof key[0]; i++) {
+        order = (key[i][0] > key[i][1]) - (key[i][0] < key[i][1]);
     }
-    return off;
+    return order;
+}
+
+static int by_network_and_time(const void *a, const void *b)
+{
+    const sized_row *x = a, *y = b;
+    const int order = by_network(x, y);
+    return order != 0 ? order : (x->each_s > y->each_s) - (x->each_s < y->each_s);
+}
+
+static bool far_off(const sized_row *a, const sized_row *b)
+{
+    return fabs(log(a->each_s / b->each_s)) > log(DLS_MEASURED_SLIP);
+}
+
+/* row[n]: of one network, the fastest first. Marks those that are far from more than half of the
+ * others, which are some of the fastest and some of the slowest of them. */
+static void mark_slips(const sized_row *row, size_t n, const dls_measured_step *first, bool *slip)
+{
+    size_t faster = 0, near = 0;
+    for (size_t i = 0; i < n; i++) {
+        while (far_off(&row[faster], &row[i])) {
+            faster++;
+        }
+        near = near > i ? near : i;
+        while (near + 1 < n && !far_off(&row[near + 1], &row[i])) {
+            near++;
+        }
+        slip[row[i].row - first] = n > 2 && 2 * (faster + n - 1 - near) > n - 1;
+    }
 }
 
 dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bool *bad,
@@ -301,15 +323,23 @@ dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bo
     return DLS_OK;
 }
 
-/* Rows from `first` on: one that is far from most of its like is a slip. */
+/* Rows from `first` on: one that is far from most of its like is a slip. O(n log n). */
 static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *path, dls_error *err)
 {
-    size_t others;
+    const size_t n = s->n - first;
     DLS_FREED bool *slip = NULL;
+    DLS_FREED sized_row *sorted = NULL;
     DLS_TRY(dls_alloc_array(&slip, s->n + 1, sizeof *slip, "rows", err));
-    for (size_t i = first; i < s->n; i++) {
-        const size_t off = far_off(s, first, i, &others);
-        slip[i] = others >= 2 && 2 * off > others;
+    DLS_TRY(dls_alloc_array(&sorted, n + 1, sizeof *sorted, "rows", err));
+    for (size_t i = 0; i < n; i++) {
+        const dls_measured_step *row = &s->row[first + i];
+        sorted[i] = (sized_row){.row = row, .each_s = row->step_s / row->batch};
+    }
+    qsort(sorted, n, sizeof *sorted, by_network_and_time);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && by_network(&sorted[i], &sorted[end]) == 0; end++) {
+        }
+        mark_slips(sorted + i, end - i, s->row, slip);
     }
     return dls_measured_steps_drop(s, first, slip, path,
                                    s->memory ? "is far from the other rows of that model"

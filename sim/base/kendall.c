@@ -48,10 +48,11 @@ static double pairs(double n)
     return n * (n - 1) / 2;
 }
 
-dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *tau, dls_error *err)
+dls_status dls_kendall_count(const double *x, const double *y, size_t n, dls_kendall_pairs *out,
+                             dls_error *err)
 {
-    double same_x = 0, same_y = 0, same_both = 0;
-    *tau = (double)NAN;
+    double same_both = 0;
+    *out = (dls_kendall_pairs){0};
     if (n < 2) {
         return DLS_OK;
     }
@@ -64,20 +65,28 @@ dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *t
     for (size_t i = 1, runs_x = 1, runs_both = 1; i <= n; i++) {
         const int x_goes_on = i < n && p[i].x == p[i - 1].x;
         const int both_go_on = x_goes_on && p[i].y == p[i - 1].y;
-        same_x += x_goes_on ? 0 : pairs((double)runs_x);
+        out->same_x += x_goes_on ? 0 : pairs((double)runs_x);
         same_both += both_go_on ? 0 : pairs((double)runs_both);
         runs_x = x_goes_on ? runs_x + 1 : 1;
         runs_both = both_go_on ? runs_both + 1 : 1;
     }
-    const double discordant = sort_by_y(p, p + n, n);
+    out->discordant = sort_by_y(p, p + n, n);
     for (size_t i = 1, run = 1; i <= n; i++) {
         const int goes_on = i < n && p[i].y == p[i - 1].y;
-        same_y += goes_on ? 0 : pairs((double)run);
+        out->same_y += goes_on ? 0 : pairs((double)run);
         run = goes_on ? run + 1 : 1;
     }
-    const double all = pairs((double)n);
-    const double concordant = all - same_x - same_y + same_both - discordant;
-    const double scale = sqrt(all - same_x) * sqrt(all - same_y);
-    *tau = scale > 0 ? (concordant - discordant) / scale : (double)NAN;
+    out->all = pairs((double)n);
+    out->concordant = out->all - out->same_x - out->same_y + same_both - out->discordant;
+    return DLS_OK;
+}
+
+dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *tau, dls_error *err)
+{
+    dls_kendall_pairs p;
+    *tau = (double)NAN;
+    DLS_TRY(dls_kendall_count(x, y, n, &p, err));
+    const double scale = sqrt(p.all - p.same_x) * sqrt(p.all - p.same_y);
+    *tau = scale > 0 ? (p.concordant - p.discordant) / scale : (double)NAN;
     return DLS_OK;
 }

@@ -13,6 +13,15 @@
 
 #include <stddef.h>
 
+typedef struct dls_kendall_pairs {
+    double all, same_x, same_y;    /* pairs, those of equal x, those of equal y */
+    double concordant, discordant; /* of those that differ in both */
+} dls_kendall_pairs;
+
+/* Errors: ENOMEM. */
+dls_status dls_kendall_count(const double *x, const double *y, size_t n, dls_kendall_pairs *out,
+                             dls_error *err) DLS_MUST_CHECK;
+
 /* 1: the same order, -1: the reverse; NAN if all of x or all of y are equal. Errors: ENOMEM. */
 dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *tau,
                            dls_error *err) DLS_MUST_CHECK;
