@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Normalises model names of public traces and maps them to zoo models and workloads, with a table
- * of other spellings; adapts a workload to a batch size.
+ * of other spellings.
  */
 #include "workload/kinds.h"
 
 #include "base/own.h"
 #include "base/suggest.h"
 #include "workload/graph/zoo.h"
-#include "workload/operator/from_graph.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,6 +137,32 @@ static const struct {
     {"gpt21p5b", "gpt2_xl", NULL},
     {"gptneo1p3b", "gpt3_13b", NULL},
     {"gptneo2p7b", "gpt3_27b", NULL},
+    {"metallama38b", "llama3_8b", NULL},
+    {"metallama370b", "llama3_70b", NULL},
+    {"llama318b", "llama3_8b", NULL}, /* 3.1 and 3.3 have 3's networks */
+    {"llama3170b", "llama3_70b", NULL},
+    {"llama3370b", "llama3_70b", NULL},
+    {"llama31405b", "llama3_405b", NULL},
+    {"metallama318b", "llama3_8b", NULL},
+    {"metallama3170b", "llama3_70b", NULL},
+    {"metallama31405b", "llama3_405b", NULL},
+    {"mistral", "mistral_7b", NULL},
+    {"mistral7bv01", "mistral_7b", NULL},
+    {"mistral7binstructv01", "mistral_7b", NULL},
+    {"mistral7binstructv02", "mistral_7b", NULL},
+    {"mistral7bv03", "mistral_7b_v3", NULL},
+    {"mistral7binstructv03", "mistral_7b_v3", NULL},
+    {"tinyllama1p1b", "tinyllama_1b", NULL},
+    {"tinyllama1p1bchatv10", "tinyllama_1b", NULL},
+    {"qwen20p5b", "qwen2_0_5b", NULL},
+    {"qwen21p5b", "qwen2_1_5b", NULL},
+    {"qwen250p5b", "qwen2_0_5b", NULL}, /* 2.5 has 2's networks, and three more */
+    {"qwen251p5b", "qwen2_1_5b", NULL},
+    {"qwen253b", "qwen2_3b", NULL},
+    {"qwen257b", "qwen2_7b", NULL},
+    {"qwen2514b", "qwen2_14b", NULL},
+    {"qwen2532b", "qwen2_32b", NULL},
+    {"qwen2572b", "qwen2_72b", NULL},
     {"codebertbase", "roberta_base", NULL},
     {"xlmrobertabase", "xlm_roberta_base", NULL},
     {"bertbasemultilingual", "bert_base_multilingual", NULL},
@@ -239,7 +263,8 @@ static const char *const before[] = {"tf", "tv",     "gluon", "ssl", "swsl", "ig
 static const char *const behind[] = {
     "in22ft1k", "in21ft1k", "in22k",     "in21k",   "in1k",    "22k",     "22kft1k", "1k",  "ap",
     "ns",       "miil",     "dino",      "sam",     "v1b",     "475",     "dist",    "bit", "bitm",
-    "iabn",     "clip",     "distilled", "laion2b", "teacher", "uncased", "cased",   "hf"};
+    "iabn",     "clip",     "distilled", "laion2b", "teacher", "uncased", "cased",   "hf",
+    "instruct", "chat"};
 
 static bool among(const char *const *words, size_t n, const char *word, size_t length)
 {
@@ -258,13 +283,34 @@ static bool is_edge(const char *name, long n)
     return n >= 160 && n <= 999 && n % 8 == 0 && !batch;
 }
 
+/* Where weights begin that are named behind a network, "resnet50.a1_in1k"; a dot between digits is a
+ * number's. NULL: nowhere. */
+static char *weights_of(char *name)
+{
+    char *dot = strchr(name, '.');
+    while (dot && dot > name && isdigit((unsigned char)dot[-1]) && isdigit((unsigned char)dot[1])) {
+        dot = strchr(dot + 1, '.');
+    }
+    return dot;
+}
+
+/* Pixels of an edge that weights were trained for, "fb_in22k_ft_in1k_384"; 0: they do not say. */
+static int32_t edge_of_weights(const char *weights)
+{
+    const char *last = strrchr(weights, '_');
+    const bool number = last && strlen(last) == 4 && strspn(last + 1, "0123456789") == 3;
+    const long n = number ? strtol(last + 1, NULL, 10) : 0;
+    return n >= 160 && n % 8 == 0 ? (int32_t)n : 0;
+}
+
 /* The name without its first or last word, if that says nothing of the network or only the edge of
  * its images, which then is *image. false: there is no such word. */
 static bool shorten(char *name, int32_t *image)
 {
-    char *last = strrchr(name, '_'), *dot = strchr(name, '.'); /* resnet50.a1_in1k */
+    char *last = strrchr(name, '_'), *dot = weights_of(name);
     const size_t first = strcspn(name, "_");
     if (dot) {
+        *image = edge_of_weights(dot);
         *dot = '\0';
     } else if (!last) {
         return false;
@@ -412,165 +458,4 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
             strcmp(names->zoo->name, "bert_base") == 0 && sequence == 384 && !names->image;
         names->layers = squad ? layers_named("bertbase") : NULL;
     }
-}
-
-/* What a process of PyTorch holds that trains next to nothing, by nvidia-smi: the six jobs PPO and
- * TD3 of Lucid's profiles (S-Lab; 2,051 and 2,059 MiB), which judge no estimate. PyTorch 1.3 to 1.7
- * on other GPUs held 879 to 1,488 (pytorch/pytorch issues 49877, 28394, 60150); since CUDA 11.7
- * kernels are loaded when they are used, and it is 300 to 400 (107667). Convolutions have cuDNN's
- * workspace beside. */
-#define PYTORCH_BYTES (2050 * 1048576.0)
-#define CUDNN_BYTES (256 * 1048576.0)
-#define ALIVE 3 /* results at a time where none is kept: what is read, written, and a residual */
-
-static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                           dls_workload *w, dls_error *err)
-{
-    dls_zoo_options options = dls_zoo_defaults(names->zoo);
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *graph = NULL;
-    options.batch = batch;
-    options.numeric = numeric;
-    options.image = names->image;
-    options.runner = names->runner;
-    options.shards = names->shards;
-    options.sequence = names->sequence ? names->sequence : options.sequence;
-    DLS_TRY(dls_zoo_build(names->zoo, &options, &graph, err));
-    DLS_TRY(dls_workload_from_graph(graph, w, err));
-    if (names->runner & DLS_RUN_EAGER) {
-        w->activations = names->runner & DLS_RUN_FORWARD ? ALIVE * w->largest : w->kept;
-        w->process = PYTORCH_BYTES;
-        for (size_t i = 0; i < w->n_kernels && !(w->process > PYTORCH_BYTES); i++) {
-            w->process += w->kernel[i].family < DLS_KERNEL_MATMUL ? CUDNN_BYTES : 0;
-        }
-    }
-    return DLS_OK;
-}
-
-static dls_grows which_grows(const dls_product *half, const dls_product *whole)
-{
-    return whole->count > half->count       ? DLS_GROWS_COUNT
-           : whole->rows > half->rows       ? DLS_GROWS_ROWS
-           : whole->depth > half->depth     ? DLS_GROWS_DEPTH
-           : whole->columns > half->columns ? DLS_GROWS_COLUMNS
-                                            : DLS_GROWS_UNKNOWN;
-}
-
-/* A graph's kernels move a fixed number of elements, weights above all, and a number for each
- * sample; `half` is the same for half of w's batch and tells them apart, and which size of a
- * product grows. */
-static void split_traffic(dls_workload *w, const dls_workload *half, double batch)
-{
-    for (size_t i = 0; i < w->n_kernels && w->n_kernels == half->n_kernels; i++) {
-        const double each = 2 * w->kernel[i].moved - half->kernel[i].moved;
-        w->kernel[i].moved_once = fmax(0, batch * (w->kernel[i].moved - each));
-        w->kernel[i].moved = fmax(0, each);
-        w->kernel[i].product.grows = which_grows(&half->kernel[i].product, &w->kernel[i].product);
-    }
-}
-
-static dls_status as_described(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
-                               dls_error *err)
-{
-    if (names->layers) {
-        return dls_workload_build(names->layers, w, err);
-    }
-    const int32_t batch = names->zoo->batch;
-    DLS_OWN(dls_workload_fini) dls_workload half = {0};
-    if (dls_zoo_only_batch(names->zoo)) { /* all amounts then grow with the batch */
-        return at_batch(names, batch, numeric, w, err);
-    }
-    DLS_TRY(at_batch(names, batch, numeric, &half, err));
-    DLS_TRY(at_batch(names, 2 * batch, numeric, w, err));
-    split_traffic(w, &half, 2 * batch);
-    return DLS_OK;
-}
-
-static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                            dls_workload *w, dls_error *err)
-{
-    DLS_TRY(as_described(names, numeric, w, err));
-    if (!(names->runner & DLS_RUN_EAGER)) {
-        return DLS_OK;
-    }
-    /* In 32 bits nothing else was measured. */
-    const bool half = dls_numeric_bytes(numeric) <= 2;
-    const bool first = !half || w->by_channel || names->runner & DLS_RUN_CHANNELS_FIRST;
-    const dls_status status =
-        dls_workload_lay_out(w, first ? DLS_LAYOUT_FIRST : DLS_LAYOUT_LAST, half, err);
-    if (status != DLS_OK) {
-        dls_workload_fini(w);
-    }
-    return status;
-}
-
-/* ---- kept ------------------------------------------------------------------------------------ */
-
-/* All that a workload follows from. */
-typedef struct work_key {
-    char zoo[64];
-    int32_t batch, numeric; /* batch 0: every */
-    int32_t image, sequence, shards;
-    uint32_t runner;
-} work_key;
-
-/* false: is not kept. A file can change; layers' own descriptions are built as fast as copied. */
-static bool key_of(const dls_model_names *names, int32_t batch, dls_numeric numeric, work_key *key)
-{
-    if (!names->memo || (names->layers && batch == 0) ||
-        dls_zoo_find(names->zoo->name) != names->zoo) {
-        return false;
-    }
-    *key = (work_key){.batch = batch,
-                      .numeric = (int32_t)numeric,
-                      .image = names->image,
-                      .sequence = names->sequence,
-                      .shards = names->shards,
-                      .runner = names->runner};
-    return snprintf(key->zoo, sizeof key->zoo, "%s", names->zoo->name) < (int)sizeof key->zoo;
-}
-
-/* A workload whose arrays are the memo's. */
-static dls_workload borrow_kept(const dls_workload *kept)
-{
-    dls_workload w = *kept;
-    w.kernel = (dls_kernel *)(uintptr_t)(kept + 1);
-    w.tensor = (double *)(w.kernel + w.n_kernels);
-    w.kernel_cap = w.tensor_cap = 0;
-    return w;
-}
-
-typedef dls_status (*maker)(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                            dls_workload *w, dls_error *err);
-
-static dls_status kept_or_made(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                               maker make, dls_workload *w, dls_error *err)
-{
-    work_key key;
-    const bool keeps = key_of(names, batch, numeric, &key);
-    const dls_workload *kept = keeps ? dls_memo_find(names->memo, &key, sizeof key) : NULL;
-    if (kept) {
-        *w = borrow_kept(kept);
-        return DLS_OK;
-    }
-    DLS_TRY(make(names, batch, numeric, w, err));
-    dls_workload_find_repeats(w);
-    if (keeps) {
-        const struct iovec part[] = {{w, sizeof *w},
-                                     {w->kernel, w->n_kernels * sizeof *w->kernel},
-                                     {w->tensor, w->n_tensors * sizeof *w->tensor}};
-        dls_memo_keep(names->memo, &key, sizeof key, part, 3);
-    }
-    return DLS_OK;
-}
-
-dls_status dls_model_at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
-                              dls_workload *w, dls_error *err)
-{
-    return kept_or_made(names, batch, numeric, at_batch, w, err);
-}
-
-dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
-                              dls_error *err)
-{
-    return kept_or_made(names, 0, numeric, any_batch, w, err);
 }

@@ -103,6 +103,23 @@ static const published table[] = {
     {"llama_13b", 13015864320, 0, 0},      /* [llama] */
     {"llama_33b", 32528943616, 0, 0},      /* [llama] */
     {"llama_65b", 65285660672, 0, 0},      /* [llama] */
+    {"llama2_70b", 68976648192, 0, 0},     /* [hf], and the next sixteen */
+    {"codellama_34b", 33743970304, 0, 0},
+    {"llama3_8b", 8030261248, 0, 0},
+    {"llama3_70b", 70553706496, 0, 0},
+    {"llama3_405b", 405853388800, 0, 0},
+    {"llama3_2_1b", 1235814400, 0, 0},
+    {"llama3_2_3b", 3212749824, 0, 0},
+    {"mistral_7b", 7241732096, 0, 0},
+    {"mistral_7b_v3", 7248023552, 0, 0},
+    {"tinyllama_1b", 1100048384, 0, 0},
+    {"qwen2_0_5b", 494032768, 0, 0},
+    {"qwen2_1_5b", 1543714304, 0, 0},
+    {"qwen2_3b", 3085938688, 0, 0},
+    {"qwen2_7b", 7615616512, 0, 0},
+    {"qwen2_14b", 14770033664, 0, 0},
+    {"qwen2_32b", 32763876352, 0, 0},
+    {"qwen2_72b", 72706203648, 0, 0},
     {"switch_xl4", 5267615744, 0, 0},      /* 72 attentions, 24 dense layers, 24 of experts */
     {"ncf", 31832577, 0, 0},               /* [mlperf] */
     {"dlrm", 540e6, 0.005, 0},             /* [dlrm] */
@@ -237,6 +254,11 @@ TEST(test_formulas)
     const double n = 6738415616.0 - 32000.0 * 4096; /* the table is looked up, not multiplied */
     const double want = 2048 * (2 * n + 4.0 * 32 * 4096 * 2048);
     assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) / want - 1) < 0.001);
+    /* Keys and values that heads share save products of weights, and none of queries with keys. */
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *shared =
+        build("llama3_8b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
+    const double own = 8192 * (2 * (8030261248.0 - 128256.0 * 4096) + 4.0 * 32 * 4096 * 8192);
+    assert_true(fabs(matrix_flops(shared, DLS_PHASE_FORWARD) / own - 1) < 0.001);
 }
 
 /* Deep Speech 2 of Pollux's program, layer by layer: 5 s are 250 steps of its GRUs. */

@@ -41,6 +41,20 @@ TEST(test_names)
         {"tf_mobilenetv3_large_075", "mobilenetv3_large_075", NULL, DLS_MODEL_KNOWN},
         {"bert-base-uncased", "bert_base", "bert_base_128", DLS_MODEL_KNOWN},
         {"facebook/opt-1.3b", "opt_13b", NULL, DLS_MODEL_KNOWN},
+        {"meta-llama/Llama-2-70b-chat-hf", "llama2_70b", NULL, DLS_MODEL_KNOWN},
+        {"meta-llama/Meta-Llama-3-8B", "llama3_8b", NULL, DLS_MODEL_KNOWN},
+        {"meta-llama/Llama-3.1-8B-Instruct", "llama3_8b", NULL, DLS_MODEL_KNOWN},
+        {"meta-llama/Llama-3.1-405B", "llama3_405b", NULL, DLS_MODEL_KNOWN},
+        {"meta-llama/Llama-3.2-1B", "llama3_2_1b", NULL, DLS_MODEL_KNOWN},
+        {"mistralai/Mistral-7B-v0.1", "mistral_7b", NULL, DLS_MODEL_KNOWN},
+        {"mistralai/Mistral-7B-Instruct-v0.3", "mistral_7b_v3", NULL, DLS_MODEL_KNOWN},
+        {"TinyLlama/TinyLlama-1.1B-Chat-v1.0", "tinyllama_1b", NULL, DLS_MODEL_KNOWN},
+        {"Qwen/Qwen2-7B", "qwen2_7b", NULL, DLS_MODEL_KNOWN},
+        {"Qwen/Qwen2.5-0.5B-Instruct", "qwen2_0_5b", NULL, DLS_MODEL_KNOWN},
+        {"Qwen/Qwen2.5-72B", "qwen2_72b", NULL, DLS_MODEL_KNOWN},
+        {"codellama/CodeLlama-34b-hf", "codellama_34b", NULL, DLS_MODEL_KNOWN},
+        {"mistralai/Mixtral-8x7B-v0.1", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
+        {"Qwen/Qwen2-57B-A14B", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"facebook/opt-13b", "opt_13_0b", NULL, DLS_MODEL_KNOWN},
         {"opt_13b", "opt_13b", NULL, DLS_MODEL_KNOWN},
         {"gpt3-2.7b", "gpt3_27b", NULL, DLS_MODEL_KNOWN},
@@ -57,6 +71,7 @@ TEST(test_names)
         {"resnet50_256", "resnet50", "resnet50", DLS_MODEL_UNKNOWN}, /* a batch? */
         {"bert_base_384", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"resnet50_400", "resnet50", NULL, DLS_MODEL_KNOWN},
+        {"gpt2.5", "resnet50", "resnet50", DLS_MODEL_UNKNOWN}, /* a version, no weights of GPT-2 */
         {"tf_", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"_224", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"google/flan-t5-base", "t5_v1_1_base", NULL, DLS_MODEL_KNOWN},
@@ -82,6 +97,8 @@ TEST(test_names)
     /* The edge of images is a part of such names; the usual one is 0. */
     assert_int_equal(dls_model_lookup("vit_base_patch16_384").image, 384);
     assert_int_equal(dls_model_lookup("vit_base_patch16_224").image, 0);
+    assert_int_equal(dls_model_lookup("convnext_base.fb_in22k_ft_in1k_384").image, 384);
+    assert_int_equal(dls_model_lookup("convnext_base.fb_in22k_ft_in1k").image, 0);
     assert_int_equal(dls_model_lookup("swinv2_tiny_window8_256").image, 0);
     assert_int_equal(dls_model_lookup("convnext_tiny_384_in22ft1k").image, 384);
     /* Equal names are one pointer. */

@@ -203,14 +203,25 @@ static void projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_head
         dls_net_split(net, dls_net_dense(net, x, 3 * width, b.bias), 3, part);
     }
     for (int i = 0; i < 3; i++) {
+        const int64_t heads = i > 0 && b.key_heads > 0 ? b.key_heads : b.heads;
         if (style != DLS_BLOCK_GPT) {
-            part[i] = dls_net_dense(net, i == 0 ? x : y, width, b.bias);
+            part[i] = dls_net_dense(net, i == 0 ? x : y, width / b.heads * heads,
+                                    b.bias || b.first_bias);
         }
         if (style == DLS_BLOCK_OPT && i == 0) {
             part[i] = dls_net_scale(net, part[i]);
         }
-        part[i] = dls_net_split_heads(net, part[i], dls_net_part(net, b.heads));
+        part[i] = dls_net_split_heads(net, part[i], dls_net_part(net, heads));
     }
+}
+
+/* The rows of x, [b][heads of any number][rows][depth], dealt to so many heads: queries that share
+ * keys and values are rows of one product with them. */
+static dls_tensor regroup(dls_net *net, dls_tensor x, int64_t heads)
+{
+    const int64_t rows = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2) / heads;
+    return dls_net_reshape(net, x, 4,
+                           (int64_t[]){dls_net_batch(net), heads, rows, dls_net_dim(net, x, 3)});
 }
 
 /* How much each style's mask reads and writes on the way back, from PyTorch's derivatives: `where`
@@ -260,8 +271,10 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
         part[0] = dls_net_rotary(net, part[0]);
         part[1] = dls_net_rotary(net, part[1]);
     }
+    part[0] = b.key_heads > 0 ? regroup(net, part[0], b.key_heads) : part[0];
     dls_tensor a = scores(net, part[0], part[1], b);
-    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
+    a = dls_net_batch_matmul(net, a, part[2], false);
+    a = dls_net_merge_heads(net, b.key_heads > 0 ? regroup(net, a, b.heads) : a);
     a = dls_net_shared(net, dls_net_dense(net, a, width, b.bias || b.last_bias));
     return drop(net, a, b.dropout);
 }

@@ -80,10 +80,12 @@ typedef enum dls_block_style {
 
 typedef struct dls_block_heads {
     int64_t heads;
+    int64_t key_heads; /* of keys and values, each for as many of queries; 0: as many as heads */
     int64_t depth; /* of a head; 0: the width over the heads */
     dls_block_style style;
     bool bias;
-    bool last_bias; /* of the last product alone */
+    bool first_bias; /* of queries, keys and values alone */
+    bool last_bias;  /* of the last product alone */
     bool dropout;
     bool rotary;
     bool cosine;    /* queries and keys are brought to length 1 */

@@ -8,6 +8,8 @@
  *      words=30522 kinds=2 places=512   of BERT: rows of its tables; word=128: their width, and all
  *                                       layers are one
  *      opt         GPT: OPT's activation and table
+ *      kv=8        LLaMA: heads of keys and values; tied: its output is the table; biased: queries,
+ *                  keys and values are
  *      each=64     of T5, of each head; the heads' sum need not be the width
  *      gated       version 1.1: a gate beside GELU, an output of its own
  */
@@ -171,13 +173,20 @@ void dls_zoo_lstm_lm(dls_net *net, const char *spec)
     dls_net_loss(net, dls_net_dense(net, dls_net_dropout(net, x), vocabulary, true));
 }
 
-/* Touvron et al., 2023: rotary positions, gated feed-forward, root-mean-square norm, no biases. */
+/* Touvron et al., 2023: rotary positions, gated feed-forward, root-mean-square norm, no biases. Its
+ * successors, Mistral (Jiang et al., 2023) and Qwen2 (Yang et al., 2024) share keys and values among
+ * heads (Ainslie et al., 2023). Sizes as in Hugging Face's configurations. */
 void dls_zoo_llama(dls_net *net, const char *spec)
 {
     const sizes s = sizes_of(spec);
     const int64_t width = s.width, inner = s.inner;
-    const dls_block_heads b = {.heads = s.heads, .rotary = true};
-    dls_tensor x = dls_block_embed(net, 32000, width, dls_net_sequence(net));
+    const dls_block_heads b = {.heads = s.heads,
+                               .key_heads = (int64_t)dls_spec_number(spec, "kv", 0),
+                               .first_bias = dls_spec_has(spec, "biased"),
+                               .rotary = true};
+    const int64_t n_words = (int64_t)dls_spec_number(spec, "words", 32000);
+    const dls_embedding words = dls_net_table(net, n_words, width);
+    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, dls_net_sequence(net)));
     for (int i = 0; i < s.layers; i++) {
         const dls_tensor y = dls_net_rms_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
@@ -187,7 +196,9 @@ void dls_zoo_llama(dls_net *net, const char *spec)
         const dls_tensor up = dls_net_mul(net, gate, dls_net_dense(net, z, inner, false));
         x = dls_net_add(net, x, dls_net_dense(net, up, width, false));
     }
-    dls_net_loss(net, dls_net_dense(net, dls_net_rms_norm(net, x), 32000, false));
+    x = dls_net_rms_norm(net, x);
+    dls_net_loss(net, dls_spec_has(spec, "tied") ? dls_net_tied(net, x, words, false)
+                                                 : dls_net_dense(net, x, n_words, false));
 }
 
 /* Fedus et al., 2022, as Hugging Face runs it (T5's encoder and decoder): every second layer has 4
@@ -335,6 +346,10 @@ static void t5(dls_net *net, const char *spec)
 #define BERT(name, batch, spec) ROW(name, "bert", "squad", batch, 128, dls_zoo_bert, spec)
 #define GPT(name, family, batch, sequence, spec)                                                   \
     ROW(name, family, "openwebtext", batch, sequence, dls_zoo_gpt, spec)
+#define LLAMA(name, sequence, spec) ROW(name, "llama", "c4", 1, sequence, dls_zoo_llama, spec)
+#define LLAMA3(name, spec) LLAMA(name, 8192, spec " kv=8 words=128256")
+#define QWEN(name, spec) LLAMA(name, 4096, spec " biased words=152064")
+#define QWEN_TIED(name, spec) LLAMA(name, 4096, spec " biased tied words=151936")
 #define T5(name, batch, spec) ROW(name, "t5", "c4", batch, 512, t5, spec)
 
 static const dls_zoo_model rows[] = {
@@ -360,6 +375,23 @@ static const dls_zoo_model rows[] = {
     GPT("opt_66b", "opt", 1, 2048, "width=9216 layers=64 heads=72 opt"),
     GPT("gpt3_13_0b", "gpt3", 1, 2048, "width=5120 layers=40 heads=40"),
     GPT("gpt3_175b", "gpt3", 1, 2048, "width=12288 layers=96 heads=96"),
+    LLAMA("llama2_70b", 4096, "width=8192 inner=28672 layers=80 heads=64 kv=8"),
+    LLAMA("codellama_34b", 4096, "width=8192 inner=22016 layers=48 heads=64 kv=8"),
+    LLAMA3("llama3_8b", "width=4096 inner=14336 layers=32 heads=32"),
+    LLAMA3("llama3_70b", "width=8192 inner=28672 layers=80 heads=64"),
+    LLAMA3("llama3_405b", "width=16384 inner=53248 layers=126 heads=128"),
+    LLAMA3("llama3_2_1b", "width=2048 inner=8192 layers=16 heads=32 tied"),
+    LLAMA3("llama3_2_3b", "width=3072 inner=8192 layers=28 heads=24 tied"),
+    LLAMA("mistral_7b", 4096, "width=4096 inner=14336 layers=32 heads=32 kv=8"),
+    LLAMA("mistral_7b_v3", 4096, "width=4096 inner=14336 layers=32 heads=32 kv=8 words=32768"),
+    LLAMA("tinyllama_1b", 2048, "width=2048 inner=5632 layers=22 heads=32 kv=4"),
+    QWEN_TIED("qwen2_0_5b", "width=896 inner=4864 layers=24 heads=14 kv=2"),
+    QWEN_TIED("qwen2_1_5b", "width=1536 inner=8960 layers=28 heads=12 kv=2"),
+    QWEN_TIED("qwen2_3b", "width=2048 inner=11008 layers=36 heads=16 kv=2"),
+    QWEN("qwen2_7b", "width=3584 inner=18944 layers=28 heads=28 kv=4"),
+    QWEN("qwen2_14b", "width=5120 inner=13824 layers=48 heads=40 kv=8"),
+    QWEN("qwen2_32b", "width=5120 inner=27648 layers=64 heads=40 kv=8"),
+    QWEN("qwen2_72b", "width=8192 inner=29568 layers=80 heads=64 kv=8"),
     T5("t5_small", 16, "width=512 layers=6 heads=8 inner=2048"),
     T5("t5_base", 8, "width=768 layers=12 heads=12 inner=3072"),
     T5("t5_large", 4, "width=1024 layers=24 heads=16 inner=4096"),
