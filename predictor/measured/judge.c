@@ -156,7 +156,9 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, const first_steps *kno
     dls_whatif_question q;
     dls_whatif_answer a;
     if (!dls_measured_step_asked(row, w, &q)) {
-        return refuse(v, at, "model or pipeline parallel", err);
+        char why[96];
+        snprintf(why, sizeof why, "parallelism \"%s\" on %d GPUs", row->parallelism, (int)row->gpus);
+        return refuse(v, at, why, err);
     }
     if (strcmp(v->source[source], "habitat") == 0) {
         const dls_measured_step *other = elsewhere(known, v->steps, i);

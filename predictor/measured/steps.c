@@ -6,10 +6,13 @@
 #include "predictor/measured/steps.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/csv.h"
 #include "base/own.h"
+#include "predictor/measured/dlperf.h"
 #include "predictor/measured/groupconv_fit.h"
 #include "predictor/measured/table.h"
+#include "predictor/measured/words.h"
 #include "predictor/sources/whatif.h"
 #include "workload/kinds.h"
 
@@ -20,6 +23,7 @@
 #include <strings.h>
 
 #define MIB 1048576.0
+#define MOST_ON_A_NODE 16 /* of GPUs where nobody says how many nodes there are: a DGX-2 has so many */
 
 void dls_measured_steps_fini(dls_measured_steps *s)
 {
@@ -114,30 +118,31 @@ enum {
 };
 
 static const char *const names[COLUMNS] = {
-    [MODEL] = "model",
-    [GPU] = "gpu",
-    [BATCH] = "batch|batchsize",
-    [BATCH_PER_GPU] = "batch_per_gpu",
-    [IMAGE] = "image",
-    [SEQUENCE] = "sequence|seq",
+    [MODEL] = "model|model_name",
+    [GPU] = "gpu|gpu_type|gpu_name|gpu_model",
+    [BATCH] = "batch|batchsize|global_batch|global_batch_size",
+    [BATCH_PER_GPU] = "batch_per_gpu|batch_size_per_gpu|per_gpu_batch|per_gpu_batch_size|local_batch_size|"
+                      "per_device_batch_size",
+    [IMAGE] = "image|image_size|img_size|resolution|input_size",
+    [SEQUENCE] = "sequence|seq|seq_len|sequence_length",
     [DATASET] = "dataset",
-    [GPUS] = "gpus|n_gpus",
-    [NODES] = "nodes",
+    [GPUS] = "gpus|n_gpus|num_gpus|gpu_count|world_size",
+    [NODES] = "nodes|n_nodes|num_nodes",
     [SERVERS] = "servers",
     [LINK] = "link",
     [NETWORK] = "network",
     [EXCHANGE] = "exchange",
     [PARALLELISM] = "parallelism",
-    [PRECISION] = "precision",
+    [PRECISION] = "precision|dtype",
     [AMP] = "amp",
     [FRAMEWORK] = "framework|host",
-    [LAYOUT] = "layout",
+    [LAYOUT] = "layout|memory_format",
     [MODE] = "mode",
-    [OPTIMISER] = "optimiser",
-    [COMPILED] = "compiled|fused",
+    [OPTIMISER] = "optimiser|optimizer",
+    [COMPILED] = "compiled|fused|torch_compile",
     [SOURCE] = "source",
     [FITTED] = "fitted",
-    [STEP_MS] = "step_ms",
+    [STEP_MS] = "step_ms|step_time_ms",
 };
 
 /* Sizes that go with a data set, where they are not a model's usual ones. */
@@ -149,86 +154,137 @@ static void sizes_of(const char *dataset, int64_t *image, int64_t *sequence)
     *sequence = strcmp(key, "squad") == 0 ? 384 : 0;
 }
 
+/* A batch of all GPUs, of each, or both; "batch_size" says neither, which several GPUs need. */
+static dls_status read_batch(dls_measured_table *t, dls_measured_step *row, dls_error *err)
+{
+    int64_t total = 0, each = 0;
+    DLS_TRY(dls_measured_count(t, BATCH, 0, 1, INT32_MAX, &total, err));
+    DLS_TRY(dls_measured_count(t, BATCH_PER_GPU, 0, 1, INT32_MAX, &each, err));
+    if (total == 0 && each == 0) {
+        return dls_csv_fail(&t->csv, t->col[BATCH], err,
+                            "no batch is given (columns 'batch', 'batch_per_gpu')");
+    }
+    if (each > 0 && total > 0 && each * row->gpus != total) {
+        return dls_csv_fail(&t->csv, t->col[BATCH], err, "%lld on all GPUs are not %lld on each of %d",
+                            (long long)total, (long long)each, (int)row->gpus);
+    }
+    if (each == 0 && row->gpus > 1 && t->col[BATCH] >= 0 &&
+        dls_measured_column_is(t, BATCH, "batchsize")) {
+        return dls_csv_fail(&t->csv, t->col[BATCH], err,
+                            "of all %d GPUs (name the column 'batch') or of each "
+                            "('batch_per_gpu')?",
+                            (int)row->gpus);
+    }
+    row->batch = (int32_t)(each > 0 ? each : (total + row->gpus - 1) / row->gpus);
+    return DLS_OK;
+}
+
 static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
-    int64_t total = 0, each = 0, size = 0, image, sequence;
+    int64_t size = 0, image, sequence;
     char dataset[32];
     dls_measured_word(t, DATASET, "", dataset, sizeof dataset);
     sizes_of(dataset, &image, &sequence);
     DLS_TRY(dls_measured_count(t, GPUS, 1, 1, 1 << 20, &size, err));
     row->gpus = (int32_t)size;
-    DLS_TRY(dls_measured_count(t, NODES, 1, 1, size, &size, err));
-    row->nodes = (int32_t)size;
+    DLS_TRY(dls_measured_count(t, NODES, 0, 1, size, &size, err));
+    if (size == 0 && row->gpus > MOST_ON_A_NODE) {
+        return dls_csv_fail(&t->csv, t->col[GPUS], err, "%d GPUs on how many nodes (column 'nodes')?",
+                            (int)row->gpus);
+    }
+    row->nodes = size > 0 ? (int32_t)size : 1;
     DLS_TRY(dls_measured_count(t, SERVERS, 0, 0, 4096, &size, err));
     row->servers = (int32_t)size;
     DLS_TRY(dls_measured_count(t, IMAGE, image, 0, 1 << 14, &size, err));
     row->image = (int32_t)size;
     DLS_TRY(dls_measured_count(t, SEQUENCE, sequence, 0, 1 << 20, &size, err));
     row->sequence = (int32_t)size;
-    DLS_TRY(dls_measured_count(t, BATCH, 0, 1, INT32_MAX, &total, err));
-    DLS_TRY(dls_measured_count(t, BATCH_PER_GPU, 0, 1, INT32_MAX, &each, err));
     if (row->gpus % row->nodes != 0) {
         return dls_csv_fail(&t->csv, t->col[GPUS], err, "%d GPUs do not divide over %d nodes",
                             (int)row->gpus, (int)row->nodes);
     }
-    row->batch = (int32_t)(each > 0 ? each : (total + row->gpus - 1) / row->gpus);
-    return row->batch > 0 ? DLS_OK
-                          : dls_csv_fail(&t->csv, t->col[BATCH] >= 0 ? t->col[BATCH] : -1, err,
-                                         "no batch is given");
+    /* Traces mean the small one of CIFAR-10, frameworks that of ImageNet. */
+    if (row->image == 0 && dls_word_is("resnet18", row->model)) {
+        return dls_csv_fail(&t->csv, t->col[MODEL], err,
+                            "%s of how large images (column 'image': 32 of CIFAR-10, 224 of ImageNet)?",
+                            row->model);
+    }
+    return read_batch(t, row, err);
 }
 
-/* "dp8" is plain data parallelism, and so is "dp8 tp1 pp1". DLPerf's GPTs name their sizes and not
- * their heads, of 96 numbers (of 64 at a width of 768) in its scripts; they become large models
- * (llm.h). A micro-batch is all that a GPU has, or an eighth in a pipeline, of which nothing is said;
- * activations are recomputed, which 16 GB leave no choice. Two steps of Megatron-LM on one GPU fitted
- * the constants of large models. */
-static void take_ways(dls_measured_step *row)
+/* What a cell says, in this program's word; a missing one means `otherwise`. "expected": for who wrote
+ * another word. */
+static dls_status read_word(dls_measured_table *t, int column, const char *otherwise,
+                            const dls_word *words, const char *expected, const char **out,
+                            dls_error *err)
 {
-    int dp = 0, tp = 1, pp = 1, hidden, layers, sequence, end = 0;
-    const int n = sscanf(row->parallelism, "dp%d%n tp%d pp%d%n", &dp, &end, &tp, &pp, &end);
-    if (n < 1 || row->parallelism[end] || dp < 1 || tp < 1 || pp < 1 ||
-        (n > 1 && (int64_t)dp * tp * pp != row->gpus)) {
-        return;
+    char text[DLS_MEASURED_TEXT];
+    dls_measured_word(t, column, "", text, sizeof text);
+    *out = text[0] ? dls_word_find(words, text) : otherwise;
+    return *out ? DLS_OK
+                : dls_csv_fail(&t->csv, t->col[column], err, "\"%s\" is not %s", text, expected);
+}
+
+static dls_status read_flag(dls_measured_table *t, int column, bool *out, dls_error *err)
+{
+    const char *word;
+    DLS_TRY(read_word(t, column, "0", dls_word_flags, "0 or 1", &word, err));
+    *out = word[0] == '1';
+    return DLS_OK;
+}
+
+static dls_status read_numeric(dls_measured_table *t, dls_measured_step *row, dls_error *err)
+{
+    const char *word;
+    bool amp;
+    DLS_TRY(read_flag(t, AMP, &amp, err));
+    DLS_TRY(read_word(t, PRECISION, amp ? "fp16" : "fp32", dls_word_precisions,
+                      "fp32, tf32, fp16, bf16 or amp", &word, err));
+    const bool known = dls_numeric_find(word, &row->numeric);
+    DLS_ASSERT(known);
+    return DLS_OK;
+}
+
+static dls_status read_dividing(dls_measured_table *t, dls_measured_step *row, dls_error *err)
+{
+    char text[DLS_MEASURED_TEXT];
+    const char *exchange;
+    dls_measured_word(t, PARALLELISM, "dp", text, sizeof text);
+    const char *plain = dls_word_find(dls_word_dividing, text);
+    snprintf(row->parallelism, sizeof row->parallelism, "%.15s", plain ? plain : text);
+    DLS_TRY(read_word(t, EXCHANGE, row->gpus > 1 ? "allreduce" : "one", dls_word_exchanges,
+                      "allreduce, ps-sync or ps-async", &exchange, err));
+    snprintf(row->exchange, sizeof row->exchange, "%s", exchange);
+    if (row->gpus > 1 && strcmp(exchange, "one") == 0) {
+        return dls_csv_fail(&t->csv, t->col[EXCHANGE], err, "%d GPUs exchange gradients",
+                            (int)row->gpus);
     }
-    if (sscanf(row->model, "gpt_h%d_l%d_s%d", &hidden, &layers, &sequence) == 3) {
-        const int64_t each = (int64_t)row->batch * row->gpus / dp / (pp > 1 ? 8 : 1);
-        snprintf(row->model, sizeof row->model, "llm-l%d-h%d-a%d-s%d-tp%d-pp%d-mb%d-re1", layers, hidden,
-                 hidden == 768 ? 12 : hidden / 96, sequence, tp, pp, each > 1 ? (int)each : 1);
-        row->fitted |= row->gpus == 1 && strncmp(row->host, "Megatron", 8) == 0;
-    } else if (tp > 1 || pp > 1) {
-        return;
-    }
-    snprintf(row->parallelism, sizeof row->parallelism, "dp");
+    return strncmp(exchange, "ps-", 3) != 0 || row->servers > 0
+               ? DLS_OK
+               : dls_csv_fail(&t->csv, t->col[EXCHANGE], err,
+                              "%s with how many servers (column 'servers')?", exchange);
 }
 
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
-    char precision[16], mode[16], optimiser[16], compiled[16], amp[16], fitted[16];
-    dls_measured_word(t, AMP, "0", amp, sizeof amp);
-    dls_measured_word(t, PRECISION, strcmp(amp, "1") == 0 ? "amp" : "fp32", precision,
-                      sizeof precision);
-    dls_measured_word(t, MODE, "training", mode, sizeof mode);
+    const char *mode, *layout;
+    char optimiser[DLS_MEASURED_TEXT];
+    DLS_TRY(read_numeric(t, row, err));
+    DLS_TRY(read_word(t, MODE, "training", dls_word_modes, "training or forward", &mode, err));
+    DLS_TRY(read_word(t, LAYOUT, "", dls_word_layouts, "nchw or nhwc", &layout, err));
+    DLS_TRY(read_flag(t, COMPILED, &row->compiled, err));
+    DLS_TRY(read_flag(t, FITTED, &row->fitted, err));
+    DLS_TRY(read_dividing(t, row, err));
     dls_measured_word(t, OPTIMISER, "", optimiser, sizeof optimiser);
-    dls_measured_word(t, COMPILED, "0", compiled, sizeof compiled);
-    dls_measured_word(t, FITTED, "0", fitted, sizeof fitted);
     dls_measured_word(t, FRAMEWORK, "", row->host, sizeof row->host);
-    dls_measured_word(t, LAYOUT, "", row->layout, sizeof row->layout);
     dls_measured_word(t, LINK, "", row->link, sizeof row->link);
     dls_measured_word(t, NETWORK, row->nodes > 1 ? "eth100" : "", row->network,
                       sizeof row->network);
-    dls_measured_word(t, EXCHANGE, row->gpus > 1 ? "allreduce" : "one", row->exchange,
-                      sizeof row->exchange);
-    dls_measured_word(t, PARALLELISM, "dp", row->parallelism, sizeof row->parallelism);
-    if (!dls_numeric_find(strcmp(precision, "amp") == 0 ? "fp16" : precision, &row->numeric)) {
-        return dls_csv_fail(&t->csv, t->col[PRECISION], err,
-                            "\"%s\" is not fp32, tf32, fp16, bf16 or amp", precision);
-    }
-    row->forward = strcmp(mode, "inf") == 0 || strcmp(mode, "forward") == 0;
-    row->update = !row->forward && strcmp(optimiser, "none") != 0;
-    row->compiled = strcmp(compiled, "1") == 0;
-    row->fitted = strcmp(fitted, "1") == 0;
+    snprintf(row->layout, sizeof row->layout, "%s", layout);
+    row->forward = strcmp(mode, "forward") == 0;
+    row->update = !row->forward && !dls_word_find(dls_word_optimisers, optimiser);
     row->pytorch = dls_names_pytorch(row->host);
-    take_ways(row);
+    dls_dlperf_translate(row);
     return DLS_OK;
 }
 

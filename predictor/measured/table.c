@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/units.h"
+#include "workload/kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,6 +39,36 @@ static bool is_one_of(const char *names, const char *name, size_t len)
     return false;
 }
 
+static void header_key(const dls_csv_cell *cell, char key[DLS_MODEL_KEY])
+{
+    char text[DLS_MODEL_KEY];
+    snprintf(text, sizeof text, "%.*s", (int)(cell->len < sizeof text ? cell->len : 0), cell->s);
+    dls_model_key(text, key);
+}
+
+bool dls_measured_column_is(const dls_measured_table *t, int column, const char *key)
+{
+    char own[DLS_MODEL_KEY];
+    header_key(&t->csv.header[t->col[column]], own);
+    return strcmp(own, key) == 0;
+}
+
+/* "Batch Size" is "batch_size"; the letter is preferred. -1: none. */
+static int find_column(const dls_csv *csv, const char *names)
+{
+    int found = dls_csv_find(csv, names);
+    for (const char *p = names; found < 0 && *p; p += strcspn(p, "|"), p += *p == '|') {
+        const dls_csv_cell name = {.s = p, .len = (uint32_t)strcspn(p, "|")};
+        char wanted[DLS_MODEL_KEY], key[DLS_MODEL_KEY];
+        header_key(&name, wanted);
+        for (size_t i = 0; found < 0 && i < csv->n_header; i++) {
+            header_key(&csv->header[i], key);
+            found = strcmp(key, wanted) == 0 ? (int)i : -1;
+        }
+    }
+    return found;
+}
+
 /* One that no column has is of another kind of file. */
 static bool take_default(dls_measured_table *t, size_t n, const char *text)
 {
@@ -57,7 +88,7 @@ static dls_status bind(dls_measured_table *t, size_t n, const int *needed,
 {
     DLS_TRY(dls_csv_header(&t->csv, err));
     for (size_t i = 0; i < n; i++) {
-        t->col[i] = dls_csv_find(&t->csv, t->names[i]);
+        t->col[i] = find_column(&t->csv, t->names[i]);
     }
     for (size_t i = 0; defaults && i < defaults->n; i++) {
         if (take_default(t, n, defaults->text[i]) && defaults->known) {

@@ -40,7 +40,7 @@ typedef struct dls_measured_table {
     const dls_hw_gpu *gpu_row;               /* NULL: none yet */
 } dls_measured_table;
 
-/* names[n]: of columns, alternatives joined by '|'; the last is the time, which no default gives. needed: those that must be there or have a
+/* names[n]: of columns, alternatives joined by '|', in any case, with any signs between letters; the last is the time, which no default gives. needed: those that must be there or have a
  * default, -1 behind the last; NULL: none. Errors: EINPUT, ENOMEM. */
 dls_status dls_measured_open(dls_measured_table *t, const char *path, const char *const *names,
                              size_t n, const int *needed, const dls_measured_defaults *defaults,
@@ -50,6 +50,9 @@ void dls_measured_close(dls_measured_table *t);
  * file cannot be read). */
 dls_status dls_measured_next(dls_measured_table *t, bool *more, dls_error *why,
                              dls_error *err) DLS_MUST_CHECK;
+
+/* Is the header of the column, which is there, spelled so but for case and signs? */
+bool dls_measured_column_is(const dls_measured_table *t, int column, const char *key);
 
 /* Cells of the row; a missing one has the default, or else `otherwise`. */
 void dls_measured_word(dls_measured_table *t, int column, const char *otherwise, char *out,

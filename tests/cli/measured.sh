@@ -92,6 +92,59 @@ assert 0.005 < forward < 0.25 * whole and whole > 0.035, (whole, forward)
 END
 fi
 
+# Columns and words in other people's spellings mean the same, whatever their order, case, quotes and line ends.
+printf '%s\n' model,gpu,batch,sequence,precision,mode,optimiser,compiled,fitted,layout,gpus,exchange,parallelism,step_ms \
+    bert_base,A100-80GB,8,256,bf16,forward,none,1,1,nchw,1,one,dp,50 \
+    bert_base,A100-80GB,32,256,fp16,training,sgd,0,0,nhwc,4,allreduce,dp,50 >ours.csv
+{ printf '\357\273\277'; printf '%s\r\n' '# theirs' '"Step_ms" , note,Dtype,Phase,MODEL,GPU Name,Batch,seq_len,mode,Optimizer,torch_compile,fitted,memory_format,World Size,parallelism' '' \
+    '50,"a, ""b""",torch.bfloat16,,google-bert/bert-base-uncased,NVIDIA A100-SXM4-80GB,8,256,Inference,None,True,yes,torch.contiguous_format,1,' \
+    ' 50.0 ,,16-mixed,,bert-base-uncased,"NVIDIA A100-SXM4-80GB",32,256,train,SGD,off,no,channels_last,4,DDP'; } >theirs.csv
+for name in ours theirs; do
+    expect 0 evaluate --measured --no-points --sources=operator --json --details $name.csv
+    cp out.txt $name.json
+done
+if command -v python3 >/dev/null; then
+    python3 - ours.json theirs.json <<'END' || fail "columns and words in other spellings"
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+drop = lambda j: [{k: v for k, v in row.items() if k not in ("model", "group")} for row in j["steps"]]
+assert len(a["steps"]) == 2 and drop(a) == drop(b) and a["left_out"] == b["left_out"] == [], (drop(a), drop(b))
+assert [row["group"].split(", ", 1)[1] for row in b["steps"]] == ["one GPU, bf16, forward, fitted", "one node, fp16"]
+END
+fi
+
+# What is not understood is refused, and not taken for what is usual.
+cat >words.csv <<'END'
+model,gpu,batch,batch_per_gpu,gpus,precision,mode,compiled,fitted,amp,layout,exchange,parallelism,step_ms
+resnet50,A100,32,,1,fp8,,,,,,,,50
+resnet50,A100,32,,1,,profiling,,,,,,,50
+resnet50,A100,32,,1,,,maybe,,,,,,50
+resnet50,A100,32,,1,,,,2,,,,,50
+resnet50,A100,32,,1,,,,,O3,,,,50
+resnet50,A100,32,,1,,,,,,nc32hw,,,50
+resnet50,A100,32,,4,,,,,,,gossip,,50
+resnet50,A100,32,,4,,,,,,,ps-sync,,50
+resnet50,A100,32,,4,,,,,,,one,,50
+resnet50,A100,32,16,4,,,,,,,,,50
+resnet50,A100,,16,64,,,,,,,,,50
+resnet50,A100,,,1,,,,,,,,,50
+resnet18,A100,32,,1,,,,,,,,,50
+resnet50,A100,32,,8,,,,,,,,dp4,50
+END
+expect 0 evaluate --measured --no-points --sources=operator --json words.csv
+line=2
+for why in "'precision': \"fp8\" is not" "'mode': \"profiling\" is not" "'compiled': \"maybe\" is not" "'fitted': \"2\" is not" "'amp': \"O3\" is not" \
+    "'layout': \"nc32hw\" is not" "'exchange': \"gossip\" is not" "'exchange': ps-sync with how many servers" "'exchange': 4 GPUs exchange" \
+    "'batch': 32 on all GPUs are not 16 on each of 4" "'gpus': 64 GPUs on how many nodes" "'batch': no batch is given" "'model': resnet18 of how large images"; do
+    grep -F "words.csv:$line:" err.txt | grep -qF -- "$why" || fail "words.csv:$line: $why: $(cat err.txt)"
+    line=$((line + 1))
+done
+says out.txt 'parallelism \"dp4\" on 8 GPUs'
+printf 'model,gpu,batch_size,gpus,step_ms\nresnet50,A100,32,1,50\nresnet50,A100,32,2,50\n' >sizes.csv
+expect 0 evaluate --measured --no-points --sources=operator sizes.csv
+says out.txt "1 measured steps, 1 rows left out"
+says err.txt "sizes.csv:3:15: column 'batch_size': of all 2 GPUs (name the column 'batch') or of each"
+
 # What others measured of the same job: the geometric mean of their rows, of another framework, too, not of another batch.
 cat >again.csv <<'END'
 model,gpu,batch,framework,step_ms
