@@ -302,6 +302,7 @@ static dls_status one_job(const dls_operators *a, bool profile, dls_error *err)
     DLS_TRY(load_model(a, &model, err));
     DLS_TRY(dls_operators_gpu(a, &setting.gpu, err));
     DLS_TRY(load_work(a, &setting, &w, err));
+    DLS_TRY(dls_gpu_knows(setting.gpu, setting.numeric, err));
     dls_fabric made;
     DLS_TRY(find_cluster(a, &model, &w, &setting, &made, err));
     if (profile) {

@@ -121,8 +121,7 @@ static const char *const names[COLUMNS] = {
     [MODEL] = "model|model_name",
     [GPU] = "gpu|gpu_type|gpu_name|gpu_model",
     [BATCH] = "batch|batchsize|global_batch|global_batch_size",
-    [BATCH_PER_GPU] = "batch_per_gpu|batch_size_per_gpu|per_gpu_batch|per_gpu_batch_size|local_batch_size|"
-                      "per_device_batch_size",
+    [BATCH_PER_GPU] = "batch_per_gpu|per_gpu_batch|local_batch_size|per_device_batch_size",
     [IMAGE] = "image|image_size|img_size|resolution|input_size",
     [SEQUENCE] = "sequence|seq|seq_len|sequence_length",
     [DATASET] = "dataset",
@@ -150,8 +149,11 @@ static void sizes_of(const char *dataset, int64_t *image, int64_t *sequence)
 {
     char key[DLS_MODEL_KEY];
     dls_model_key(dataset, key);
-    *image = strcmp(key, "cifar10") == 0 ? 32 : 0;
-    *sequence = strcmp(key, "squad") == 0 ? 384 : 0;
+    *image = strncmp(key, "cifar", 5) == 0 || strcmp(key, "svhn") == 0 ? 32
+             : strstr(key, "mnist")                                   ? 28
+             : strcmp(key, "tinyimagenet") == 0                       ? 64
+                                                                      : 0;
+    *sequence = strncmp(key, "squad", 5) == 0 ? 384 : 0;
 }
 
 /* A batch of all GPUs, of each, or both; "batch_size" says neither, which several GPUs need. */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/own.h"
 #include "base/units.h"
 #include "workload/kinds.h"
 
@@ -104,6 +105,23 @@ static dls_status bind(dls_measured_table *t, size_t n, const int *needed,
     return DLS_OK;
 }
 
+static bool separates(const char *path, const char *text, size_t len, char sep)
+{
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
+    dls_csv_init(&csv, path, text, len, sep);
+    return dls_csv_header(&csv, NULL) != DLS_OK || csv.n_header > 1;
+}
+
+/* ';' and tabs stand between columns where commas do not. */
+static char separator_of(const char *path, const char *text, size_t len)
+{
+    const char *sep = ",;\t";
+    while (*sep && !separates(path, text, len, *sep)) {
+        sep++;
+    }
+    return *sep ? *sep : ',';
+}
+
 dls_status dls_measured_open(dls_measured_table *t, const char *path, const char *const *names,
                              size_t n, const int *needed, const dls_measured_defaults *defaults,
                              dls_error *err)
@@ -112,7 +130,7 @@ dls_status dls_measured_open(dls_measured_table *t, const char *path, const char
     *t = (dls_measured_table){.names = names};
     stem_of(path, t->stem, sizeof t->stem);
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &t->text, &len, err));
-    dls_csv_init(&t->csv, path, t->text, len, ',');
+    dls_csv_init(&t->csv, path, t->text, len, separator_of(path, t->text, len));
     return bind(t, n, needed, defaults, err);
 }
 

@@ -16,7 +16,7 @@
 
 void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, char sep)
 {
-    DLS_ASSERT((text || len == 0) && (sep == ',' || sep == '\t' || sep == '|' || sep == ' '));
+    DLS_ASSERT((text || len == 0) && sep && strchr(",;\t| ", sep));
     const bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     csv->path = path;
     csv->next = csv->line_start = text + (marked ? 3 : 0);

@@ -40,7 +40,7 @@ typedef struct dls_csv {
     const char *next, *end; /* unread text */
     const char *line_start; /* of the line that the cells below start on */
     size_t line, next_line; /* 1-based */
-    char sep;               /* ',', '\t', '|', or ' ' for runs of blanks */
+    char sep;               /* ',', ';', '\t', '|', or ' ' for runs of blanks */
     char comment;           /* lines that start so are passed over: '#' unless changed */
     size_t n_marked;        /* comments behind the header that have as many cells as it: rows, maybe */
     bool any_cells;         /* rows with more or fewer cells than the header are no error: see n_cells */

@@ -113,6 +113,19 @@ assert [row["group"].split(", ", 1)[1] for row in b["steps"]] == ["one GPU, bf16
 END
 fi
 
+# Columns between semicolons and tabs, and data sets by their families.
+printf 'model;gpu;batch;dataset;step_ms\nresnet50;V100;32;CIFAR-100;"50"\nresnet50;V100;32;;50,5\n' >semicolons.csv
+printf 'model\tgpu\tbatch\timage\tstep_ms\nresnet50\tV100\t32\t32\t50\n' >tabs.tsv
+expect 0 evaluate --measured --no-points --sources=operator --json --details semicolons.csv tabs.tsv
+says err.txt "semicolons.csv:3:19: column 'step_ms': '50,5' is not a number"
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "semicolons and tabs"
+import json, sys
+a, b = (row["operator"] for row in json.load(open(sys.argv[1]))["steps"])
+assert a == b < 0.02, (a, b)
+END
+fi
+
 # What is not understood is refused, and not taken for what is usual.
 cat >words.csv <<'END'
 model,gpu,batch,batch_per_gpu,gpus,precision,mode,compiled,fitted,amp,layout,exchange,parallelism,step_ms

@@ -53,6 +53,10 @@ awk -v slow="$(one_link --network=eth10)" -v fast="$(one_link --network=ib_ndr)"
     'BEGIN { exit !(slow > 20 * fast && two != fast) }' || fail "links"
 dlsim operators step --model=bert_large --gpu=T4 --batch=64 >out.txt
 test "$(value fits)" = no || fail "64 sequences of BERT-large fit a T4"
+for what in step profile; do
+    expect 4 operators $what --model=resnet50 --gpu=T4 --precision=bf16 --hardware="$hardware"
+    says err.txt "T4 has no units for bf16"
+done
 
 dlsim graph zoo vgg16 --batch=64 -o vgg16.h5 >/dev/null
 dlsim operators step --model=vgg16 --gpu=P100 --batch=64 >out.txt
