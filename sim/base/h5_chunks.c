@@ -40,18 +40,6 @@ typedef struct packer {
     packed out[BATCH];
 } packer;
 
-/* 0: it has no chunks. */
-static size_t chunk_rows(hid_t set)
-{
-    const hid_t dcpl = H5Dget_create_plist(set);
-    hsize_t rows = 0;
-    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, 1, &rows) < 0) {
-        rows = 0;
-    }
-    H5Pclose(dcpl);
-    return (size_t)rows;
-}
-
 /* Fletcher's, over words of two bytes with the high one first. */
 static uint32_t fletcher32(const unsigned char *data, size_t n)
 {
@@ -157,10 +145,7 @@ dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width
                              dls_h5_fill_fn fill, const void *ctx, dls_error *err)
 {
     DLS_OWN(packer_fini)
-    packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = chunk_rows(set)};
-    if (p.rows == 0) {
-        return dls_h5_unwritten(err, name);
-    }
+    packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = dls_h5_chunk_rows(n, 1, width)};
     const size_t chunks = (n + p.rows - 1) / p.rows, batch = chunks < BATCH ? chunks : BATCH;
     const size_t cores = (size_t)dls_team_cores(), most = cores < THREADS ? cores : THREADS;
     const size_t shares = (batch + SHARE - 1) / SHARE, threads = most < shares ? most : shares;
