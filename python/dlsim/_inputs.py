@@ -118,7 +118,8 @@ def _columns(table: Any) -> dict[str, list[Any]]:
 
 def _values(name: Any, column: Any) -> list[Any]:
     """The values of a column as Python has them."""
-    if getattr(column, "ndim", 1) != 1 or isinstance(column, (str, bytes)) or not hasattr(column, "__iter__"):
+    no_list = (str, bytes, dict, set, frozenset)  # a dict, of pandas' to_dict(), would be its index; a set has no order
+    if getattr(column, "ndim", 1) != 1 or isinstance(column, no_list) or not hasattr(column, "__iter__"):
         raise TypeError(f"the column {name!r} of a trace is a list of values, one for each job, not {column!r:.60}")
     kind = getattr(getattr(column, "dtype", None), "kind", "")
     if kind == "m":  # of NumPy and pandas, whose nanoseconds would be plain numbers
@@ -129,10 +130,11 @@ def _values(name: Any, column: Any) -> list[Any]:
 def _cell(value: Any) -> str:
     if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA; NaN is not itself
         return ""
+    kind = getattr(getattr(value, "dtype", None), "kind", "M")
+    if kind != "M":  # of NumPy; its dates and nanoseconds would be plain numbers
+        value = (value.astype("timedelta64[us]") if kind == "m" else value).item()
     if hasattr(value, "total_seconds"):
         value = value.total_seconds()
-    elif getattr(getattr(value, "dtype", None), "kind", "M") != "M":
-        value = value.item()  # of NumPy; its dates would be plain numbers
     if isinstance(value, float) and math.isfinite(value):  # numbers of jobs in a column that has gaps are whole
         return repr(int(value)) if value.is_integer() else f"{value:.6f}".rstrip("0")
     if isinstance(value, int):

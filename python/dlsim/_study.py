@@ -26,15 +26,21 @@ def _name(value: Any) -> Any:
 def _files(path: Path, found: dict[str, str]) -> dict[str, str]:
     """{path: hash} of a file and, if it is a configuration, of those that it names."""
     import hashlib
-    import re
 
     path = os.path.realpath(path)
     with open(path, "rb") as file:
         content = file.read()
     found[path] = hashlib.sha256(content).hexdigest()
+    return _named(content, os.path.dirname(path), found)
+
+
+def _named(content: bytes, folder: str, found: dict[str, str]) -> dict[str, str]:
+    """The same of the files that a configuration in a folder names."""
+    import re
+
     if b"schema_version" in content and b"\0" not in content:
         for name in re.findall(rb'"([^"\n]+)"', content):
-            other = os.path.join(os.path.dirname(path), os.fsdecode(name))
+            other = os.path.join(folder, os.fsdecode(name))
             if os.path.isfile(other) and os.path.realpath(other) not in found:
                 _files(other, found)
     return found
@@ -54,14 +60,14 @@ def _identity(value: Any, above: tuple[int, ...] = ()) -> Any:
     source of its classes and by its attributes."""
     import hashlib
 
+    if hasattr(value, "to_dict") or hasattr(value, "to_pydict") or getattr(getattr(value, "dtype", None), "names", None):
+        return hashlib.sha256(b"".join(lines(value))).hexdigest()
     value = plain(value)
     if id(value) in above:
         return "above"
     above = (*above, id(value))
     if isinstance(value, _dlsim.Trace):
         return hashlib.sha256(packed(value)[1][0]).hexdigest()
-    if hasattr(value, "to_dict") or hasattr(value, "to_pydict"):
-        return hashlib.sha256(b"".join(lines(value))).hexdigest()
     if is_path(value):
         return sorted(_files(value, {}).values()) if os.path.isfile(value) else os.fspath(value)
     if isinstance(value, dict):
@@ -82,6 +88,8 @@ def _identity(value: Any, above: tuple[int, ...] = ()) -> Any:
 def _argument(name: str, value: Any) -> Any:
     if name == "cluster":
         value = cluster_arguments(value)
+        files = _named(value.get("text", "").encode(), "", {})  # a file names its own
+        value = {**value, **({"files": sorted(files.values())} if files else {})}
     elif name == "trace" and is_path(value):
         value = trace_path(value)
     return _identity(value)
@@ -150,11 +158,13 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
     for name, values in vary.items():
         if isinstance(values, str):
             raise TypeError(f"{name}: a list of values is varied, not {values!r}")
+    vary = {name: list(values) for name, values in vary.items()}
     bar = _Bar("points") if progress is True else None
     os.makedirs(folder, exist_ok=True)
     names = list(vary)
     points, paths = [], []
-    cluster_arguments(arguments.get("cluster", vary.get("cluster", [""])[0]))  # wrong here rather than in each
+    for cluster in vary.get("cluster", [arguments.get("cluster", "")]):
+        cluster_arguments(cluster)  # wrong here rather than in each
     for values in itertools.product(*vary.values()):
         one = {**arguments, **dict(zip(names, values))}
         what = json.dumps([_dlsim.version(), sorted((name, _argument(name, value)) for name, value in one.items())])

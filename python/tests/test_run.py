@@ -205,6 +205,7 @@ class Runs(unittest.TestCase):
 
         second = datetime.timedelta(seconds=1)
         for column in (numpy.array([5, 0, 6.5, 0], object)[::2], numpy.array([5, 6.5], numpy.float16), [5 * second, 6.5 * second],
+                       [numpy.timedelta64(5, "s"), numpy.timedelta64(65 * 10**8, "ns")],
                        numpy.ma.array([5, 6.5, 3], mask=[0, 0, 1])[:2], numpy.array([5000, 6500], "timedelta64[ms]"),
                        pandas.Categorical([5, 6.5]), pandas.array([5, 6.5], "Float32"), pandas.to_timedelta([5, 6.5], "s"),
                        numpy.array([5 * 10**9, 65 * 10**8], "timedelta64[ns]"), pandas.Series([5, 6.5], index=[7, 8])):
@@ -216,7 +217,7 @@ class Runs(unittest.TestCase):
                 durations(nothing)
         with self.assertRaisesRegex(dlsim.InputError, "data row 1: column 'duration': '2020-01-01.*' is not a number"):
             durations(numpy.array(["2020-01-01", "2020-01-02"], "datetime64[ns]"))
-        for wrong in (5, "56", numpy.ones((2, 2)), numpy.float64(5)):
+        for wrong in (5, "56", numpy.ones((2, 2)), numpy.float64(5), {5, 6}, pandas.Series([5, 6]).to_dict()):
             with self.assertRaisesRegex(TypeError, "the column 'duration' of a trace is a list of values"):
                 durations(wrong)
         with self.assertRaisesRegex(TypeError, "a dict for each job"):
@@ -468,9 +469,10 @@ class Studies(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(1) as executor:
             named, config = os.path.join(folder, "named.csv"), os.path.join(folder, "tight.cfg")
+            text = ('schema_version = 1; cluster: { nodes = ( { count = 4; gpus = 8; gpu_type = "V100"; } ); }; '
+                    'trace: { path = "named.csv"; };')
             with open(config, "w") as file:
-                file.write('schema_version = 1; cluster: { nodes = ( { count = 4; gpus = 8; gpu_type = "V100"; } ); }; '
-                           'trace: { path = "named.csv"; };')
+                file.write(text)
 
             def mean(arguments, scheduler="srtf"):
                 study = dlsim.study(arguments, {"scheduler": [scheduler]}, os.path.join(folder, "points"), executor)
@@ -486,6 +488,7 @@ class Studies(unittest.TestCase):
                 self.assertEqual(mean({"cluster": TIGHT, "trace": dlsim.load_trace(table)}), said)
                 dlsim.load_trace(table).save(named)
                 self.assertEqual(mean({"cluster": config}), said)
+                self.assertEqual(mean({"cluster": text.replace("named.csv", named)}), said)
                 try:
                     import numpy
                     import pandas
@@ -494,6 +497,9 @@ class Studies(unittest.TestCase):
                 arrays = {name: numpy.array(column) for name, column in table.items()}
                 self.assertEqual(mean({"cluster": TIGHT, "trace": arrays}), said)
                 self.assertEqual(mean({"cluster": TIGHT, "trace": pandas.DataFrame(table)}), said)
+                times = ["submit_time", "duration"][::1 if seed == 1 else -1]
+                rows = numpy.array([(32, 0, 5), (32, 0, 9), (32, 1, 6)], [(name, "i4") for name in ("num_gpu", *times)])
+                self.assertEqual(mean({"cluster": TIGHT, "trace": rows}), dlsim.run(TIGHT, rows, "srtf")["jct_mean_s"])
             for sign in (1, -1):
                 weights = [sign] + [0] * 2000
                 said = dlsim.run(TIGHT, jobs(), Weighted(weights))["jct_mean_s"]
