@@ -145,11 +145,17 @@ const char *dls_known_name(dls_known_list of, size_t i, const char **summary)
         return key_name(i, summary);
     }
     if (of == DLS_KNOWN_FORMATS) {
-        const dls_trace_format *format = dls_trace_formats()[i];
-        *summary = format ? format->summary : "";
-        return format ? format->name : NULL;
+        const dls_trace_format *const *format = dls_trace_formats();
+        for (; *format && i > 0; i--) {
+            format++;
+        }
+        *summary = *format ? (*format)->summary : "";
+        return *format ? (*format)->name : NULL;
     }
-    const dls_prediction_source *source = dls_prediction_sources()[i];
-    *summary = source ? source->summary : "";
-    return source ? source->name : NULL;
+    const dls_prediction_source *const *source = dls_prediction_sources();
+    for (; *source && i > 0; i--) {
+        source++;
+    }
+    *summary = *source ? (*source)->summary : "";
+    return *source ? (*source)->name : NULL;
 }

@@ -306,7 +306,7 @@ static const dls_arg args[] = {
                "nodes that are added: \"h100: 16 x 8\" are 16 with 8 GPUs each; may be repeated"),
     DLS_REPEAT(request, removed, "remove", 0, "NODES",
                "nodes that go: \"v100: 4\" or \"v100: all\", by GPU type or name of their group"),
-    DLS_REAL(request, asked.load, "load", 0, 0.01, 100,
+    DLS_REAL(request, asked.load, "load", 0, DLS_WHATIF_LOAD_LEAST, DLS_WHATIF_LOAD_MOST,
              "so many times the jobs, drawn from the history; 1"),
     DLS_TEXT(request, asked.scheduler, "scheduler", 's', "NAME", "another scheduler"),
     DLS_TEXT(request, asked.placement, "placement", 'p', "NAME", "another placement"),

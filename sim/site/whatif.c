@@ -170,6 +170,10 @@ dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_a
     size_t first_added = SIZE_MAX;
     *w = (dls_whatif){.fewest = -1};
     search s = {.setup = after, .w = w, .asked = asked};
+    if (asked->load != 0 && !(asked->load >= DLS_WHATIF_LOAD_LEAST && asked->load <= DLS_WHATIF_LOAD_MOST)) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--load is %g: expected %g to %d", asked->load,
+                        DLS_WHATIF_LOAD_LEAST, DLS_WHATIF_LOAD_MOST);
+    }
     if (asked->target) {
         DLS_TRY(dls_whatif_target_of(asked->target, &s.target, err));
     }

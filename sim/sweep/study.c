@@ -121,8 +121,12 @@ static dls_status planned(const dls_study *s, dls_error *err)
 
 dls_status dls_study_run(dls_study *s, int workers, dls_study_progress *done, dls_error *err)
 {
+    DLS_ASSERT(s && done);
     DLS_IN_C_LOCALE; /* no lock is held: the workers are forked, and could not take it */
     DLS_TRY(planned(s, err));
+    if (workers < 1) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "%d workers: expected at least one", workers);
+    }
     DLS_TRY(dls_sweep_store_open(s->folder, err));
     return dls_sweep_run(s->plan, s->folder, workers, done, err);
 }
@@ -130,6 +134,7 @@ dls_status dls_study_run(dls_study *s, int workers, dls_study_progress *done, dl
 dls_status dls_study_merge(dls_study *s, const char *path, bool link, size_t *n_finished,
                            dls_error *err)
 {
+    DLS_ASSERT(s && path && n_finished);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     DLS_TRY(planned(s, err));
@@ -175,6 +180,7 @@ dls_study_point dls_study_point_at(const dls_study *s, size_t i)
 
 dls_status dls_study_find(const dls_study *s, const char *label, dls_error *err)
 {
+    DLS_TRY(planned(s, err));
     return dls_sweep_find(s->plan, label, err);
 }
 

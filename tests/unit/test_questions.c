@@ -3,6 +3,7 @@
  * What the library answers through its public headers: questions to a set-up, the summary of a live
  * simulation, studies and comparisons.
  */
+#include "dlsim/site.h"
 #include "dlsim/study.h"
 #include "run_util.h"
 #include "support/must.h"
@@ -98,10 +99,26 @@ TEST(names)
         assert_null(strstr(name, "[]"));
     }
     assert_true(driple && philly && seed);
+    const dls_known_list lists[] = {DLS_KNOWN_PREDICTORS, DLS_KNOWN_FORMATS, DLS_KNOWN_KEYS};
+    for (size_t k = 0; k < 3; k++) {
+        assert_null(dls_known_name(lists[k], 100000, &summary));
+        assert_null(dls_known_name(lists[k], SIZE_MAX, NULL));
+    }
     DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(TIGHT, NULL);
     assert_ptr_equal(dls_setup_scheds(setup)[0], dls_scheds()[0]);
     assert_ptr_equal(dls_setup_placements(setup)[0], dls_placements()[0]);
     assert_string_equal(dls_setup_origin(setup, dls_scheds()[0]), "");
+}
+
+/* A load that no option of dlsim whatif takes: less than nothing, none at all, more than fits. */
+TEST(load_out_of_range)
+{
+    DLS_HOLD(dls_setup_destroy) dls_setup *before = setup_of(TIGHT, NULL), *after = setup_of(TIGHT, NULL);
+    for (const double *load = (const double[]){-1, 0.001, 101, (double)INFINITY, (double)NAN, 0}; *load != 0; load++) {
+        dls_whatif found;
+        MUST_FAIL(DLS_EUSAGE, "--load is", dls_whatif_of(before, after, &(dls_whatif_asked){.load = *load}, &found, &e));
+        dls_whatif_fini(&found);
+    }
 }
 
 /* ---- the summary of a live simulation -------------------------------------------------------- */
@@ -214,10 +231,12 @@ TEST(studies)
     must(dls_study_plan(study, "points", 0, 0, &err));
     must(dls_study_vary(study, "scheduler.name", scheds, 3, "here", &err));
     assert_int_equal(dls_study_run(study, 1, &done, &err), DLS_EUSAGE); /* not planned, or for other points */
+    MUST_FAIL(DLS_EUSAGE, "not been planned", dls_study_find(study, "srtf", &e));
     const dls_study_watch watch = {
         .trace = tell_trace, .run = fail_fifo, .progress = tell_progress, .user = &t};
     dls_study_set_watch(study, &watch);
     must(dls_study_plan(study, "points", 0, 0, &err));
+    MUST_FAIL(DLS_EUSAGE, "-3 workers: expected at least one", dls_study_run(study, -3, &done, &e));
     const dls_study_facts about = dls_study_about(study);
     assert_string_equal(about.name, "base");
     assert_string_equal(about.folder, "points");

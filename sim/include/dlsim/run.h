@@ -107,7 +107,8 @@ DLS_API dls_status dls_setup_placement(dls_setup *setup, const dls_placement_ops
 /* Schedule from outside: the decisions are the caller's (dls_simulation_step). In results the
  * scheduler is called "outside". */
 DLS_API dls_status dls_setup_outside(dls_setup *setup, dls_error *err) DLS_MUST_CHECK;
-/* Check it. Errors: ECONFIG; every problem is then listed, as "file:line: what". */
+/* Check it. Errors: ECONFIG; every problem is then listed, as "file:line: what", but for a file that cannot be read,
+ * which err alone tells. */
 DLS_API dls_status dls_setup_check(dls_setup *setup, dls_error *err) DLS_MUST_CHECK;
 /* The i-th problem of the last check; NULL past the last, which says how many more there are if they are
  * too many. Borrowed until the next call on setup. */

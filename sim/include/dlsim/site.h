@@ -149,6 +149,8 @@ DLS_API void dls_fidelity_fini(dls_fidelity *f);
  */
 
 #define DLS_WHATIF_BLOCKS 4 /* fewer blocks: no intervals */
+#define DLS_WHATIF_LOAD_LEAST 0.01
+#define DLS_WHATIF_LOAD_MOST 100
 
 /* What is changed. Texts are borrowed; numbers of zero change nothing. */
 typedef struct dls_whatif_asked {
@@ -159,7 +161,7 @@ typedef struct dls_whatif_asked {
     const char *const *set;     /* "KEY=VALUE" */
     size_t n_add, n_removed, n_quota, n_speed, n_set;
     const char *scheduler, *placement; /* NULL: as it is */
-    double load;                       /* 1.2: a fifth more jobs; 1 as it is */
+    double load;                       /* 1.2: a fifth more jobs; 1 and 0: as it is */
     const char *target;                /* "p95 wait of 8 GPUs < 1h"; NULL: none */
     const char *vary; /* group of nodes whose number the target varies; NULL: the one that is
                          added, else the largest */
@@ -223,7 +225,7 @@ typedef struct dls_whatif {
 
 /* before: the site as it is. after: a set-up with the same configuration, to which the changes are
  * made. Both must outlive *out, which is to be released in any case. Errors: EUSAGE (an option that
- * says nothing), ECONFIG (dls_setup_problem of either says why), those of a simulation. Two runs,
+ * says nothing, a load out of range), ECONFIG (dls_setup_problem of either says why), those of a simulation. Two runs,
  * those of the grade, and some ten for a target. */
 DLS_API dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_asked *asked,
                          dls_whatif *out, dls_error *err) DLS_MUST_CHECK;

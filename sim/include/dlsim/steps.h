@@ -87,7 +87,7 @@ typedef struct dls_step_answer {
 } dls_step_answer;
 
 /* Answer n questions, each for itself: one that cannot be answered says why. What models are made of is kept
- * between calls. Errors: EINPUT (a GPU that the tables do not have, with the nearest name), ENOMEM; what is wrong
+ * between calls. Errors: EINPUT (a GPU or link that the tables do not have, with the nearest name), ENOMEM; what is wrong
  * with the source itself. */
 DLS_API dls_status dls_step_predict(dls_step_predictor *p, const dls_step_question *question, size_t n,
                                     dls_step_answer *out, dls_error *err) DLS_MUST_CHECK;

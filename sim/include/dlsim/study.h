@@ -76,12 +76,12 @@ DLS_API void dls_study_set_watch(dls_study *study, const dls_study_watch *watch)
 DLS_API dls_status dls_study_plan(dls_study *study, const char *folder, size_t first, size_t n,
                                   dls_error *err) DLS_MUST_CHECK;
 /* Run what is not finished, at most `workers` processes at a time. They are forked: the calling process
- * must have no threads. Failed points are no error. Errors: EOUTPUT, ERUN (no process can be started),
+ * must have no threads. Failed points are no error. Errors: EUSAGE (nothing is planned, no worker), EOUTPUT, ERUN (no process can be started),
  * EINTERRUPTED (points in flight are lost). */
 DLS_API dls_status dls_study_run(dls_study *study, int workers, dls_study_progress *done,
                                  dls_error *err) DLS_MUST_CHECK;
-/* Put the finished points into one results file, with a table of all, by copies or by links. Errors: EINPUT,
- * EOUTPUT, ENOMEM; ERUN if none is finished. */
+/* Put the finished points into one results file, with a table of all, by copies or by links. Errors: EUSAGE
+ * (nothing is planned), EINPUT, EOUTPUT, ENOMEM; ERUN if none is finished. */
 DLS_API dls_status dls_study_merge(dls_study *study, const char *path, bool link, size_t *n_finished,
                                    dls_error *err) DLS_MUST_CHECK;
 
@@ -115,7 +115,7 @@ typedef struct dls_study_point {
 } dls_study_point;
 /* The i-th of those planned. */
 DLS_API dls_study_point dls_study_point_at(const dls_study *study, size_t i);
-/* EUSAGE unless a design of those planned is called so, wholly or in part, as
+/* EUSAGE unless something is planned and a design of it is called so, wholly or in part, as
  * dls_comparison_baseline takes it. */
 DLS_API dls_status dls_study_find(const dls_study *study, const char *label,
                                   dls_error *err) DLS_MUST_CHECK;
