@@ -230,8 +230,18 @@ static dls_status check_count(const char *what, int64_t value, const char *where
     return DLS_OK;
 }
 
+/* An amount that is divided among GPUs and multiplied by them again. */
+static dls_status check_amount(const char *what, int64_t value, const char *where, dls_error *err)
+{
+    DLS_TRY(check_count(what, value, where, err));
+    return value <= DLS_AMOUNT_MAX
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, where, "%s is too large (%" PRId64 ")", what, value);
+}
+
 #define CHECK_TIME(what, value) check_time(what, value, true, where, err)
 #define CHECK_COUNT(what, value) check_count(what, value, where, err)
+#define CHECK_AMOUNT(what, value) check_amount(what, value, where, err)
 
 static dls_status check_rec(const dls_job_rec *rec, const char *where, dls_error *err)
 {

@@ -9,15 +9,18 @@
 #include "base/strdict.h"
 #include "dlsim/trace.h"
 
-/* The optional numbers of a job: XX(COLUMN, member of dls_job_rec and dls_trace_columns, TIME or
- * COUNT, what it is). */
+/* A batch, thousandths of a core, MiB: more is a mistake in the file; times GPUs it would overflow. */
+#define DLS_AMOUNT_MAX (INT64_MAX / DLS_GPUS_MAX)
+
+/* The optional numbers of a job: XX(COLUMN, member of dls_job_rec and dls_trace_columns, TIME,
+ * COUNT or AMOUNT, what it is). */
 #define DLS_TRACE_NUMBER_MAP(XX)                                                                   \
     XX(ITERATIONS, iterations, COUNT, "the number of iterations")                                  \
-    XX(BATCH, batch, COUNT, "the batch size")                                                      \
+    XX(BATCH, batch, AMOUNT, "the batch size")                                                     \
     XX(QUEUE_US, queue_us, TIME, "the recorded wait")                                              \
     XX(NODES, nodes, COUNT, "the number of nodes")                                                 \
-    XX(CPU_MILLI, cpu_milli, COUNT, "the CPU request")                                             \
-    XX(MEM_MIB, mem_mib, COUNT, "the memory request")                                              \
+    XX(CPU_MILLI, cpu_milli, AMOUNT, "the CPU request")                                            \
+    XX(MEM_MIB, mem_mib, AMOUNT, "the memory request")                                             \
     XX(PRIORITY, priority, COUNT, "the priority")                                                  \
     XX(DEADLINE_US, deadline_us, TIME, "the deadline")                                             \
     XX(LIMIT_US, limit_us, TIME, "the run time limit")                                             \

@@ -120,8 +120,8 @@ TEST(refuses_bad_records)
     struct {
         dls_job_rec rec;
         const char *part;
-    } cases[16];
-    for (int i = 0; i < 16; i++) {
+    } cases[18];
+    for (int i = 0; i < 18; i++) {
         cases[i].rec = job(0, 1, S(1));
     }
     int n = 0;
@@ -138,6 +138,9 @@ TEST(refuses_bad_records)
     cases[n].rec.queue_us = -2, cases[n++].part = "wait is negative";
     cases[n].rec.iterations = -2, cases[n++].part = "iterations is negative";
     cases[n].rec.priority = -2, cases[n++].part = "priority is negative";
+    cases[n].rec.batch = DLS_AMOUNT_MAX + 1, cases[n++].part = "batch size is too large";
+    cases[n].rec.cpu_milli = INT64_MAX, cases[n++].part = "CPU request is too large";
+    cases[n].rec.mem_mib = INT64_MAX, cases[n++].part = "memory request is too large";
     cases[n].rec.outcome = DLS_OUTCOME_COUNT, cases[n++].part = "outcome";
     cases[n].rec.flags = 1u << DLS_JOB_FLAG_COUNT, cases[n++].part = "flags";
     for (int i = 0; i < n; i++) {
