@@ -7,6 +7,7 @@ called by its `name`, or py- and the class's name in small letters. Without a fi
 
 from __future__ import annotations
 
+import importlib.machinery
 import importlib.util
 import os
 import sys
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
     from typing import Any, Sequence
 
 
+class _Source(importlib.machinery.SourceFileLoader):
+    """Compiles the file each time: bytecode of one changed within a second to as many bytes would stand for it."""
+
+    def get_code(self, fullname: str) -> Any:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _policies_of(path: str) -> list[Any]:
     """Those that a file defines, not what it imports."""
     name = "dlsim_plugin_" + os.path.splitext(os.path.basename(path))[0]
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec and spec.loader  # a path that ends in .py has both
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Source(name, path))
+    assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)

@@ -18,6 +18,6 @@ if [ "${DLSIM_SANITIZE:-0}" = 1 ]; then
     export ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
     export LD_PRELOAD=$preload
 fi
-export PYTHONPATH=$build/python PYTHONPYCACHEPREFIX=$build/python/cache PYTHONFAULTHANDLER=1
+export PYTHONPATH=$build/python PYTHONFAULTHANDLER=1
 cd "$here" || exit 1
 exec "$python" -m unittest "$@"

@@ -100,6 +100,15 @@ class Program(unittest.TestCase):
         stream = ipc.open_stream(piped[8:])
         self.assertEqual(len(list(stream)), 1)
 
+    def test_changed_file(self):
+        """A file that changes within a second, to as many bytes, is another."""
+        path = self.file(GOOD)
+        stat = os.stat(path)
+        self.assertIn("py-srtf", self.call("list", "schedulers", "--plugin", path).stdout)
+        self.file(GOOD.replace("Srtf", "Srtg"))
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.assertIn("py-srtg", self.call("list", "schedulers", "--plugin", path).stdout)
+
     def test_wrong(self):
         path = self.file(GOOD.replace("return job.remaining", "return 1 / 0"))
         done = self.call("run", *self.words, f"--plugin={path}", "--scheduler=py-srtf")

@@ -29,7 +29,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$source" || exit 1
-export PYTHONPATH=$build/python PYTHONPYCACHEPREFIX=$build/python/cache IPYTHONDIR=$work/ipython JUPYTER_PLATFORM_DIRS=1 \
+export PYTHONPATH=$build/python IPYTHONDIR=$work/ipython JUPYTER_PLATFORM_DIRS=1 \
     PATH=$venv/bin:$PATH NO_MKDOCS_2_WARNING=1
 timeout 500 "$venv/bin/mkdocs" build --strict -q -d "$work/site" >"$work/log" 2>&1 || fail "$(tail -40 "$work/log")"
 for page in index python/index tutorials/own_policy/index tutorials/predictor/index config/index; do

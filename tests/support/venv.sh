@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # venv FOLDER LIST: a virtual environment with the packages that the file LIST names, made once. Sets $python to its
 # interpreter, or to another where the packages cannot be had, which FOLDER.log explains. Skips the test without a CPython 3.11.
+# Bytecode is kept in FOLDER-cache, whatever the caller's environment says: uv compiles nothing, and each process
+# would compile the packages anew.
 venv() {
     local wanted one pip without
     python=
@@ -36,4 +38,6 @@ venv() {
     fi
     flock -u 9
     [ ! -e "$1/wanted" ] || python=$1/bin/python
+    unset PYTHONDONTWRITEBYTECODE
+    export PYTHONPYCACHEPREFIX=$1-cache
 }
