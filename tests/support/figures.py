@@ -4,7 +4,7 @@
 Each line of CASES is a figure, the file below DRAWN/data that it draws, and what to change of it: a pattern
 of datasets, of whose first match one number (of a table, one row) is changed, or a regular expression for a number in a text.
 None may be blank; the same results must give the same bytes, one changed number another picture, and a
-file of something else an error."""
+file of something else an error. What is drawn here is small and not laid out, which would be most of the time."""
 
 import contextlib
 import fnmatch
@@ -24,7 +24,16 @@ import numpy as np
 plots, drawn, cases = sys.argv[1:]
 sys.path.insert(0, plots)
 results = importlib.import_module("results")
-importlib.import_module("style").ENDINGS = ("png",)
+style = importlib.import_module("style")
+
+
+def sketch(fig, folder, name):
+    fig.set_layout_engine(None)
+    fig.savefig(os.path.join(folder, f"{name}.png"), dpi=50, metadata={"Software": None})
+    style.plt.close(fig)
+
+
+style.save = sketch
 
 
 def change(path, what):
@@ -67,7 +76,6 @@ def check(name, path, what, folder):
     pixels = matplotlib.image.imread(os.path.join(drawn, f"{name}.png"))[:, :, :3]
     inked = np.mean(np.any(pixels < 0.9, axis=2))
     assert pixels.std() > 0.03 and 0.005 < inked < 0.7, f"{name} is blank or smeared: {inked:.1%} inked"
-    first = bytes_of(drawn, name)
     beside = os.path.join(folder, name)
     copy = os.path.join(beside, os.path.basename(path))
     if name in MANY:  # what lies beside it belongs to it: the curves of a training, the errors of others
@@ -78,6 +86,8 @@ def check(name, path, what, folder):
         shutil.copy(path, copy)
         files = [copy]
     assert copy in files
+    figure.draw(files, folder)
+    first = bytes_of(folder, name)
     figure.draw(files, folder)
     assert bytes_of(folder, name) == first, f"{name} differs from one time to the next"
     change(copy, what)
