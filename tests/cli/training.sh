@@ -3,7 +3,8 @@
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 # Every command of docs/training.md.
 ln -s "$source/configs" configs
-run_page "$source/docs/training.md"
+run_page "$source/docs/training.md" 's/--graphs=60/--graphs=24/'
+graphs=$((${DLSIM_SANITIZE:-0} ? 24 : 60))
 
 first=V100-P1w2-ho-PCIe
 second=2080Ti-P5w10-he-1G
@@ -108,7 +109,7 @@ expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$first --as=$second
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --baselines --hardware="$source/configs/hardware"
 says out.txt "paleo"
 test "$(wc -l <out.txt)" -eq 4 || fail "--baselines: $(cat out.txt)"
-expect 0 dataset build -o v100.h5 --graphs=60 --samples=100 --groups=8 --features=total \
+expect 0 dataset build -o v100.h5 --graphs=$graphs --samples=100 --groups=8 --features=total \
     --hardware="$source/configs/hardware" --setting=$first --settings=all --setting=V100-w1 -q
 expect 0 evaluate --weights=base.h5 --dataset=v100.h5 --setting=$first --setting=V100-w1 --as=$first \
     --baselines --hardware="$source/configs/hardware"
@@ -189,7 +190,7 @@ EOF
 fi
 
 # One inspector of several settings answers for another one, too.
-expect 0 dataset build -o many.h5 --graphs=60 --samples=100 --groups=8 --features=total \
+expect 0 dataset build -o many.h5 --graphs=$graphs --samples=100 --groups=8 --features=total \
     --hardware="$source/configs/hardware" --settings=all --setting=V100-w1 --setting=A100-w1 \
     --setting=H100-w1 --setting=V100-w8-ar-eth10 --setting=A100-w8-ar-eth100 -q
 hardware=--hardware=$source/configs/hardware
@@ -275,12 +276,12 @@ expect 5 train --dataset=d.h5 --setting=$first -o no/such/folder/x.h5 --epochs=1
 test ! -e x.h5 || fail "weights after a mistake"
 expect 2 evaluate --weights=all.h5
 expect 4 evaluate --weights=all.h5 --dataset=d.h5 --as=nobody
-expect 0 dataset build -o other.h5 --graphs=60 --samples=100 --groups=8 \
+expect 0 dataset build -o other.h5 --graphs=$graphs --samples=100 --groups=8 \
     --hardware="$source/configs/hardware" --setting=$first -q
 expect 4 evaluate --weights=all.h5 --dataset=other.h5
 says err.txt "features"
 expect 4 train --dataset=other.h5 --setting=$first --base=base.h5 --transfer -o x.h5
-expect 0 dataset build -o like.h5 --graphs=60 --samples=100 --weights=base.h5 \
+expect 0 dataset build -o like.h5 --graphs=$graphs --samples=100 --weights=base.h5 \
     --hardware="$source/configs/hardware" --setting=$first -q
 expect 0 evaluate --weights=all.h5 --dataset=like.h5
 expect 4 dataset build -o like.h5 --weights=nothing.h5

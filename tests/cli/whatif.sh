@@ -138,7 +138,7 @@ expect 4 run --config="$source/configs/placement-study.cfg" --placement=driple -
 says err.txt "the inspector does not know tf32"
 
 # The commands of the documentation, as they are printed.
-run_page "$source/docs/predictors.md"
+run_page "$source/docs/predictors.md" 's/--rows=2000/--rows=200/'
 
 # The study of docs/placement-study.md resolves.
 expect 0 sweep plan "$source/configs/studies/placement-predictors.cfg" --count
