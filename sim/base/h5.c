@@ -219,20 +219,6 @@ dls_status dls_h5_put_u64(hid_t at, const char *name, uint64_t value, dls_error 
 
 /* ---- datasets -------------------------------------------------------------------------------- */
 
-/* Cells of a chunk at most; wide texts get fewer of them. */
-static size_t chunk_cells(size_t cell)
-{
-    return CHUNK_CELLS * 8 / cell < CHUNK_CELLS ? CHUNK_CELLS * 8 / cell : CHUNK_CELLS;
-}
-
-size_t dls_h5_chunk_rows(size_t rows, size_t cells, size_t cell)
-{
-    DLS_ASSERT(rows > 0 && cells > 0 && cell > 0);
-    const size_t whole = chunk_cells(cell) / cells, most = whole > 0 ? whole : 1;
-    const size_t chunks = (rows + most - 1) / most;
-    return (rows + chunks - 1) / chunks; /* equal ones: what is empty of the last is packed, too */
-}
-
 /* Where the cells lie: none; in the header, which has a checksum; or in chunks with one each. */
 static bool set_layout(hid_t dcpl, hid_t stored, int rank, const hsize_t *dim, unsigned level)
 {
@@ -247,9 +233,15 @@ static bool set_layout(hid_t dcpl, hid_t stored, int rank, const hsize_t *dim, u
     if (cells * cell < DLS_H5_COMPACT_BYTES) {
         return H5Pset_layout(dcpl, H5D_COMPACT) >= 0;
     }
-    const hsize_t row = cells / dim[0], most = chunk_cells(cell);
+    /* Whole rows; wide texts and matrices get fewer of them. */
+    const hsize_t row = cells / dim[0];
+    const hsize_t most = (hsize_t)CHUNK_CELLS * 8 / cell < CHUNK_CELLS
+                             ? (hsize_t)CHUNK_CELLS * 8 / cell
+                             : (hsize_t)CHUNK_CELLS;
     memcpy(chunk, dim, (size_t)rank * sizeof *dim);
-    chunk[0] = dls_h5_chunk_rows(dim[0], row, cell);
+    chunk[0] = most / row > 0 ? most / row : 1;
+    const hsize_t chunks = (dim[0] + chunk[0] - 1) / chunk[0];
+    chunk[0] = (dim[0] + chunks - 1) / chunks; /* equal ones: what is empty of the last is packed, too */
     if (chunk[0] == 1 && rank > 1 && row > most) {
         chunk[1] = most / (row / dim[1]) > 0 ? most / (row / dim[1]) : 1;
     }

@@ -103,9 +103,7 @@ dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank
                               const hsize_t *dim, unsigned level, hid_t *set,
                               dls_error *err) DLS_MUST_CHECK;
 /* A dataset below lies in its header. */
-enum { DLS_H5_COMPACT_BYTES = 1 << 14 };
-/* Rows of `cells` cells, `cell` bytes each, in a chunk of a dataset of so many. */
-size_t dls_h5_chunk_rows(size_t rows, size_t cells, size_t cell);
+enum { DLS_H5_COMPACT_BYTES = 1 << 15 };
 /* n cells of an empty column of dls_h5_create_data that has chunks, compressed, as they are in the file.
  * fill: those of rows first..first+n-1, width bytes each, in dst or where it says, from several threads at a
  * time. */
