@@ -48,7 +48,7 @@ const dls_plugin *dls_plugin_entry(void)
 }
 END
 } >src/plugin.c
-"$cc" -std=c17 -O2 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared -fvisibility=hidden \
+"$cc" -std=c17 -Og -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared -fvisibility=hidden \
     -I"$source/sim/include" -Isrc -o mine.so src/plugin.c src/sched/*.c src/placement/*.c -lm || fail "building the plug-in"
 
 expect 0 list schedulers --plugin=./mine.so
@@ -151,7 +151,7 @@ static const dls_sched_ops *const scheds[] = {&ops, 0};
 static const dls_plugin plugin = {.abi = DLS_POLICY_ABI, .scheds = scheds};
 __attribute__((visibility("default"))) const dls_plugin *dls_plugin_entry(void) { return &plugin; }
 END
-"$cc" -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
+"$cc" -std=c17 -Og -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
     -o rude.so rude.c || fail "building the rude plug-in"
 for how in exit:70 silent:1 spin:1; do
     expect "${how#*:}" --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=rude \
@@ -169,7 +169,7 @@ for version in 2 4; do
     mkdir -p headers$version
     cp -r "$source/sim/include/dlsim" headers$version
     sed -i "s/#define DLS_POLICY_ABI .*/#define DLS_POLICY_ABI ${version}u/" headers$version/dlsim/policy.h
-    "$cc" -std=c17 -O2 -fPIC -shared -fvisibility=hidden -Iheaders$version -o other.so rude.c ||
+    "$cc" -std=c17 -Og -fPIC -shared -fvisibility=hidden -Iheaders$version -o other.so rude.c ||
         fail "building the plug-in of another interface"
     expect 4 list schedulers --plugin=./other.so
     says err.txt "other.so"

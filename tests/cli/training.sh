@@ -3,12 +3,12 @@
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 # Every command of docs/training.md.
 ln -s "$source/configs" configs
-run_page "$source/docs/training.md" 's/--graphs=60/--graphs=24/'
-graphs=$((${DLSIM_SANITIZE:-0} ? 24 : 60))
+run_page "$source/docs/training.md" 's/--graphs=60/--graphs=36/'
+graphs=$((${DLSIM_SANITIZE:-0} ? 36 : 60))
 
 first=V100-P1w2-ho-PCIe
 second=2080Ti-P5w10-he-1G
-expect 0 dataset build -o d.h5 --graphs=60 --samples=100 --groups=8 --features=total \
+expect 0 dataset build -o d.h5 --graphs=$graphs --samples=100 --groups=8 --features=total \
     --hardware="$source/configs/hardware" --setting=$first --setting=$second -q
 
 quick="--dataset=d.h5 --arch=hidden=16 --lr=0.002 --batch=16"
