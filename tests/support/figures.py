@@ -4,7 +4,7 @@
 Each line of CASES is a figure, the file below DRAWN/data that it draws, and what to change of it: a pattern
 of datasets, of whose first match one number (of a table, one row) is changed, or a regular expression for a number in a text.
 None may be blank; the same results must give the same bytes, one changed number another picture, and a
-file of something else an error. What is drawn here is small and not laid out, which would be most of the time."""
+file of something else an error. What is drawn here is small, without axes and not laid out, which would be most of the time."""
 
 import contextlib
 import fnmatch
@@ -29,6 +29,8 @@ style = importlib.import_module("style")
 
 def sketch(fig, folder, name):
     fig.set_layout_engine(None)
+    for ax in fig.axes:
+        ax.set_axis_off()
     fig.savefig(os.path.join(folder, f"{name}.png"), dpi=50, metadata={"Software": None})
     style.plt.close(fig)
 
