@@ -441,6 +441,7 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
     memcpy(columns, names, sizeof names);
     columns[STEP_MS] = s->memory ? "memory_mib|gmem" : s->busy ? "busy_ms" : names[STEP_MS];
     DLS_TRY(dls_measured_open(&t, path, columns, COLUMNS, needed, defaults, err));
+    DLS_TRY(dls_measured_doubt_columns(&t, COLUMNS, path, &s->doubts, err));
     DLS_TRY(read_rows(&t, s, hw, err));
     return drop_slips(s, first, path, err);
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "workload/kinds.h"
 
@@ -132,6 +133,49 @@ dls_status dls_measured_open(dls_measured_table *t, const char *path, const char
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &t->text, &len, err));
     dls_csv_init(&t->csv, path, t->text, len, separator_of(path, t->text, len));
     return bind(t, n, needed, defaults, err);
+}
+
+static bool is_read(const dls_measured_table *t, size_t n, int column)
+{
+    bool found = false;
+    for (size_t k = 0; k < n && !found; k++) {
+        found = t->col[k] == column;
+    }
+    return found;
+}
+
+/* Of the names of columns that are missing, one that the word is a slip of; NULL: none. Short words are near
+ * each other anyway: "cpus" is not "gpus". */
+static const char *meant(const dls_measured_table *t, size_t n, const char *word, char name[DLS_MODEL_KEY])
+{
+    const size_t most = strlen(word) / 5;
+    for (size_t k = 0; k < n; k++) {
+        for (const char *p = t->names[k]; t->col[k] < 0 && *p; p += strcspn(p, "|"), p += *p == '|') {
+            snprintf(name, DLS_MODEL_KEY, "%.*s", (int)strcspn(p, "|"), p);
+            if (most > 0 && dls_edit_distance(word, name, most) <= most) {
+                return name;
+            }
+        }
+    }
+    return NULL;
+}
+
+dls_status dls_measured_doubt_columns(const dls_measured_table *t, size_t n, const char *path,
+                                      dls_complaints *doubts, dls_error *err)
+{
+    for (size_t i = 0; i < t->csv.n_header; i++) {
+        const dls_csv_cell *cell = &t->csv.header[i];
+        char word[DLS_MODEL_KEY], name[DLS_MODEL_KEY];
+        snprintf(word, sizeof word, "%.*s", (int)(cell->len < sizeof word ? cell->len : 0), cell->s);
+        if (!is_read(t, n, (int)i) && meant(t, n, word, name)) {
+            dls_error what = {.status = DLS_EINPUT};
+            snprintf(what.where, sizeof what.where, "%.200s", path);
+            snprintf(what.msg, sizeof what.msg, "column '%s' is not read%s", word,
+                     DLS_DID_YOU_MEAN(name));
+            DLS_TRY(dls_complain(doubts, &what, err));
+        }
+    }
+    return DLS_OK;
 }
 
 void dls_measured_close(dls_measured_table *t)

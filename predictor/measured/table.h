@@ -45,6 +45,9 @@ typedef struct dls_measured_table {
 dls_status dls_measured_open(dls_measured_table *t, const char *path, const char *const *names,
                              size_t n, const int *needed, const dls_measured_defaults *defaults,
                              dls_error *err) DLS_MUST_CHECK;
+/* Columns that are not read, as their names are slips of ones that are missing, are told to `doubts`. Errors: ENOMEM. */
+dls_status dls_measured_doubt_columns(const dls_measured_table *t, size_t n, const char *path,
+                                      dls_complaints *doubts, dls_error *err) DLS_MUST_CHECK;
 void dls_measured_close(dls_measured_table *t);
 /* The next row; why: what is wrong with its form, if anything is. Errors: EINPUT (the rest of the
  * file cannot be read). */

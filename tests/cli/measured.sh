@@ -355,6 +355,12 @@ says err.txt "bad.csv:10:1: column 'model': no model is named"
 says err.txt "bad.csv:11: 2 cells"
 says err.txt "bad.csv:3:18: column 'step_ms': 0.19 ms"
 
+# A column whose name is a slip is passed over like others, but not without a word.
+printf 'Model,GPU,batch,precison,cpus,note,step_ms\nresnet50,V100,32,fp16,8,of June,100\n' >slip.csv
+expect 0 evaluate --measured --no-points --sources=operator slip.csv
+says err.txt "doubtful: slip.csv: column 'precison' is not read (did you mean 'precision'?)"
+test "$(grep -c doubtful err.txt)" -eq 1 || fail "doubtful: $(cat err.txt)"
+
 # All rows of a file in another unit: in seconds they are faster than the data sheet lets them be, but for what hardly computes; in microseconds
 # they are as far from the model as none is. A V100 takes 29 ms at least for 32 x 24.6 GFLOP of which half are in windows of 3x3.
 awk -F, -v OFS=, 'NR == 1 { print; next } { for (i = 1; i <= 4; i++) print $1, $2, i * $3, i * $4 * k }' k=0.001 >seconds.csv <<'END'
