@@ -5,7 +5,6 @@
 #include "results/compare.h"
 
 #include "base/alloc.h"
-#include "base/printable.h"
 #include "results/compare_impl.h"
 #include "results/json_out.h"
 
@@ -18,8 +17,8 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
 {
     for (size_t i = 0; i < n; i++) {
         const dls_summary_part *p = &runs[i].summary->part[part];
-        char label[DLS_PRINTABLE_BYTES];
-        fprintf(out, "%-*s  %9" PRIu64, width, dls_printable(runs[i].label, label), p->completed);
+        dls_label_cell(out, runs[i].label, width);
+        fprintf(out, "  %9" PRIu64, p->completed);
         for (int k = 0; k < n_figures; k++) {
             dls_figure_cell(out, &dls_figures[k],
                             dls_figure_value(&dls_figures[k], runs[i].summary, part));

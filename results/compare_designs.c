@@ -250,7 +250,8 @@ static void print_ratios(FILE *out, const set *s, size_t design, size_t base, co
     char text[80], label[DLS_PRINTABLE_BYTES];
     bool widths = false;
     snprintf(text, sizeof text, "  / %.60s", dls_printable(name, label));
-    fprintf(out, "%-*s  %5s", width, text, "");
+    dls_label_cell(out, text, width);
+    fprintf(out, "  %5s", "");
     for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
         widths = widths || e.n > 1;
@@ -279,8 +280,8 @@ static size_t n_baselines(const set *s)
 
 static void print_design(FILE *out, const set *s, size_t design, int width)
 {
-    char label[DLS_PRINTABLE_BYTES];
-    fprintf(out, "%-*s  %5zu", width, dls_printable(label_of(s, design), label), n_runs(s, design));
+    dls_label_cell(out, label_of(s, design), width);
+    fprintf(out, "  %5zu", n_runs(s, design));
     for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
         dls_figure_cell(out, &dls_figures[f], mean_of(&e));

@@ -31,5 +31,7 @@ void dls_figure_ratio_cell(FILE *out, double ratio);
 void dls_figure_heads(FILE *out, int n);
 /* Of the column of labels, at most 60, when there is one more. */
 int dls_label_width(const char *label, int width);
+/* A label in the column, fit for a terminal. */
+void dls_label_cell(FILE *out, const char *label, int width);
 
 #endif

@@ -94,6 +94,23 @@ TEST(ratios_by_replica)
     }
 }
 
+/* Letters of two bytes take one place. */
+TEST(table_of_other_letters)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    const dls_compare_run runs[] = {
+        {.label = "M\xc3\xbcnchen, \xc3\xa4lter", .summary = &summaries[0]},
+        {.label = "Muenchen, neuer", .summary = &summaries[0]},
+    };
+    dls_compare_print(out, runs, 2);
+    fclose(out);
+    assert_non_null(strstr(text, "\nM\xc3\xbcnchen, \xc3\xa4lter           0 "));
+    assert_non_null(strstr(text, "\nMuenchen, neuer          0 "));
+    free(text);
+}
+
 TEST(table)
 {
     char *text = NULL;
