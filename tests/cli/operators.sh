@@ -59,6 +59,8 @@ for what in step profile; do
 done
 
 dlsim graph zoo vgg16 --batch=64 -o vgg16.h5 >/dev/null
+expect 4 operators step --model=mistral_7b --gpu=A100 # of the zoo, not written as layers
+says err.txt "unknown model \"mistral_7b\" ('dlsim operators list' shows"
 dlsim operators step --model=vgg16 --gpu=P100 --batch=64 >out.txt
 layers=$(value step_s)
 dlsim operators step --graph=vgg16.h5 --gpu=P100 >out.txt

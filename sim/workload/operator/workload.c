@@ -71,8 +71,10 @@ dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err)
         known = known || is(names[i], name);
     }
     if (!known) {
+        const char *near = dls_suggest(name, names);
         return dls_fail(err, DLS_EINPUT, "model", "unknown model \"%s\"%s", name,
-                        DLS_DID_YOU_MEAN(dls_suggest(name, names)));
+                        near ? DLS_DID_YOU_MEAN(near)
+                             : " ('dlsim operators list' shows those written as layers; others have graphs, 'dlsim graph zoo')");
     }
     dls_layers b;
     *w = (dls_workload){.optimiser = DLS_OPTIMISER_MOMENTUM};
