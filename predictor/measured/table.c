@@ -9,6 +9,7 @@
 #include "base/own.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "predictor/measured/words.h"
 #include "workload/kinds.h"
 
 #include <stdio.h>
@@ -29,16 +30,6 @@ static void stem_of(const char *path, char *stem, size_t size)
     const char *slash = strrchr(path, '/');
     snprintf(stem, size, "%s", slash ? slash + 1 : path);
     stem[strcspn(stem, ".")] = '\0';
-}
-
-static bool is_one_of(const char *names, const char *name, size_t len)
-{
-    for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|') {
-        if (strcspn(p, "|") == len && strncmp(p, name, len) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void header_key(const dls_csv_cell *cell, char key[DLS_MODEL_KEY])
@@ -77,7 +68,7 @@ static bool take_default(dls_measured_table *t, size_t n, const char *text)
     const char *equals = strchr(text, '=');
     bool known = false;
     for (size_t i = 0; equals && i + 1 < n; i++) {
-        if (is_one_of(t->names[i], text, (size_t)(equals - text))) {
+        if (dls_word_is_one_of(t->names[i], text, (size_t)(equals - text))) {
             t->given[i] = equals + 1;
             known = true;
         }

@@ -54,17 +54,21 @@ const dls_word dls_word_optimisers[] = {
     {0},
 };
 
-bool dls_word_is(const char *spelled, const char *text)
+bool dls_word_is_one_of(const char *list, const char *word, size_t length)
 {
-    char key[DLS_MODEL_KEY];
-    dls_model_key(text, key);
-    for (const char *p = spelled; *p; p += strcspn(p, "|"), p += *p == '|') {
-        const size_t length = strcspn(p, "|");
-        if (strlen(key) == length && strncmp(p, key, length) == 0) {
+    for (const char *p = list; *p; p += strcspn(p, "|"), p += *p == '|') {
+        if (strcspn(p, "|") == length && strncmp(p, word, length) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool dls_word_is(const char *spelled, const char *text)
+{
+    char key[DLS_MODEL_KEY];
+    dls_model_key(text, key);
+    return dls_word_is_one_of(spelled, key, strlen(key));
 }
 
 const char *dls_word_find(const dls_word *words, const char *text)

@@ -28,6 +28,8 @@ extern const dls_word dls_word_optimisers[];  /* none; others are any optimiser'
 
 /* NULL: none. */
 const char *dls_word_find(const dls_word *words, const char *text);
+/* Is the word, of so many bytes, in a list with '|' between? */
+bool dls_word_is_one_of(const char *list, const char *word, size_t length);
 /* Is the key of the text among spellings? */
 bool dls_word_is(const char *spelled, const char *text);
 
