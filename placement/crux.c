@@ -147,12 +147,7 @@ static bool describe(const crux *c, const dls_place_index *index, const dls_requ
 
 /* ---- paths and levels ------------------------------------------------------------------------ */
 
-static int falling(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    return x->by != y->by ? (x->by < y->by) - (x->by > y->by)
-                          : (x->slot > y->slot) - (x->slot < y->slot);
-}
+DLS_BY(falling, ranked, DLS_DOWN(by), DLS_UP(slot));
 
 enum { RACKS_MAX = 256 };
 

@@ -4,6 +4,8 @@
  */
 #include "placement/fgd_score.h"
 
+#include "dlsim/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +17,12 @@
 
 /* ---- typical requests ------------------------------------------------------------------------ */
 
-static int compare(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Most frequent first, then the largest request; memory does not count. */
-static int by_frequency(const void *a, const void *b)
-{
-    const dls_fgd_counted *x = a, *y = b;
-    int order = compare(y->pods, x->pods);
-    order = order ? order : compare(y->request.cpu_milli, x->request.cpu_milli);
-    order = order ? order : compare(y->request.gpu_milli, x->request.gpu_milli);
-    order = order ? order : compare(y->request.gpus, x->request.gpus);
-    return order ? order : strcmp(y->spec, x->spec);
-}
+DLS_BY(by_frequency, dls_fgd_counted, DLS_DOWN(pods), DLS_DOWN(request.cpu_milli),
+       DLS_DOWN(request.gpu_milli), DLS_DOWN(request.gpus), strcmp(x->spec, y->spec));
 
-static int by_request(const void *a, const void *b)
-{
-    const dls_fgd_counted *x = a, *y = b;
-    int order = compare(x->request.cpu_milli, y->request.cpu_milli);
-    order = order ? order : compare(x->request.gpu_milli, y->request.gpu_milli);
-    order = order ? order : compare(x->request.gpus, y->request.gpus);
-    return order ? order : compare(x->request.spec, y->request.spec);
-}
+DLS_BY(by_request, dls_fgd_counted, DLS_UP(request.cpu_milli), DLS_UP(request.gpu_milli),
+       DLS_UP(request.gpus), DLS_UP(request.spec));
 
 /* Kinds that differ in memory alone become one. Returns how many there are. */
 static size_t merge(dls_fgd_counted *all, size_t n)

@@ -67,14 +67,7 @@ static void fini(void *state)
     dls_free(((pal *)state)->spot);
 }
 
-static int by_speed(const void *x, const void *y)
-{
-    const spot *a = x, *b = y;
-    int order = DLS_ORDER(a->bin, b->bin);
-    order = order ? order : DLS_ORDER(a->off, b->off);
-    order = order ? order : DLS_ORDER(a->node, b->node);
-    return order ? order : DLS_ORDER(a->gpu, b->gpu);
-}
+DLS_BY(by_speed, spot, DLS_UP(bin), DLS_UP(off), DLS_UP(node), DLS_UP(gpu));
 
 /* Free GPUs of a node, fastest first, as many as its CPU and memory allow; how many there are. */
 static int32_t list_node(const pal *p, const dls_place_index *index, const dls_request *r,

@@ -78,11 +78,7 @@ static int64_t parts_of(double rate)
     return llround(fmin(rate, 64) * UNIT);
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const double x = ((const end_of_phase *)a)->at, y = ((const end_of_phase *)b)->at;
-    return (x > y) - (x < y);
-}
+DLS_BY(by_place, end_of_phase, DLS_UP(at));
 
 static int32_t add_edges(const dls_rotor *r, double length, end_of_phase *out, int32_t n)
 {

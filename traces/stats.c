@@ -69,19 +69,9 @@ static void count_jobs(const dls_trace_columns *cols, dls_trace_stats *out)
     out->busy_gpus = span_us > 0 ? out->gpu_h * 3600 / out->span_s : (double)NAN;
 }
 
-static int by_gpus(const void *a, const void *b)
-{
-    const int64_t x = ((const dls_stats_size *)a)->gpus_milli;
-    const int64_t y = ((const dls_stats_size *)b)->gpus_milli;
-    return (x > y) - (x < y);
-}
+DLS_BY(by_gpus, dls_stats_size, DLS_UP(gpus_milli));
 
-static int by_jobs(const void *a, const void *b)
-{
-    const dls_stats_vc *x = a, *y = b;
-    return x->jobs != y->jobs ? (x->jobs < y->jobs) - (x->jobs > y->jobs)
-                              : (x->code > y->code) - (x->code < y->code);
-}
+DLS_BY(by_jobs, dls_stats_vc, DLS_DOWN(jobs), DLS_UP(code));
 
 /* Sizes are few: a table that is searched from its most recent hit. */
 static dls_status count_sizes(const dls_trace_columns *cols, dls_trace_stats *out, dls_error *err)

@@ -114,11 +114,7 @@ static dls_status read_lines(reading *r, FILE *f, dls_error *err)
 
 /* ---- sizes ----------------------------------------------------------------------------------- */
 
-static int by_id(const void *a, const void *b)
-{
-    const layer *x = a, *y = b;
-    return (x->id > y->id) - (x->id < y->id);
-}
+DLS_BY(by_id, layer, DLS_UP(id));
 
 static layer *find(reading *r, long id)
 {

@@ -172,12 +172,7 @@ static dls_status read_graphs(const char *folder, benched *b, dls_error *err)
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
-static int by_graph(const void *a, const void *b)
-{
-    const job *x = a;
-    const job *y = b;
-    return (x->graph > y->graph) - (x->graph < y->graph);
-}
+DLS_BY(by_graph, job, DLS_UP(graph));
 
 /* What the operator model says of a job. */
 static dls_status know(const benched *b, const dls_setting_spec *spec, const job *j,

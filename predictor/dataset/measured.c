@@ -121,10 +121,7 @@ static dls_status take_file(const char *file, dls_perf_csv *csv, jobs *all,
     return DLS_OK;
 }
 
-static int by_file(const void *a, const void *b)
-{
-    return strcmp(((const job *)a)->file, ((const job *)b)->file);
-}
+DLS_BY(by_file, job, strcmp(x->file, y->file));
 
 static dls_status list_files(const char *folder, dls_perf_csv *csv, jobs *all,
                              dls_measured_report *report, dls_error *err)

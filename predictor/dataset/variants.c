@@ -31,11 +31,7 @@ typedef struct ticket {
     int order; /* breaks ties */
 } ticket;
 
-static int by_key(const void *a, const void *b)
-{
-    const ticket *x = a, *y = b;
-    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->order - y->order;
-}
+DLS_BY(by_key, ticket, DLS_UP(key), DLS_UP(order));
 
 static const dls_numeric numerics[] = {DLS_NUMERIC_FP32, DLS_NUMERIC_FP16};
 #define N_NUMERICS 2

@@ -154,21 +154,8 @@ typedef struct ranked {
     size_t query;
 } ranked;
 
-static int by_size_graph_setting(const void *a, const void *b)
-{
-    const ranked *x = a;
-    const ranked *y = b;
-    if (x->n_nodes != y->n_nodes) {
-        return x->n_nodes < y->n_nodes ? -1 : 1;
-    }
-    if (x->pair.graph != y->pair.graph) {
-        return x->pair.graph < y->pair.graph ? -1 : 1;
-    }
-    if (x->pair.setting != y->pair.setting) {
-        return x->pair.setting < y->pair.setting ? -1 : 1;
-    }
-    return x->query < y->query ? -1 : x->query > y->query;
-}
+DLS_BY(by_size_graph_setting, ranked, DLS_UP(n_nodes), DLS_UP(pair.graph), DLS_UP(pair.setting),
+       DLS_UP(query));
 
 static dls_status forward(dls_predictor *p, const dls_driple_job *job, dls_error *err)
 {

@@ -259,12 +259,7 @@ static dls_status get_setting(hid_t group, dls_setting *s, dls_error *err)
     return DLS_OK;
 }
 
-static int by_index(const void *a, const void *b)
-{
-    const dls_setting *x = a;
-    const dls_setting *y = b;
-    return x->n_ps < y->n_ps ? -1 : x->n_ps > y->n_ps;
-}
+DLS_BY(by_index, dls_setting, DLS_UP(n_ps));
 
 static dls_status add_named(hid_t settings, const char *name, dls_inspector *insp, dls_error *err)
 {

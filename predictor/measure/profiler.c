@@ -205,11 +205,7 @@ static dls_status read_trace(const char *path, const char *text, size_t len, pro
 
 /* ---- sweep ----------------------------------------------------------------------------------- */
 
-static int earlier(const void *a, const void *b)
-{
-    const edge *x = a, *y = b;
-    return (x->time_us > y->time_us) - (x->time_us < y->time_us);
-}
+DLS_BY(earlier, edge, DLS_UP(time_us));
 
 /* Columns in the order of the tracks that have events, then the bytes. */
 static dls_status columns(const profile *p, dls_recording *out, dls_error *err)

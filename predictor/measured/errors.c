@@ -41,17 +41,7 @@ static double quantile(numbers *list, double f)
     return gsl_stats_quantile_from_sorted_data(list->at, 1, list->n, f);
 }
 
-static int by_peers(const void *a, const void *b)
-{
-    const dls_judged *x = a, *y = b;
-    const int32_t key[][2] = {{x->peers, y->peers}, {x->network, y->network}, {x->gpu, y->gpu}};
-    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++) {
-        if (key[i][0] != key[i][1]) {
-            return key[i][0] < key[i][1] ? -1 : 1;
-        }
-    }
-    return (x->batch > y->batch) - (x->batch < y->batch);
-}
+DLS_BY(by_peers, dls_judged, DLS_UP(peers), DLS_UP(network), DLS_UP(gpu), DLS_UP(batch));
 
 static dls_status times(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
 {
@@ -80,12 +70,7 @@ static size_t run_of_gpu(const dls_judged *row, size_t n)
     return end;
 }
 
-static int by_gpu(const void *a, const void *b)
-{
-    const dls_judged *x = a, *y = b;
-    const int order = (x->gpu > y->gpu) - (x->gpu < y->gpu);
-    return order ? order : (x->network > y->network) - (x->network < y->network);
-}
+DLS_BY(by_gpu, dls_judged, DLS_UP(gpu), DLS_UP(network));
 
 /* The pairs of row[n] whose measured times differ, `times` over, and by how many more of them the
  * predicted ones are in that order than in the other. room[2 n]. */

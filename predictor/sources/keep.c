@@ -118,10 +118,7 @@ dls_status dls_answers_load(dls_answers *a, const char *path, dls_error *err)
     return take_in(a, bytes, n, path, err);
 }
 
-static int by_digest(const void *a, const void *b)
-{
-    return memcmp(((const entry *)a)->key.digest, ((const entry *)b)->key.digest, 16);
-}
+DLS_BY(by_digest, entry, memcmp(x->key.digest, y->key.digest, 16));
 
 static void put(FILE *file, dls_sha256 *sha, const void *bytes, size_t n)
 {

@@ -39,20 +39,7 @@ typedef struct by_row {
     uint32_t types;
 } by_row;
 
-static int compare_rows(const void *a, const void *b)
-{
-    const by_row *x = a, *y = b;
-    if (x->kind != y->kind) {
-        return x->kind < y->kind ? -1 : 1;
-    }
-    if (x->gpus != y->gpus) {
-        return x->gpus < y->gpus ? -1 : 1;
-    }
-    if (x->types != y->types) {
-        return x->types < y->types ? -1 : 1;
-    }
-    return x->job < y->job ? -1 : x->job > y->job;
-}
+DLS_BY(compare_rows, by_row, DLS_UP(kind), DLS_UP(gpus), DLS_UP(types), DLS_UP(job));
 
 static void number_rows(dls_predictions *f, by_row *job, size_t n)
 {

@@ -228,11 +228,7 @@ static void sort_row(dls_predictions *f, dls_prediction_row *r, int32_t job)
     r->sorted = f->calibration ? dls_calibration_version(f->calibration) : 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return *(const int32_t *)a < *(const int32_t *)b ? -1
-                                                     : *(const int32_t *)a > *(const int32_t *)b;
-}
+DLS_BY(by_number, int32_t, DLS_ORDER(*x, *y));
 
 /* Rows are numbered by kind, so in ascending order the questions of a kind are side by side. */
 static dls_status prepare_rows(dls_predictions *f, int32_t *rows, size_t n, dls_error *err)

@@ -15,12 +15,7 @@ typedef struct pair {
     double x, y;
 } pair;
 
-static int by_x_then_y(const void *a, const void *b)
-{
-    const pair *p = a, *q = b;
-    const int order = DLS_ORDER(p->x, q->x);
-    return order ? order : DLS_ORDER(p->y, q->y);
-}
+DLS_BY(by_x_then_y, pair, DLS_UP(x), DLS_UP(y));
 
 /* Sort p[n] by y with room for n more; returns how many pairs changed sides. */
 static double sort_by_y(pair *p, pair *room, size_t n)

@@ -229,12 +229,7 @@ static dls_status read_lines(reader *r, dls_csv *csv, dls_error *err)
     }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const line *x = a, *y = b;
-    const int order = DLS_ORDER(x->t_us, y->t_us);
-    return order ? order : DLS_ORDER(x->number, y->number);
-}
+DLS_BY(by_time, line, DLS_UP(t_us), DLS_UP(number));
 
 static dls_status emit(reader *r, int64_t t_us, int32_t node, dls_failure_what what, double part,
                        dls_error *err)

@@ -326,10 +326,7 @@ static dls_status take_seats(replay *r)
     return DLS_OK;
 }
 
-static int by_job(const void *a, const void *b)
-{
-    return ((const dls_elasticflow_share *)a)->job - ((const dls_elasticflow_share *)b)->job;
-}
+DLS_BY(by_job, dls_elasticflow_share, DLS_UP(job));
 
 static dls_status report_shares(replay *r)
 {

@@ -23,23 +23,8 @@ static int64_t per_gpu(const int64_t *column, size_t job, int32_t gpus)
 }
 
 /* Order of the classes: by pool, then size; so pools own ranges and sizes count up. */
-static int class_cmp(const void *one, const void *other)
-{
-    const dls_class *a = one, *b = other;
-    if (a->pool != b->pool) {
-        return a->pool < b->pool ? -1 : 1;
-    }
-    if (a->weight != b->weight) {
-        return a->weight < b->weight ? -1 : 1;
-    }
-    if (a->types != b->types) {
-        return a->types < b->types ? -1 : 1;
-    }
-    if (a->cpu_milli != b->cpu_milli) {
-        return a->cpu_milli < b->cpu_milli ? -1 : 1;
-    }
-    return a->mem_mib < b->mem_mib ? -1 : a->mem_mib > b->mem_mib;
-}
+DLS_BY(class_cmp, dls_class, DLS_UP(pool), DLS_UP(weight), DLS_UP(types), DLS_UP(cpu_milli),
+       DLS_UP(mem_mib));
 
 /* Sort the classes and renumber the jobs. */
 static dls_status sort_classes(dls_engine *e, dls_error *err)

@@ -86,10 +86,7 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 
 /* ---- with preemption --------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    return DLS_ORDER(*(const int32_t *)a, *(const int32_t *)b);
-}
+DLS_BY(by_number, int32_t, DLS_ORDER(*x, *y));
 
 /* What has changed, in the order of the list of what was touched. */
 static void order_changed(dls_select *s)

@@ -153,14 +153,7 @@ void dls_plan_decline(dls_plan *plan, int32_t job)
 /* ---- the difference -------------------------------------------------------------------------- */
 
 /* Largest first, so that gangs of whole nodes fit wherever they fitted; then as planned. */
-static int by_size(const void *a, const void *b)
-{
-    const dls_planned *x = a, *y = b;
-    if (x->want.gpus != y->want.gpus) {
-        return x->want.gpus > y->want.gpus ? -1 : 1;
-    }
-    return x->first_node < y->first_node ? -1 : x->first_node > y->first_node; /* see number_plan */
-}
+DLS_BY(by_size, dls_planned, DLS_DOWN(want.gpus), DLS_UP(first_node)); /* see number_plan */
 
 /* What sorts equal sizes: where it stood in the plan. Named nodes are resolved at the same time. */
 static void number_plan(dls_rounds *r)

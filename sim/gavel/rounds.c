@@ -96,20 +96,8 @@ dls_gv_combo *dls_gv_find(dls_gv *g, int32_t a, int32_t b)
 
 /* ---- the end of a round ---------------------------------------------------------------------- */
 
-static int latest_first(const void *x, const void *y)
-{
-    const dls_gv_run *a = x, *b = y;
-    if (a->finish_s != b->finish_s) {
-        return a->finish_s > b->finish_s ? -1 : 1;
-    }
-    if ((a->b < 0) != (b->b < 0)) {
-        return a->b < 0 ? -1 : 1;
-    }
-    if (a->a != b->a) {
-        return a->a < b->a ? -1 : 1;
-    }
-    return (a->b > b->b) - (a->b < b->b);
-}
+DLS_BY(latest_first, dls_gv_run, DLS_DOWN(finish_s), DLS_ORDER(y->b < 0, x->b < 0), DLS_UP(a),
+       DLS_UP(b));
 
 /* Every GPU reports its share of the steps; one that has nothing to report is a failure. */
 static bool has_failed(const dls_gv *g, const dls_gv_run *r, double exec_s)

@@ -19,14 +19,8 @@ struct dls_gv_candidate {
 };
 typedef struct dls_gv_candidate candidate;
 
-static int best_first(const void *x, const void *y)
-{
-    const candidate *a = x, *b = y;
-    int order = DLS_ORDER(b->priority, a->priority);
-    order = order ? order : DLS_ORDER(b->deficit, a->deficit);
-    order = order ? order : DLS_ORDER(b->share, a->share);
-    return order ? order : DLS_ORDER(a->combo, b->combo);
-}
+DLS_BY(best_first, candidate, DLS_DOWN(priority), DLS_DOWN(deficit), DLS_DOWN(share),
+       DLS_UP(combo));
 
 static bool may_run(const dls_gv *g, const dls_gv_combo *c, int32_t type, int32_t room)
 {

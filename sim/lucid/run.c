@@ -23,12 +23,7 @@ const char *dls_lucid_schedule_at(size_t i, const char **summary)
 
 /* ---- lists */
 
-static int by_key(const void *a, const void *b)
-{
-    const dls_lucid_keyed *x = a, *y = b;
-    const int order = DLS_ORDER(x->key, y->key);
-    return order ? order : DLS_ORDER(x->place, y->place);
-}
+DLS_BY(by_key, dls_lucid_keyed, DLS_UP(key), DLS_UP(place));
 
 void dls_lucid_sort(dls_lucid *l, int32_t *job, int32_t n,
                     double (*key)(const dls_lucid *l, int32_t job))

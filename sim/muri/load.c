@@ -122,13 +122,8 @@ static void find_profile(dls_muri_trace *t, int32_t job)
     t->job[job].profile = t->n_profiles++;
 }
 
-static int by_submission(const void *a, const void *b)
-{
-    const dls_muri_job *x = a, *y = b;
-    const int order = DLS_ORDER(x->submit_s, y->submit_s);
-    /* the row, until profiles are known */
-    return order ? order : DLS_ORDER(x->profile, y->profile);
-}
+/* By profile, which is the row until profiles are known. */
+DLS_BY(by_submission, dls_muri_job, DLS_UP(submit_s), DLS_UP(profile));
 
 static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {

@@ -94,12 +94,7 @@ typedef struct keyed {
     int32_t place, job;
 } keyed;
 
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    const int order = DLS_ORDER(x->key, y->key);
-    return order ? order : DLS_ORDER(x->place, y->place);
-}
+DLS_BY(by_key, keyed, DLS_UP(key), DLS_UP(place));
 
 dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *err)
 {

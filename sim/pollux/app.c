@@ -4,6 +4,8 @@
  */
 #include "pollux/app.h"
 
+#include "dlsim/memory.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -64,11 +66,7 @@ void dls_pollux_key(const int32_t *gpus, int32_t nodes, char key[DLS_POLLUX_REPL
     key[nodes] = '\0';
 }
 
-static int by_key(const void *a, const void *b)
-{
-    const dls_pollux_curve *x = a, *y = b;
-    return strcmp(x->key, y->key);
-}
+DLS_BY(by_key, dls_pollux_curve, strcmp(x->key, y->key));
 
 void dls_pollux_find(const dls_pollux_app *a, const int32_t *gpus, int32_t nodes,
                      dls_pollux_where *out)

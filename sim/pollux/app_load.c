@@ -153,21 +153,9 @@ static dls_status add_time(dls_pollux_curves *c, const char *key, int32_t nodes,
     return DLS_OK;
 }
 
-static int by_local(const void *a, const void *b)
-{
-    const dls_pollux_sample *x = a, *y = b;
-    return x->local < y->local ? -1 : x->local > y->local;
-}
+DLS_BY(by_local, dls_pollux_sample, DLS_UP(local));
 
-static int by_place(const void *a, const void *b)
-{
-    const dls_pollux_curve *x = a, *y = b;
-    const int keys = strcmp(x->key, y->key);
-    if (keys != 0 || x->nodes != y->nodes) {
-        return keys != 0 ? keys : x->nodes < y->nodes ? -1 : 1;
-    }
-    return x->replicas < y->replicas ? -1 : x->replicas > y->replicas;
-}
+DLS_BY(by_place, dls_pollux_curve, strcmp(x->key, y->key), DLS_UP(nodes), DLS_UP(replicas));
 
 /* Ascending; samples of one local batch become their mean. */
 static void sort(dls_pollux_curves *c)

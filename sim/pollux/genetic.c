@@ -167,28 +167,12 @@ static bool is_there(const dls_genetic *g, int32_t n, const individual *of)
 
 /* ---- who survives ---------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    const individual *x = a, *y = b;
-    const int order = DLS_ORDER(y->fitness, x->fitness);
-    return order ? order : DLS_ORDER(y->utility, x->utility);
-}
+DLS_BY(by_value, individual, DLS_DOWN(fitness), DLS_DOWN(utility));
 
 /* In order of rank, within it of value. */
-static int by_rank(const void *a, const void *b)
-{
-    const individual *x = a, *y = b;
-    return x->rank != y->rank ? (x->rank < y->rank ? -1 : 1) : by_value(a, b);
-}
+DLS_BY(by_rank, individual, DLS_UP(rank), by_value(x, y));
 
-static int by_survival(const void *a, const void *b)
-{
-    const individual *x = a, *y = b;
-    if (x->rank != y->rank) {
-        return x->rank < y->rank ? -1 : 1;
-    }
-    return x->crowding != y->crowding ? (x->crowding > y->crowding ? -1 : 1) : by_value(a, b);
-}
+DLS_BY(by_survival, individual, DLS_UP(rank), DLS_DOWN(crowding), by_value(x, y));
 
 /* Of those of one rank, in order of value: the sum of the relative distances of neighbours. */
 static void crowd(individual *of, int32_t n)

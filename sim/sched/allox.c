@@ -140,12 +140,7 @@ static dls_status match(struct allox *a, const dls_view *view, size_t n, int64_t
 }
 
 /* Who stands farthest from the end goes first, then who came first. */
-static int by_place(const void *x, const void *y)
-{
-    const place *a = x, *b = y;
-    const int order = DLS_ORDER(b->k, a->k);
-    return order ? order : DLS_ORDER(a->job, b->job);
-}
+DLS_BY(by_place, place, DLS_DOWN(k), DLS_UP(job));
 
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {

@@ -140,13 +140,7 @@ typedef struct dls_choice_move {
     int32_t group, from, to;
 } dls_choice_move;
 
-static int by_loss(const void *a, const void *b)
-{
-    const dls_choice_move *x = a, *y = b;
-    int order = DLS_ORDER(x->loss, y->loss);
-    order = order ? order : DLS_ORDER(x->group, y->group);
-    return order ? order : DLS_ORDER(x->to, y->to);
-}
+DLS_BY(by_loss, dls_choice_move, DLS_UP(loss), DLS_UP(group), DLS_UP(to));
 
 /* Does it help: back, out of a type of which too much is used; else to what costs less and fits? */
 static bool helps(const dls_choice *c, bool back, int32_t from, int32_t to, const int64_t *left)
@@ -259,12 +253,7 @@ static double idle_cost(const dls_choice *c, const radix *r, uint64_t used,
     return cost;
 }
 
-static int by_second(const void *a, const void *b)
-{
-    const dls_choice_key *x = a, *y = b;
-    const int order = DLS_ORDER(y->second, x->second);
-    return order ? order : DLS_ORDER(x->group, y->group);
-}
+DLS_BY(by_second, dls_choice_key, DLS_DOWN(second), DLS_UP(group));
 
 /* Groups whose options differ much come first: while few options are left there are few states. */
 static void sort(dls_choice *c)
@@ -340,18 +329,9 @@ static dls_status merge(dls_choice *c, int out, const dls_choice_state *x, size_
     return DLS_OK;
 }
 
-static int by_more(const void *a, const void *b)
-{
-    const dls_choice_state *x = a, *y = b;
-    const int order = DLS_ORDER(x->more, y->more);
-    return order ? order : DLS_ORDER(x->used, y->used);
-}
+DLS_BY(by_more, dls_choice_state, DLS_UP(more), DLS_UP(used));
 
-static int by_used(const void *a, const void *b)
-{
-    const dls_choice_state *x = a, *y = b;
-    return x->used < y->used ? -1 : x->used > y->used;
-}
+DLS_BY(by_used, dls_choice_state, DLS_UP(used));
 
 /* Too many states: the cheapest ones go on. Returns what the others cost at least. */
 static double keep_cheapest(dls_choice_state *s, size_t *n, size_t most)

@@ -280,14 +280,7 @@ static void reset(dls_gavel *g, const dls_view *view)
     g->last_reset_us = view->now_us;
 }
 
-static int most_wanted(const void *x, const void *y)
-{
-    const candidate *a = x, *b = y;
-    int order = DLS_ORDER(b->priority, a->priority);
-    order = order ? order : DLS_ORDER(a->service_us, b->service_us);
-    order = order ? order : DLS_ORDER(a->job, b->job);
-    return order ? order : DLS_ORDER(a->type, b->type);
-}
+DLS_BY(most_wanted, candidate, DLS_DOWN(priority), DLS_UP(service_us), DLS_UP(job), DLS_UP(type));
 
 static void join(dls_gavel *g, dls_plan *plan, dls_gavel_entry *e, dls_gavel_entry *other)
 {

@@ -88,23 +88,8 @@ bool dls_gavel_part(dls_gavel *g, const dls_view *view)
 
 /* ---- pairing --------------------------------------------------------------------------------- */
 
-static int least_use(const void *x, const void *y)
-{
-    const single *a = x, *b = y;
-    if (a->gpus != b->gpus) {
-        return a->gpus > b->gpus ? -1 : 1; /* larger gangs first: a pair of them saves more */
-    }
-    if (a->types != b->types) {
-        return a->types < b->types ? -1 : 1;
-    }
-    if (a->pool != b->pool) {
-        return a->pool < b->pool ? -1 : 1;
-    }
-    if (a->key != b->key) {
-        return a->key < b->key ? -1 : 1;
-    }
-    return (a->job > b->job) - (a->job < b->job);
-}
+/* Larger gangs first: a pair of them saves more. */
+DLS_BY(least_use, single, DLS_DOWN(gpus), DLS_UP(types), DLS_UP(pool), DLS_UP(key), DLS_UP(job));
 
 static size_t list_singles(dls_gavel *g, const dls_view *view, int64_t *asked)
 {

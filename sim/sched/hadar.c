@@ -175,12 +175,7 @@ static void list(struct hadar *h, const dls_view *view, int32_t job)
     h->entry[h->n++] = e;
 }
 
-static int by_worth(const void *x, const void *y)
-{
-    const entry *a = x, *b = y;
-    const int order = DLS_ORDER(b->worth, a->worth);
-    return order ? order : DLS_ORDER(a->job, b->job);
-}
+DLS_BY(by_worth, entry, DLS_DOWN(worth), DLS_UP(job));
 
 /* A GPU-second of a type, by how many of its GPUs are given out. */
 static double price_of(const struct hadar *h, int32_t type)

@@ -71,14 +71,8 @@ static bool allowed(dls_quota_policy policy, const dls_kueue_load *in, const dls
            (policy == DLS_QUOTA_NEWER && (lower || newer));
 }
 
-static int by_order(const void *x, const void *y)
-{
-    const dls_kueue_candidate *a = x, *b = y;
-    int order = DLS_ORDER(a->list, b->list);
-    order = order ? order : DLS_ORDER(a->priority, b->priority);
-    order = order ? order : DLS_ORDER(b->since_us, a->since_us);
-    return order ? order : DLS_ORDER(a->job, b->job);
-}
+DLS_BY(by_order, dls_kueue_candidate, DLS_UP(list), DLS_UP(priority), DLS_DOWN(since_us),
+       DLS_UP(job));
 
 /* Queues below a node that have more than their quota, but for those of a subtree; `top`: where the way from there meets
  * the preemptor's. */

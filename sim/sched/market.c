@@ -72,11 +72,7 @@ double dls_market_worth(double progress)
 
 /* ---- the program ----------------------------------------------------------------------------- */
 
-static int ascending(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return (a > b) - (a < b);
-}
+DLS_BY(ascending, double, DLS_ORDER(*x, *y));
 
 /* Who gains most per GPU by one more round, of equals the first, is on top of the heap. */
 static bool above(const void *market, int32_t a, int32_t b)
@@ -224,20 +220,7 @@ static void decide(dls_market *m, double gpus, double round_s, int64_t round)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static int by_turn(const void *x, const void *y)
-{
-    const turn *a = x, *b = y;
-    if (a->now != b->now) {
-        return a->now ? -1 : 1;
-    }
-    if (a->urgent != b->urgent) {
-        return a->urgent > b->urgent ? -1 : 1;
-    }
-    if (a->gpus != b->gpus) {
-        return a->gpus > b->gpus ? -1 : 1;
-    }
-    return (a->bidder > b->bidder) - (a->bidder < b->bidder);
-}
+DLS_BY(by_turn, turn, DLS_DOWN(now), DLS_DOWN(urgent), DLS_DOWN(gpus), DLS_UP(bidder));
 
 /* Bidders in the order of one round of the plan, or by what they have left. */
 static void sort_for(dls_market *m, turn *turns, int32_t left, bool by_left)

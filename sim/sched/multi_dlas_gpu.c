@@ -70,12 +70,7 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     dls_mlfq_priority(&m->queues, view, job, why, dls_view_job_state(view, job), out);
 }
 
-static int by_demand(const void *a, const void *b)
-{
-    const struct wish *x = a, *y = b;
-    const int order = DLS_ORDER(x->demand, y->demand);
-    return order ? order : x->group - y->group;
-}
+DLS_BY(by_demand, struct wish, DLS_UP(demand), DLS_UP(group));
 
 static void share(void *state, const dls_view *view, dls_groups *g)
 {

@@ -55,12 +55,7 @@ typedef struct keyed {
     int32_t job;
 } keyed;
 
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    const int order = DLS_ORDER(x->key, y->key);
-    return order ? order : DLS_ORDER(x->job, y->job);
-}
+DLS_BY(by_key, keyed, DLS_UP(key), DLS_UP(job));
 
 static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_error *err)
 {
@@ -324,12 +319,7 @@ static dls_status fill_weights(dls_muri_state *s, const dls_muri_class *c, dls_e
     return DLS_OK;
 }
 
-static int heaviest(const void *a, const void *b)
-{
-    const dls_muri_pair *x = a, *y = b;
-    const int order = DLS_ORDER(y->weight, x->weight);
-    return order ? order : DLS_ORDER(x->a, y->a);
-}
+DLS_BY(heaviest, dls_muri_pair, DLS_DOWN(weight), DLS_UP(a));
 
 /* Drop the groups that have become part of others. */
 static void close_gaps(dls_muri_state *s)

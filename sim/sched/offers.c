@@ -84,12 +84,7 @@ static void list(dls_allot *a, const dls_view *view, int32_t job, size_t *n)
     a->entry[(*n)++] = (dls_allot_entry){.pool = dls_view_pool(view, job, 0, &unused), .job = job};
 }
 
-static int by_pool(const void *x, const void *y)
-{
-    const dls_allot_entry *a = x, *b = y;
-    const int order = DLS_ORDER(a->pool, b->pool);
-    return order ? order : DLS_ORDER(a->job, b->job);
-}
+DLS_BY(by_pool, dls_allot_entry, DLS_UP(pool), DLS_UP(job));
 
 static dls_status add_offers(dls_allot *a, const dls_view *view, dls_allot_entry *e,
                              size_t *n_offers, bool fine, dls_allot_fn cost, const void *policy,

@@ -5,6 +5,7 @@
  * away: a job whose next GPU alone would slow it down, as the first on another node may, is not
  * stuck.
  */
+#include "dlsim/memory.h"
 #include "sched/heap.h"
 #include "sched/offers.h"
 
@@ -147,11 +148,7 @@ static void grow_shares(struct optimus *s, const dls_view *view)
     }
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
+DLS_BY(by_number, int32_t, DLS_ORDER(*x, *y));
 
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {

@@ -15,11 +15,7 @@
 
 #define SAMPLES_MAX (1 << 25)
 
-static int cmp(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+DLS_BY(cmp, double, DLS_ORDER(*x, *y));
 
 static dls_status refuse(const char *path, int line, const char *what, dls_error *err)
 {

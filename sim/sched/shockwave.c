@@ -9,6 +9,7 @@
  * every fifth of the work. Doublings end where the job's profile (perf.elastic) gets no faster. The
  * policy changes the batches and knows when it will.
  */
+#include "dlsim/memory.h"
 #include "sched/gangs.h"
 #include "sched/market.h"
 
@@ -193,11 +194,7 @@ static dls_status list_jobs(struct shockwave *s, const dls_view *view, int32_t *
     return DLS_OK;
 }
 
-static int by_number(const void *x, const void *y)
-{
-    const int32_t a = *(const int32_t *)x, b = *(const int32_t *)y;
-    return (a > b) - (a < b);
-}
+DLS_BY(by_number, int32_t, DLS_ORDER(*x, *y));
 
 static dls_status make_plan(struct shockwave *s, const dls_view *view, int32_t n, dls_error *err)
 {

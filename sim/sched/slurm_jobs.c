@@ -109,10 +109,7 @@ static dls_status qos_row(void *user, char *const *cell, const char *where, dls_
 
 /* ---- jobs ------------------------------------------------------------------------------------ */
 
-static int by_id(const void *a, const void *b)
-{
-    return strcmp(((const known *)a)->id, ((const known *)b)->id);
-}
+DLS_BY(by_id, known, strcmp(x->id, y->id));
 
 /* -1: the trace has none of that id. */
 static int32_t job_of(const reading *r, const char *id)

@@ -82,11 +82,7 @@ static int by_kind(const void *a, const void *b)
     return x->nodes < y->nodes ? -1 : 1;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
+DLS_BY(by_time, int64_t, DLS_ORDER(*x, *y));
 
 dls_status dls_slurm_outages_init(dls_slurm_outages *o, const dls_view *view, const char *path,
                                   dls_error *err)

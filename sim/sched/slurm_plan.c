@@ -23,12 +23,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
 
 /* ---- running jobs ---------------------------------------------------------------------------- */
 
-static int by_end(const void *a, const void *b)
-{
-    const dls_slurm_run *x = a, *y = b;
-    const int order = DLS_ORDER(x->end_us, y->end_us);
-    return order ? order : DLS_ORDER(x->job, y->job);
-}
+DLS_BY(by_end, dls_slurm_run, DLS_UP(end_us), DLS_UP(job));
 
 /* p->having as the node's free GPUs are. */
 static void list(dls_slurm_plan *p, int32_t node, int32_t from, int32_t to, bool has)

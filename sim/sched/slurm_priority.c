@@ -133,20 +133,7 @@ dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_prior
 
 /* ---- the fair tree --------------------------------------------------------------------------- */
 
-static int highest_first(const void *a, const void *b)
-{
-    const dls_slurm_ranked *x = a, *y = b;
-    if (x->tier != y->tier) {
-        return x->tier > y->tier ? -1 : 1;
-    }
-    if (x->value != y->value) {
-        return x->value > y->value ? -1 : 1;
-    }
-    if (x->account != y->account) {
-        return x->account ? 1 : -1;
-    }
-    return x->id < y->id ? -1 : 1;
-}
+DLS_BY(highest_first, dls_slurm_ranked, DLS_DOWN(tier), DLS_DOWN(value), DLS_UP(account), DLS_UP(id));
 
 /* Shares over usage, each as a part of what the siblings have. */
 static void set_levels(dls_slurm_priority *p, int32_t parent)

@@ -182,11 +182,7 @@ static dls_status fail_partition(struct slurm *s, int32_t which, dls_error *err)
 }
 
 /* Running jobs that it may preempt, the least QoS first and of one the last that started. */
-static int by_rank(const void *a, const void *b)
-{
-    const dls_slurm_ranked *x = a, *y = b;
-    return x->value != y->value ? (x->value < y->value ? -1 : 1) : y->id - x->id;
-}
+DLS_BY(by_rank, dls_slurm_ranked, DLS_UP(value), DLS_DOWN(id));
 
 /* s->victim: running jobs that a job may take GPUs from, in the order in which they give way. */
 static dls_status list_victims(struct slurm *s, const dls_view *view, int32_t job, int32_t *n, dls_error *err)

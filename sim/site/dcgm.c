@@ -140,13 +140,7 @@ static dls_status read_stays(reading *r, const char *path, dls_error *err)
     return dls_sacct_rows(&sacct, names, 4, 4, add_stays, r, err);
 }
 
-static int by_node(const void *a, const void *b)
-{
-    const change *x = a, *y = b;
-    return x->node != y->node   ? (x->node < y->node ? -1 : 1)
-           : x->at_s != y->at_s ? (x->at_s < y->at_s ? -1 : 1)
-                                : x->jobs - y->jobs;
-}
+DLS_BY(by_node, change, DLS_UP(node), DLS_UP(at_s), DLS_UP(jobs));
 
 /* Changes in order of time, each with who has the node to himself from then on. */
 static void settle(reading *r)

@@ -124,11 +124,7 @@ static void set_busy(dls_fidelity *f, double total_gpus)
     f->replayed_busy = whole > 0 ? f->replayed_busy / whole : 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (x[0] > y[0]) - (x[0] < y[0]);
-}
+DLS_BY(by_time, double, DLS_ORDER(*x, *y));
 
 /* Jobs waiting until the last recorded start, on both sides, and their difference. */
 static dls_status set_queue(dls_fidelity *f, dls_error *err)
@@ -188,12 +184,7 @@ dls_fidelity_why dls_fidelity_why_of(const dls_fidelity *f, size_t i)
     return why;
 }
 
-static int farthest_first(const void *a, const void *b)
-{
-    const dls_fidelity_job *x = a, *y = b;
-    const double p = off_by(x), q = off_by(y);
-    return p != q ? (p < q) - (p > q) : (x->job > y->job) - (x->job < y->job);
-}
+DLS_BY(farthest_first, dls_fidelity_job, DLS_ORDER(off_by(y), off_by(x)), DLS_UP(job));
 
 /* ---- replays -----------------------------------------------------------------------------------
  */

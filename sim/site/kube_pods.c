@@ -35,13 +35,7 @@ typedef struct step {
     int64_t at_us, gpus, cpu_milli;
 } step;
 
-static int by_time(const void *x, const void *y)
-{
-    const step *a = x, *b = y;
-    int order = DLS_ORDER(a->gang, b->gang);
-    order = order ? order : DLS_ORDER(a->at_us, b->at_us);
-    return order ? order : DLS_ORDER(a->gpus, b->gpus);
-}
+DLS_BY(by_time, step, DLS_UP(gang), DLS_UP(at_us), DLS_UP(gpus));
 
 static void sweep(const step *steps, size_t n, dls_kube_gathered *out)
 {

@@ -309,12 +309,7 @@ const char *dls_kube_quotas_file(const dls_kube_quotas *q)
     return q->n_kai > 0 ? "queues.csv" : q->n > 0 ? "cohorts.csv" : NULL;
 }
 
-static int by_age(const void *x, const void *y)
-{
-    const dls_kube_quota *a = x, *b = y;
-    const int c = strcmp(a->created, b->created);
-    return c != 0 ? c : a->queue - b->queue;
-}
+DLS_BY(by_age, dls_kube_quota, strcmp(x->created, y->created), DLS_UP(queue));
 
 static void put_limit(FILE *csv, int64_t limit, char behind)
 {

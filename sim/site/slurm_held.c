@@ -279,12 +279,7 @@ void dls_site_held_put(const dls_site_held *held, FILE *to)
     }
 }
 
-static int by_submission(const void *a, const void *b)
-{
-    const dls_site_cpu_job *x = a, *y = b;
-    return x->submit_s != y->submit_s ? (x->submit_s < y->submit_s ? -1 : 1)
-                                      : (x->line > y->line) - (x->line < y->line);
-}
+DLS_BY(by_submission, dls_site_cpu_job, DLS_UP(submit_s), DLS_UP(line));
 
 void dls_site_held_put_jobs(dls_site_held *held, FILE *out)
 {

@@ -62,11 +62,7 @@ static dls_status draw(draws *d, size_t n_blocks, uint64_t seed, dls_error *err)
 /* ---- waits of a group --------------------------------------------------------------------------
  */
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = ((const wait *)a)->s, y = ((const wait *)b)->s;
-    return (x > y) - (x < y);
-}
+DLS_BY(ascending, wait, DLS_UP(s));
 
 /* Jobs whose code is `which` (code NULL: all). out->at: [jobs of the trace], the caller's. */
 static void collect(const dls_whatif *w, const dls_whatif_run *run, const int32_t *code,
@@ -262,11 +258,7 @@ static dls_status add_named(comparing *c, const naming *by, dls_error *err)
     return DLS_OK;
 }
 
-static int whole(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
+DLS_BY(whole, int32_t, DLS_ORDER(*x, *y));
 
 static dls_status add_sizes(comparing *c, dls_error *err)
 {

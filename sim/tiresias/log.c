@@ -232,11 +232,7 @@ static void cluster_row(const dls_tiresias_log *log, const dls_tiresias_event *e
     end_row(log, f);
 }
 
-static int compare_down(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
+DLS_BY(compare_down, double, DLS_ORDER(*y, *x));
 
 static int32_t at_share(int32_t n, double share)
 {

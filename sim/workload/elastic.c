@@ -36,18 +36,7 @@ struct dls_elastic_jobs {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static int by_place(const void *a, const void *b)
-{
-    const row *x = a, *y = b;
-    const int names = strcmp(x->model, y->model);
-    if (names != 0 || x->type != y->type) {
-        return names != 0 ? names : x->type < y->type ? -1 : 1;
-    }
-    if (x->batch != y->batch) {
-        return x->batch < y->batch ? -1 : 1;
-    }
-    return x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
-}
+DLS_BY(by_place, row, strcmp(x->model, y->model), DLS_UP(type), DLS_UP(batch), DLS_UP(gpus));
 
 static dls_status read_number(const dls_csv *csv, int col, const char *what, int scale,
                               int64_t least, int64_t *out, dls_error *err)

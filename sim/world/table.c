@@ -44,21 +44,8 @@ dls_status dls_table_add(dls_speed_table *table, const char *model, const char *
 
 /* ---- loading --------------------------------------------------------------------------------- */
 
-static int compare_i32(int32_t a, int32_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const dls_table_row *x = a, *y = b;
-    int c = compare_i32(x->model, y->model);
-    c = c ? c : compare_i32(x->gpu, y->gpu);
-    c = c ? c : compare_i32(x->gpus, y->gpus);
-    c = c ? c : compare_i32(x->nodes, y->nodes);
-    c = c ? c : compare_i32(x->batch, y->batch);
-    return c ? c : (x->iteration_s > y->iteration_s) - (x->iteration_s < y->iteration_s);
-}
+DLS_BY(compare, dls_table_row, DLS_UP(model), DLS_UP(gpu), DLS_UP(gpus), DLS_UP(nodes),
+       DLS_UP(batch), DLS_UP(iteration_s));
 
 /* What was measured more than once becomes its mean. */
 static void merge(dls_speed_table *t)

@@ -72,6 +72,21 @@ DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
 /* For functions that qsort calls: below 0 if x comes before y, above 0 if behind it. */
 #define DLS_ORDER(x, y) (((x) > (y)) - ((x) < (y)))
 
+/* A function `name` for qsort of elements of a type, which its keys call *x and *y: the first key that is not 0 tells
+ * their order, of 6 at most. A key by a member, with the smallest or the largest first, is DLS_UP or DLS_DOWN:
+ * DLS_BY(by_name, struct person, strcmp(x->name, y->name), DLS_DOWN(age)); */
+#define DLS_UP(member) DLS_ORDER(x->member, y->member)
+#define DLS_DOWN(member) DLS_ORDER(y->member, x->member)
+#define DLS_FIRST_KEY(a, b, c, d, e, f, ...)                                                       \
+    ((a) ? (a) : (b) ? (b) : (c) ? (c) : (d) ? (d) : (e) ? (e) : (f))
+#define DLS_BY(name, type, ...)                                                                    \
+    static int name(const void *dls_one, const void *dls_other)                                    \
+    {                                                                                              \
+        const type *x = dls_one, *y = dls_other;                                                   \
+        return DLS_FIRST_KEY(__VA_ARGS__, 0, 0, 0, 0, 0, 0);                                       \
+    }                                                                                              \
+    _Static_assert(sizeof(type) > 0, "")
+
 /* `at`, a variable for indices, becomes the first of 0..n-1 for which `in_front`, an expression of
  * it that holds for some first ones alone, does not hold; n if there is none. O(log n):
  * DLS_BISECT(at, n, time[at] < now). */

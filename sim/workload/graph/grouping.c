@@ -182,12 +182,7 @@ void dls_kept_fini(dls_kept *kept)
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a;
-    const int32_t y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
+DLS_BY(by_number, int32_t, DLS_ORDER(*x, *y));
 
 /* Rows of the grouped graph: edges between groups, each once, ascending, no self loops. members[]
  * are the kept nodes by group (first[group] .. first[group + 1]). */
@@ -283,13 +278,7 @@ typedef struct sized {
     size_t graph;
 } sized;
 
-static int by_size(const void *a, const void *b)
-{
-    const sized *x = a;
-    const sized *y = b;
-    return x->n != y->n ? (x->n > y->n) - (x->n < y->n)
-                        : (x->graph > y->graph) - (x->graph < y->graph);
-}
+DLS_BY(by_size, sized, DLS_UP(n), DLS_UP(graph));
 
 dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, size_t batch_size,
                                      int32_t *n_groups, dls_error *err)

@@ -77,13 +77,7 @@ typedef struct gradient {
     size_t tensor;
 } gradient;
 
-static int by_time(const void *a, const void *b)
-{
-    const gradient *x = a;
-    const gradient *y = b;
-    const int later = (x->ready_s > y->ready_s) - (x->ready_s < y->ready_s);
-    return later ? later : (x->tensor < y->tensor) - (x->tensor > y->tensor);
-}
+DLS_BY(by_time, gradient, DLS_UP(ready_s), DLS_DOWN(tensor));
 
 static void buckets(const dls_workload *w, const dls_work_setting *s, const gradient *g, traffic *t)
 {
