@@ -152,10 +152,37 @@ static const struct {
     {"mistral7binstructv02", "mistral_7b", NULL},
     {"mistral7bv03", "mistral_7b_v3", NULL},
     {"mistral7binstructv03", "mistral_7b_v3", NULL},
+    {"mistralnemobase2407", "mistral_nemo", NULL},
+    {"mistralnemoinstruct2407", "mistral_nemo", NULL},
+    {"mistralsmall24bbase2501", "mistral_small_24b", NULL},
+    {"mistralsmall24binstruct2501", "mistral_small_24b", NULL},
+    {"mixtral8x7bv01", "mixtral_8x7b", NULL},
+    {"mixtral8x7binstructv01", "mixtral_8x7b", NULL},
+    {"mixtral8x22bv01", "mixtral_8x22b", NULL},
+    {"vicuna7bv15", "llama_7b", NULL}, /* weights of LLaMA's networks */
+    {"vicuna13bv15", "llama_13b", NULL},
+    {"openllama7b", "llama_7b", NULL},
+    {"openllama13b", "llama_13b", NULL},
+    {"gemma112b", "gemma_2b", NULL},
+    {"gemma117b", "gemma_7b", NULL},
+    {"phi3mini4k", "phi3_mini", NULL},
+    {"phi3mini128k", "phi3_mini", NULL},
+    {"phi35mini", "phi3_mini", NULL},
+    {"phi3medium4k", "phi3_medium", NULL},
+    {"phi3medium128k", "phi3_medium", NULL},
+    {"deepseekllm7b", "deepseek_7b", NULL},
+    {"deepseekllm67b", "deepseek_67b", NULL},
+    {"gptj", "gptj_6b", NULL},
+    {"gptneox", "gpt_neox_20b", NULL},
+    {"bloom", "bloom_176b", NULL},
+    {"bloomz", "bloom_176b", NULL},
+    {"bloomz560m", "bloom_560m", NULL},
+    {"bloomz1b1", "bloom_1b1", NULL},
+    {"bloomz1b7", "bloom_1b7", NULL},
+    {"bloomz3b", "bloom_3b", NULL},
+    {"bloomz7b1", "bloom_7b1", NULL},
     {"tinyllama1p1b", "tinyllama_1b", NULL},
     {"tinyllama1p1bchatv10", "tinyllama_1b", NULL},
-    {"qwen20p5b", "qwen2_0_5b", NULL},
-    {"qwen21p5b", "qwen2_1_5b", NULL},
     {"qwen250p5b", "qwen2_0_5b", NULL}, /* 2.5 has 2's networks, and three more */
     {"qwen251p5b", "qwen2_1_5b", NULL},
     {"qwen253b", "qwen2_3b", NULL},
@@ -163,6 +190,9 @@ static const struct {
     {"qwen2514b", "qwen2_14b", NULL},
     {"qwen2532b", "qwen2_32b", NULL},
     {"qwen2572b", "qwen2_72b", NULL},
+    {"electrasmalldiscriminator", "electra_small", NULL},
+    {"electrabasediscriminator", "electra_base", NULL},
+    {"electralargediscriminator", "electra_large", NULL},
     {"codebertbase", "roberta_base", NULL},
     {"xlmrobertabase", "xlm_roberta_base", NULL},
     {"bertbasemultilingual", "bert_base_multilingual", NULL},
@@ -183,14 +213,16 @@ void dls_model_key(const char *name, char out[DLS_MODEL_KEY])
     out[n] = '\0';
 }
 
-/* Is dls_model_key of the name this one? Keys of hundreds are asked for, and most differ at once.
- */
+/* Is dls_model_key of the name this one? The point of a size may be a '_' of the name: "qwen2_0_5b"
+ * has "qwen20p5b", too. Keys of hundreds are asked for, and most differ at once. */
 static bool has_key(const char *name, const char *key)
 {
     for (; *name && *name != '('; name++) {
         if (isalnum((unsigned char)*name) && tolower((unsigned char)*name) != *key++) {
             return false;
         }
+        key += *name == '_' && *key == 'p' && isdigit((unsigned char)key[1]) &&
+               isdigit((unsigned char)name[1]);
     }
     return *key == '\0';
 }
@@ -266,6 +298,15 @@ static const char *const behind[] = {
     "iabn",     "clip",     "distilled", "laion2b", "teacher", "uncased", "cased",   "hf",
     "instruct", "chat"};
 
+/* The same behind a number of parameters alone: elsewhere they are a size. */
+static const char *const behind_size[] = {"base", "it", "deduped"};
+
+/* Is the word before this '_' a number of parameters, "6.9b"? */
+static bool behind_number(const char *name, const char *at)
+{
+    return at - name >= 2 && strchr("bBmM", at[-1]) && isdigit((unsigned char)at[-2]);
+}
+
 static bool among(const char *const *words, size_t n, const char *word, size_t length)
 {
     for (size_t i = 0; i < n; i++) {
@@ -316,7 +357,10 @@ static bool shorten(char *name, int32_t *image)
         return false;
     } else if (among(before, sizeof before / sizeof before[0], name, first)) {
         memmove(name, name + first + 1, strlen(name + first + 1) + 1);
-    } else if (among(behind, sizeof behind / sizeof behind[0], last + 1, strlen(last + 1))) {
+    } else if (among(behind, sizeof behind / sizeof behind[0], last + 1, strlen(last + 1)) ||
+               (behind_number(name, last) &&
+                among(behind_size, sizeof behind_size / sizeof behind_size[0], last + 1,
+                      strlen(last + 1)))) {
         *last = '\0';
     } else if (strlen(last) == 4 && is_edge(name, strtol(last + 1, NULL, 10))) {
         *image = (int32_t)strtol(last + 1, NULL, 10);

@@ -17,7 +17,8 @@
  * token; [t] Vaswani et al. 2017, sections 3 and 5.1, counted in docs/graphs.md; their table 3
  * rounds to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540
  * M; [ultralytics] yolov3, 61949149 parameters with 80 classes; [darknet] yolov3.cfg at 416 pixels,
- * 65.86 billion operations; [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo; [en] Tan and Le 2019, table 2.
+ * 65.86 billion operations; [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo; [neox] model card of
+ * GPT-NeoX; [pythia] model cards of Pythia, total parameters; [en] Tan and Le 2019, table 2.
  */
 
 #include "support/test.h"
@@ -120,6 +121,59 @@ static const published table[] = {
     {"qwen2_14b", 14770033664, 0, 0},
     {"qwen2_32b", 32763876352, 0, 0},
     {"qwen2_72b", 72706203648, 0, 0},
+    {"codellama_7b", 6738546688, 0, 0}, /* [hf], and all to yi_34b */
+    {"codellama_13b", 13016028160, 0, 0},
+    {"mistral_nemo", 12247782400, 0, 0},
+    {"mistral_small_24b", 23572403200, 0, 0},
+    {"mixtral_8x7b", 46702792704, 0, 0},
+    {"mixtral_8x22b", 140620634112, 0, 0},
+    {"qwen3_0_6b", 596049920, 0, 0},
+    {"qwen3_1_7b", 1720574976, 0, 0},
+    {"qwen3_4b", 4022468096, 0, 0},
+    {"qwen3_8b", 8190735360, 0, 0},
+    {"qwen3_14b", 14768307200, 0, 0},
+    {"qwen3_32b", 32762123264, 0, 0},
+    {"gemma_2b", 2506172416, 0, 0},
+    {"gemma_7b", 8537680896, 0, 0},
+    {"gemma2_2b", 2614341888, 0, 0},
+    {"gemma2_9b", 9241705984, 0, 0},
+    {"gemma2_27b", 27227128320, 0, 0},
+    {"phi3_mini", 3821079552, 0, 0},
+    {"phi3_medium", 13960238080, 0, 0},
+    {"phi4", 14659507200, 0, 0},
+    {"deepseek_7b", 6910365696, 0, 0},
+    {"deepseek_67b", 67.42e9, 1e-4, 0},
+    {"deepseek_coder_1_3b", 1346471936, 0, 0},
+    {"deepseek_coder_6_7b", 6740512768, 0, 0},
+    {"deepseek_coder_33b", 33.3e9, 2e-3, 0},
+    {"yi_6b", 6061035520, 0, 0},
+    {"yi_34b", 34388917248, 0, 0},
+    {"smollm2_135m", 134515008, 0, 0}, /* [hf], and the next three */
+    {"smollm2_360m", 361821120, 0, 0},
+    {"smollm2_1_7b", 1711376384, 0, 0},
+    {"gptj_6b", 6050882784, 0, 0},
+    {"gpt_neox_20b", 20554567680, 0, 0}, /* [neox] */
+    {"pythia_70m", 70426624, 0, 0},      /* [pythia], and the next seven */
+    {"pythia_160m", 162322944, 0, 0},
+    {"pythia_410m", 405334016, 0, 0},
+    {"pythia_1b", 1011781632, 0, 0},
+    {"pythia_1_4b", 1414647808, 0, 0},
+    {"pythia_2_8b", 2775208960, 0, 0},
+    {"pythia_6_9b", 6857302016, 0, 0},
+    {"pythia_12b", 11846072320, 0, 0},
+    /* [hf]; the files of Falcon hold the output apart, which is the table of words */
+    {"falcon_7b", 7217189760.0 - 65024 * 4544, 0, 0},
+    {"falcon_40b", 41835970560.0 - 65024 * 8192, 0, 0},
+    {"falcon_180b", 179522565120.0 - 65024.0 * 14848, 0, 0},
+    {"phi1", 1418270720, 0, 0}, /* [hf], and all that follow of Phi and BLOOM */
+    {"phi1_5", 1418270720, 0, 0},
+    {"phi2", 2779683840, 0, 0},
+    {"bloom_560m", 559214592, 0, 0},
+    {"bloom_1b1", 1065314304, 0, 0},
+    {"bloom_1b7", 1722408960, 0, 0},
+    {"bloom_3b", 3002557440, 0, 0},
+    {"bloom_7b1", 7069016064, 0, 0},
+    {"bloom_176b", 176247271424, 0, 0},
     {"switch_xl4", 5267615744, 0, 0},      /* 72 attentions, 24 dense layers, 24 of experts */
     {"ncf", 31832577, 0, 0},               /* [mlperf] */
     {"dlrm", 540e6, 0.005, 0},             /* [dlrm] */
@@ -143,6 +197,19 @@ static const published table[] = {
     {"t5_v1_1_large", 783150080, 0, 0},
     {"t5_v1_1_xl", 2849757184, 0, 0},
     {"t5_v1_1_xxl", 11135332352, 0, 0},
+    {"mt5_small", 300176768, 0, 0}, /* [hf], and all to bert_large_cased */
+    {"mt5_base", 582401280, 0, 0},
+    {"mt5_large", 1229581312, 0, 0},
+    {"mt5_xl", 3742619648, 0, 0},
+    {"mt5_xxl", 12921057280, 0, 0},
+    {"opt_350m", 331196416 - 2 * 1024, 0, 0}, /* two positions more */
+    {"electra_small", 13483008 + 256 * 257 + 514, 0, 0}, /* the encoder; two classes more */
+    {"electra_base", 108891648 + 768 * 769 + 1538, 0, 0},
+    {"electra_large", 334092288 + 1024 * 1025 + 2050, 0, 0},
+    {"bert_base_cased", 108310272 + 1538, 0, 0}, /* the same */
+    {"bert_large_cased", 333579264 + 2050, 0, 0},
+    {"distilbert_base_cased", 65190912 + 768 * 769 + 1538, 0, 0},
+    {"opt_175b", 175e9, 4e-3, 0}, /* Zhang et al., 2022 */
     {"sequencer2d_s", 27.65e6, 2e-4, 8.4},                    /* [sequencer] */
     {"sequencer2d_m", 38.31e6, 2e-4, 11.1},                   /* the same */
     {"sequencer2d_l", 54.30e6, 2e-4, 16.6},                   /* the same */
@@ -259,6 +326,28 @@ TEST(test_formulas)
         build("llama3_8b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
     const double own = 8192 * (2 * (8030261248.0 - 128256.0 * 4096) + 4.0 * 32 * 4096 * 8192);
     assert_true(fabs(matrix_flops(shared, DLS_PHASE_FORWARD) / own - 1) < 0.001);
+    /* A token passes two of Mixtral's eight experts, its router and what is not experts' (4096
+     * tokens): 12.9 billion of its parameters, as its authors count. */
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *mixed =
+        build("mixtral_8x7b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
+    const double met = 46702792704.0 - 6 * 32 * 3 * 4096.0 * 14336;
+    assert_true(fabs(met / 12.9e9 - 1) < 0.01);
+    const double mix = 4096 * (2 * (met - 32000.0 * 4096) + 4.0 * 32 * 4096 * 4096);
+    assert_true(fabs(matrix_flops(mixed, DLS_PHASE_FORWARD) / mix - 1) < 0.001);
+    /* Tokens that do not share evenly: each expert's number is rounded up. */
+    dls_zoo_options odd = dls_zoo_defaults(dls_zoo_find("mixtral_8x7b"));
+    odd.batch = 1;
+    odd.sequence = 3;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *few = NULL;
+    assert_int_equal(dls_zoo_build(dls_zoo_find("mixtral_8x7b"), &odd, &few, NULL), DLS_OK);
+    const double rest = met - 2 * 32 * 3 * 4096.0 * 14336 - 32000.0 * 4096;
+    const double rows = 2 * (3 * rest + 8.0 * 32 * 3 * 4096 * 14336) + 3 * 4.0 * 32 * 4096 * 3;
+    assert_true(fabs(matrix_flops(few, DLS_PHASE_FORWARD) / rows - 1) < 0.001);
+    /* One head of keys and values for 71 of Falcon's, products of both parts of a layer. */
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *falcon =
+        build("falcon_7b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
+    const double fly = 2048 * (2 * 6921720704.0 + 4.0 * 32 * 4544 * 2048); /* the table, too */
+    assert_true(fabs(matrix_flops(falcon, DLS_PHASE_FORWARD) / fly - 1) < 0.001);
 }
 
 /* Deep Speech 2 of Pollux's program, layer by layer: 5 s are 250 steps of its GRUs. */

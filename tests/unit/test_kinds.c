@@ -53,7 +53,6 @@ TEST(test_names)
         {"Qwen/Qwen2.5-0.5B-Instruct", "qwen2_0_5b", NULL, DLS_MODEL_KNOWN},
         {"Qwen/Qwen2.5-72B", "qwen2_72b", NULL, DLS_MODEL_KNOWN},
         {"codellama/CodeLlama-34b-hf", "codellama_34b", NULL, DLS_MODEL_KNOWN},
-        {"mistralai/Mixtral-8x7B-v0.1", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"Qwen/Qwen2-57B-A14B", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"facebook/opt-13b", "opt_13_0b", NULL, DLS_MODEL_KNOWN},
         {"opt_13b", "opt_13b", NULL, DLS_MODEL_KNOWN},
@@ -110,6 +109,91 @@ TEST(test_names)
         const dls_model_names n = dls_model_lookup(dls_zoo_at(i)->name);
         assert_string_equal(n.zoo->name, dls_zoo_at(i)->name);
         assert_int_equal(n.match, DLS_MODEL_KNOWN);
+    }
+}
+
+/* Identifiers of Hugging Face, and near ones of other networks, for which NULL stands. */
+TEST(test_hugging_face)
+{
+    static const char *const want[][2] = {
+        {"mistralai/Mixtral-8x7B-v0.1", "mixtral_8x7b"},
+        {"mistralai/Mixtral-8x7B-Instruct-v0.1", "mixtral_8x7b"},
+        {"mistralai/Mixtral-8x22B-v0.1", "mixtral_8x22b"},
+        {"mistralai/Mixtral-8x22B-Instruct-v0.1", NULL}, /* more words */
+        {"mistralai/Mistral-Nemo-Base-2407", "mistral_nemo"},
+        {"mistralai/Mistral-Small-24B-Base-2501", "mistral_small_24b"},
+        {"mistralai/Mistral-Large-Instruct-2407", NULL},
+        {"google/gemma-2b", "gemma_2b"},
+        {"google/gemma-7b-it", "gemma_7b"},
+        {"google/gemma-2-2b", "gemma2_2b"},
+        {"google/gemma-2-9b-it", "gemma2_9b"},
+        {"google/gemma-2-27b", "gemma2_27b"},
+        {"google/gemma-3-27b-it", NULL},
+        {"google/gemma-3-4b-it", NULL},
+        {"google/recurrentgemma-2b", NULL},
+        {"microsoft/phi-1", "phi1"},
+        {"microsoft/phi-1_5", "phi1_5"},
+        {"microsoft/phi-2", "phi2"},
+        {"microsoft/Phi-3-mini-4k-instruct", "phi3_mini"},
+        {"microsoft/Phi-3.5-mini-instruct", "phi3_mini"},
+        {"microsoft/Phi-3-medium-128k-instruct", "phi3_medium"},
+        {"microsoft/Phi-3-small-8k-instruct", NULL},
+        {"microsoft/Phi-3.5-MoE-instruct", NULL},
+        {"microsoft/phi-4", "phi4"},
+        {"microsoft/Phi-4-mini-instruct", NULL},
+        {"Qwen/Qwen2-0.5B", "qwen2_0_5b"},
+        {"Qwen/Qwen2-1.5B-Instruct", "qwen2_1_5b"},
+        {"Qwen/Qwen3-0.6B", "qwen3_0_6b"},
+        {"Qwen/Qwen3-1.7B-Base", "qwen3_1_7b"},
+        {"Qwen/Qwen3-32B", "qwen3_32b"},
+        {"Qwen/Qwen3-30B-A3B", NULL},
+        {"Qwen/Qwen-7B", NULL},
+        {"Qwen/Qwen1.5-7B", NULL},
+        {"deepseek-ai/deepseek-llm-7b-base", "deepseek_7b"},
+        {"deepseek-ai/deepseek-llm-67b-chat", "deepseek_67b"},
+        {"deepseek-ai/deepseek-coder-6.7b-instruct", "deepseek_coder_6_7b"},
+        {"deepseek-ai/DeepSeek-V3", NULL},
+        {"deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", NULL},
+        {"01-ai/Yi-6B", "yi_6b"},
+        {"01-ai/Yi-34B-Chat", "yi_34b"},
+        {"HuggingFaceTB/SmolLM2-1.7B-Instruct", "smollm2_1_7b"},
+        {"EleutherAI/gpt-j-6b", "gptj_6b"},
+        {"EleutherAI/gpt-neox-20b", "gpt_neox_20b"},
+        {"EleutherAI/pythia-70m", "pythia_70m"},
+        {"EleutherAI/pythia-1.4b", "pythia_1_4b"},
+        {"EleutherAI/pythia-6.9b-deduped", "pythia_6_9b"},
+        {"EleutherAI/pythia-14m", NULL},
+        {"tiiuae/falcon-7b-instruct", "falcon_7b"},
+        {"tiiuae/falcon-40b", "falcon_40b"},
+        {"tiiuae/falcon-180B", "falcon_180b"},
+        {"tiiuae/falcon-rw-7b", NULL},
+        {"tiiuae/Falcon3-7B-Base", NULL},
+        {"tiiuae/falcon-mamba-7b", NULL},
+        {"bigscience/bloom", "bloom_176b"},
+        {"bigscience/bloom-1b7", "bloom_1b7"},
+        {"bigscience/bloomz-7b1", "bloom_7b1"},
+        {"codellama/CodeLlama-7b-Instruct-hf", "codellama_7b"},
+        {"codellama/CodeLlama-7b-Python-hf", NULL}, /* fewer words */
+        {"lmsys/vicuna-7b-v1.5", "llama_7b"},
+        {"lmsys/vicuna-33b-v1.3", NULL},
+        {"google/mt5-base", "mt5_base"},
+        {"google/umt5-base", NULL},
+        {"facebook/opt-350m", "opt_350m"},
+        {"google/electra-base-discriminator", "electra_base"},
+        {"google/electra-base-generator", NULL},
+        {"google-bert/bert-base-cased", "bert_base_cased"},
+        {"bert-large-cased", "bert_large_cased"},
+        {"google-bert/bert-base-multilingual-cased", "bert_base_multilingual"},
+        {"distilbert/distilbert-base-cased", "distilbert_base_cased"},
+        {"microsoft/deberta-v3-base", NULL},
+        {"my-vit-base", NULL},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        const dls_model_names n = dls_model_lookup(want[i][0]);
+        const bool known = n.match == DLS_MODEL_KNOWN;
+        if (known != (want[i][1] != NULL) || (known && strcmp(n.zoo->name, want[i][1]) != 0)) {
+            fail_msg("%s: %s", want[i][0], known ? n.zoo->name : "unknown");
+        }
     }
 }
 

@@ -5,6 +5,8 @@
  */
 #include "workload/graph/blocks.h"
 
+#include <assert.h>
+
 static dls_tensor square(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride, dls_conv c)
 {
     c.kernel_h = c.kernel_w = kernel;
@@ -229,11 +231,17 @@ static dls_tensor regroup(dls_net *net, dls_tensor x, int64_t heads)
 #define BACK_WHERE 2
 #define BACK_MAXIMUM 10
 
+dls_tensor dls_block_capped(dls_net *net, dls_tensor x)
+{
+    return dls_net_scale(net, dls_net_unary(net, dls_net_scale(net, x), DLS_OP_TANH));
+}
+
 static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_heads b)
 {
     const dls_block_style style = style_of(net, b);
     dls_tensor a = dls_net_batch_matmul(net, q, k, true);
     a = style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_T5 ? a : dls_net_scale(net, a);
+    a = b.capped ? dls_block_capped(net, a) : a;
     if (b.offset) {
         a = dls_net_add(net, a, *b.offset);
     } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT) {
@@ -258,6 +266,30 @@ dls_tensor dls_block_unit(dls_net *net, dls_tensor x)
     return dls_net_pass(net, x, DLS_OP_POW, BACK_UNIT);
 }
 
+/* Rotary positions for the first n numbers of a head, 0: for all; the rest passes by. The head is
+ * views of equal parts. */
+#define MAX_PARTS 8
+static dls_tensor turn(dls_net *net, dls_tensor x, int64_t n)
+{
+    const int64_t depth = dls_net_dim(net, x, -1);
+    int64_t part = n, rest = depth;
+    dls_tensor parts[MAX_PARTS];
+    if (n == 0 || n >= depth) {
+        return dls_net_rotary(net, x);
+    }
+    while (rest % part != 0) { /* the greatest that divides both */
+        const int64_t left = rest % part;
+        rest = part;
+        part = left;
+    }
+    assert(depth / part <= MAX_PARTS);
+    dls_net_split(net, x, (int)(depth / part), parts);
+    for (int64_t i = 0; i < n / part; i++) {
+        parts[i] = dls_net_rotary(net, parts[i]);
+    }
+    return dls_net_concat(net, parts, (int)(depth / part));
+}
+
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
@@ -267,9 +299,9 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
         part[0] = dls_block_unit(net, part[0]);
         part[1] = dls_block_unit(net, part[1]);
     }
-    if (b.rotary) {
-        part[0] = dls_net_rotary(net, part[0]);
-        part[1] = dls_net_rotary(net, part[1]);
+    for (int i = 0; i < 2; i++) {
+        part[i] = b.level ? dls_net_rms_norm(net, part[i]) : part[i];
+        part[i] = b.rotary ? turn(net, part[i], b.turned) : part[i];
     }
     part[0] = b.key_heads > 0 ? regroup(net, part[0], b.key_heads) : part[0];
     dls_tensor a = scores(net, part[0], part[1], b);

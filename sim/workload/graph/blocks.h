@@ -56,6 +56,8 @@ dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 
 /* The last dimension brought to length 1. */
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x);
+/* A constant times the tanh of x divided by it. */
+dls_tensor dls_block_capped(dls_net *net, dls_tensor x);
 
 /* x plus y, which is multiplied channel by channel with trained numbers. */
 dls_tensor dls_block_add_scaled(dls_net *net, dls_tensor x, dls_tensor y);
@@ -88,9 +90,12 @@ typedef struct dls_block_heads {
     bool last_bias;  /* of the last product alone */
     bool dropout;
     bool rotary;
+    int64_t turned; /* numbers of a head that rotary turns; 0: all */
+    bool level;     /* queries and keys of a head have a root-mean-square norm */
+    bool capped;    /* scores are, by dls_block_capped */
     bool cosine;    /* queries and keys are brought to length 1 */
     int64_t places; /* trained numbers that are added to the scores: relative positions; 0: none */
-    dls_tensor *offset; /* [b][heads][t][t], T5's bias of places; NULL: none */
+    dls_tensor *offset; /* [b][heads][t or 1][t], added to scores: T5's bias; NULL: none */
 } dls_block_heads;
 
 /* Multi-head attention of x on y; width as x's. */

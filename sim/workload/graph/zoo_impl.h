@@ -18,7 +18,7 @@ typedef struct dls_zoo_table {
 } dls_zoo_table;
 
 extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dls_zoo_patches,
-    dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_shuffles,
+    dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_decoders, dls_zoo_shuffles,
     dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi, dls_zoo_stages, dls_zoo_separable,
     dls_zoo_pyramids, dls_zoo_paths, dls_zoo_seeing, dls_zoo_hearing,
     dls_zoo_scales, dls_zoo_levits;
@@ -29,6 +29,14 @@ extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dl
         .name = (name_), .family = (family_), .dataset = "imagenet", .batch = 64,                  \
         .optimiser = DLS_OPTIMISER_MOMENTUM, .decay = true, .design = (design_), .spec = (spec_),  \
         .image = (image_)                                                                          \
+    }
+
+/* The same of tokens. */
+#define DLS_ZOO_TEXTS(name_, family_, dataset_, batch_, sequence_, design_, spec_)                 \
+    {                                                                                              \
+        .name = (name_), .family = (family_), .dataset = (dataset_), .batch = (batch_),            \
+        .sequence = (sequence_), .optimiser = DLS_OPTIMISER_ADAM, .design = (design_),             \
+        .spec = (spec_)                                                                            \
     }
 
 /* A specification is words with blanks between them, "deep 3,4,6,3 groups=32": is the word there;

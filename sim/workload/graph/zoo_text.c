@@ -7,11 +7,10 @@
  *      width=768 layers=12 heads=12 inner=3072
  *      words=30522 kinds=2 places=512   of BERT: rows of its tables; word=128: their width, and all
  *                                       layers are one
- *      opt         GPT: OPT's activation and table
- *      kv=8        LLaMA: heads of keys and values; tied: its output is the table; biased: queries,
- *                  keys and values are
+ *      electra     BERT: each layer is its own, and it is fine-tuned alone, by a head with GELU
+ *      opt         GPT: OPT's activation and table; word=512: its width, and norms are behind
  *      each=64     of T5, of each head; the heads' sum need not be the width
- *      gated       version 1.1: a gate beside GELU, an output of its own
+ *      gated       version 1.1: a gate beside GELU, an output of its own; words=250112: mT5's
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -89,7 +88,8 @@ void dls_zoo_transformer(dls_net *net, const char *spec)
 /* Devlin et al., 2019, fine-tuned: the pooled first token decides between two classes. Where
  * PyTorch's training is asked for, it is pretraining: a word for every token beside. RoBERTa (Liu
  * et al., 2019) and DistilBERT (Sanh et al., 2019) have other tables; all layers of ALBERT (Lan et
- * al., 2020) are one, and its words are narrower. */
+ * al., 2020) are one, and its words are narrower. ELECTRA (Clark et al., 2020) is pretrained beside
+ * a second network, which is not here: it is fine-tuned always. */
 void dls_zoo_bert(dls_net *net, const char *spec)
 {
     const sizes s = sizes_of(spec);
@@ -98,6 +98,7 @@ void dls_zoo_bert(dls_net *net, const char *spec)
     const int64_t places = (int64_t)dls_spec_number(spec, "places", 512);
     const dls_block_heads b = {
         .heads = s.heads, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
+    const bool electra = dls_spec_has(spec, "electra");
     const int32_t t = dls_net_sequence(net);
     const dls_embedding words =
         dls_net_table(net, (int64_t)dls_spec_number(spec, "words", 30522), word);
@@ -113,26 +114,26 @@ void dls_zoo_bert(dls_net *net, const char *spec)
     x = word < s.width ? dls_net_dense(net, x, s.width, true) : x;
     const int32_t layer = dls_net_trained(net);
     for (int64_t i = 0; i < s.layers; i++) {
-        if (i > 0 && word < s.width) {
+        if (i > 0 && word < s.width && !electra) {
             dls_net_share(net, layer);
         }
         x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
         x = dls_block_post_norm(net, x,
                                 dls_block_feed_forward(net, x, 4 * s.width, DLS_OP_GELU, b));
     }
-    if (dls_net_trains_eagerly(net)) {
+    if (dls_net_trains_eagerly(net) && !electra) {
         dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, word, true), DLS_OP_GELU);
         dls_net_loss(net, dls_net_tied(net, dls_net_layer_norm(net, y), words, true));
     }
     x = dls_net_dense(net, dls_net_first_token(net, x), s.width, true);
-    x = dls_net_dropout(net, dls_net_unary(net, x, DLS_OP_TANH));
+    x = dls_net_dropout(net, dls_net_unary(net, x, electra ? DLS_OP_GELU : DLS_OP_TANH));
     dls_net_loss(net, dls_net_dense(net, x, 2, true));
 }
 
 /* Radford et al., 2019: norm first, output tied to the table of words. Sizes of GPT-2, of GPT-3
  * (Brown et al., 2020, all attention dense) and of OPT (Zhang et al., 2022). The paper's row
  * of GPT-3 XL contradicts itself: a width of 2048 (1.3B parameters), 24 heads of 128, which are
- * 3072. The name XL is for the heads. */
+ * 3072. The name XL is for the heads. OPT-350M alone has norms behind, and words of half its width. */
 void dls_zoo_gpt(dls_net *net, const char *spec)
 {
     const sizes s = sizes_of(spec);
@@ -144,17 +145,23 @@ void dls_zoo_gpt(dls_net *net, const char *spec)
                                .style = opt ? DLS_BLOCK_OPT : DLS_BLOCK_GPT,
                                .bias = true,
                                .dropout = true};
-    const dls_embedding words = dls_net_table(net, dls_net_part(net, opt ? 50272 : 50257), width);
+    const int64_t word = (int64_t)dls_spec_number(spec, "word", (double)width);
+    const bool behind = word < width;
+    const dls_embedding words = dls_net_table(net, dls_net_part(net, opt ? 50272 : 50257), word);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
+    x = behind ? dls_net_dense(net, x, width, false) : x;
     x = dls_net_add_rows(net, x, dls_net_table(net, t > 1024 ? t : 1024, width));
     x = opt && dls_net_eager(net) ? x : dls_net_dropout(net, x);
     for (int i = 0; i < s.layers; i++) {
-        const dls_tensor y = dls_net_layer_norm(net, x);
+        dls_tensor y = behind ? x : dls_net_layer_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
-        const dls_tensor z = dls_net_layer_norm(net, x);
-        x = dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, activation, b));
+        x = behind ? dls_net_layer_norm(net, x) : x;
+        y = behind ? x : dls_net_layer_norm(net, x);
+        x = dls_net_add(net, x, dls_block_feed_forward(net, y, 4 * width, activation, b));
+        x = behind ? dls_net_layer_norm(net, x) : x;
     }
-    x = dls_net_tied(net, dls_net_layer_norm(net, x), words, false);
+    x = behind ? dls_net_dense(net, x, word, false) : dls_net_layer_norm(net, x);
+    x = dls_net_tied(net, x, words, false);
     if (dls_net_trains_eagerly(net)) {
         x = dls_net_pass(net, x, DLS_OP_SLICE, BACK_SHIFT);
     }
@@ -171,34 +178,6 @@ void dls_zoo_lstm_lm(dls_net *net, const char *spec)
         x = dls_block_lstm(net, dls_net_dropout(net, x), 200);
     }
     dls_net_loss(net, dls_net_dense(net, dls_net_dropout(net, x), vocabulary, true));
-}
-
-/* Touvron et al., 2023: rotary positions, gated feed-forward, root-mean-square norm, no biases. Its
- * successors, Mistral (Jiang et al., 2023) and Qwen2 (Yang et al., 2024) share keys and values among
- * heads (Ainslie et al., 2023). Sizes as in Hugging Face's configurations. */
-void dls_zoo_llama(dls_net *net, const char *spec)
-{
-    const sizes s = sizes_of(spec);
-    const int64_t width = s.width, inner = s.inner;
-    const dls_block_heads b = {.heads = s.heads,
-                               .key_heads = (int64_t)dls_spec_number(spec, "kv", 0),
-                               .first_bias = dls_spec_has(spec, "biased"),
-                               .rotary = true};
-    const int64_t n_words = (int64_t)dls_spec_number(spec, "words", 32000);
-    const dls_embedding words = dls_net_table(net, n_words, width);
-    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, dls_net_sequence(net)));
-    for (int i = 0; i < s.layers; i++) {
-        const dls_tensor y = dls_net_rms_norm(net, x);
-        x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
-        const dls_tensor z = dls_net_rms_norm(net, x);
-        const dls_tensor gate =
-            dls_net_unary(net, dls_net_dense(net, z, inner, false), DLS_OP_SWISH);
-        const dls_tensor up = dls_net_mul(net, gate, dls_net_dense(net, z, inner, false));
-        x = dls_net_add(net, x, dls_net_dense(net, up, width, false));
-    }
-    x = dls_net_rms_norm(net, x);
-    dls_net_loss(net, dls_spec_has(spec, "tied") ? dls_net_tied(net, x, words, false)
-                                                 : dls_net_dense(net, x, n_words, false));
 }
 
 /* Fedus et al., 2022, as Hugging Face runs it (T5's encoder and decoder): every second layer has 4
@@ -274,7 +253,6 @@ void dls_zoo_switch(dls_net *net, const char *spec)
 
 /* ---- T5 -------------------------------------------------------------------------------------- */
 
-#define T5_WORDS 32128
 #define T5_DISTANCES 32 /* that are told apart, for each head */
 
 /* No biases, no scale; places: added to the scores, -1: none are. */
@@ -324,33 +302,25 @@ static void t5(dls_net *net, const char *spec)
 {
     const sizes s = sizes_of(spec);
     const int32_t t = dls_net_sequence(net);
-    const dls_embedding words = dls_net_table(net, T5_WORDS, s.width);
+    const int64_t n_words = (int64_t)dls_spec_number(spec, "words", 32128);
+    const dls_embedding words = dls_net_table(net, n_words, s.width);
     const dls_tensor in = dls_net_lookup(net, words, dls_net_indices(net, t));
     const dls_tensor out = dls_net_lookup(net, words, dls_net_indices(net, t));
     const dls_tensor y = stack(net, out, stack(net, in, -1, &s), &s);
-    dls_net_loss(net, s.gated ? dls_net_dense(net, y, T5_WORDS, false)
+    dls_net_loss(net, s.gated ? dls_net_dense(net, y, n_words, false)
                               : dls_net_tied(net, dls_net_scale(net, y), words, false));
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-#define ROW(name_, family_, dataset_, batch_, sequence_, design_, spec_)                           \
-    {                                                                                              \
-        .name = (name_), .family = (family_), .dataset = (dataset_), .batch = (batch_),            \
-        .sequence = (sequence_), .optimiser = DLS_OPTIMISER_ADAM, .design = (design_),             \
-        .spec = (spec_)                                                                            \
-    }
 #define ALBERT(name, batch, spec)                                                                  \
-    ROW("albert_" name, "albert", "squad", batch, 128, dls_zoo_bert, ALBERT_WORDS spec)
+    DLS_ZOO_TEXTS("albert_" name, "albert", "squad", batch, 128, dls_zoo_bert, ALBERT_WORDS spec)
 #define ALBERT_WORDS "word=128 words=30000 "
-#define BERT(name, batch, spec) ROW(name, "bert", "squad", batch, 128, dls_zoo_bert, spec)
+#define BERT(name, batch, spec) DLS_ZOO_TEXTS(name, "bert", "squad", batch, 128, dls_zoo_bert, spec)
 #define GPT(name, family, batch, sequence, spec)                                                   \
-    ROW(name, family, "openwebtext", batch, sequence, dls_zoo_gpt, spec)
-#define LLAMA(name, sequence, spec) ROW(name, "llama", "c4", 1, sequence, dls_zoo_llama, spec)
-#define LLAMA3(name, spec) LLAMA(name, 8192, spec " kv=8 words=128256")
-#define QWEN(name, spec) LLAMA(name, 4096, spec " biased words=152064")
-#define QWEN_TIED(name, spec) LLAMA(name, 4096, spec " biased tied words=151936")
-#define T5(name, batch, spec) ROW(name, "t5", "c4", batch, 512, t5, spec)
+    DLS_ZOO_TEXTS(name, family, "openwebtext", batch, sequence, dls_zoo_gpt, spec)
+#define MT5(name, batch, spec) T5(name, batch, spec " gated words=250112")
+#define T5(name, batch, spec) DLS_ZOO_TEXTS(name, "t5", "c4", batch, 512, t5, spec)
 
 static const dls_zoo_model rows[] = {
     ALBERT("base", 32, "width=768 layers=12 heads=12"),
@@ -363,6 +333,12 @@ static const dls_zoo_model rows[] = {
     BERT("camembert_base", 32, "width=768 layers=12 heads=12 kinds=1 places=514 words=32005"),
     BERT("bert_base_multilingual", 32, "width=768 layers=12 heads=12 words=119547"),
     BERT("bert_base_chinese", 32, "width=768 layers=12 heads=12 words=21128"),
+    BERT("bert_base_cased", 32, "width=768 layers=12 heads=12 words=28996"),
+    BERT("bert_large_cased", 16, "width=1024 layers=24 heads=16 words=28996"),
+    BERT("distilbert_base_cased", 32, "width=768 layers=6 heads=12 kinds=0 words=28996"),
+    BERT("electra_small", 64, "width=256 layers=12 heads=4 word=128 electra"),
+    BERT("electra_base", 32, "width=768 layers=12 heads=12 electra"),
+    BERT("electra_large", 16, "width=1024 layers=24 heads=16 electra"),
     BERT("bert_tiny", 128, "width=128 layers=2 heads=2"),
     BERT("bert_mini", 128, "width=256 layers=4 heads=4"),
     BERT("bert_small", 64, "width=512 layers=4 heads=8"),
@@ -370,28 +346,13 @@ static const dls_zoo_model rows[] = {
     BERT("minilm_l6", 64, "width=384 layers=6 heads=12"),
     BERT("minilm_l12", 64, "width=384 layers=12 heads=12"),
     GPT("distilgpt2", "gpt2", 8, 1024, "width=768 layers=6 heads=12"),
+    GPT("opt_350m", "opt", 4, 2048, "width=1024 layers=24 heads=16 word=512 opt"),
     GPT("opt_13_0b", "opt", 1, 2048, "width=5120 layers=40 heads=40 opt"),
     GPT("opt_30b", "opt", 1, 2048, "width=7168 layers=48 heads=56 opt"),
     GPT("opt_66b", "opt", 1, 2048, "width=9216 layers=64 heads=72 opt"),
+    GPT("opt_175b", "opt", 1, 2048, "width=12288 layers=96 heads=96 opt"),
     GPT("gpt3_13_0b", "gpt3", 1, 2048, "width=5120 layers=40 heads=40"),
     GPT("gpt3_175b", "gpt3", 1, 2048, "width=12288 layers=96 heads=96"),
-    LLAMA("llama2_70b", 4096, "width=8192 inner=28672 layers=80 heads=64 kv=8"),
-    LLAMA("codellama_34b", 4096, "width=8192 inner=22016 layers=48 heads=64 kv=8"),
-    LLAMA3("llama3_8b", "width=4096 inner=14336 layers=32 heads=32"),
-    LLAMA3("llama3_70b", "width=8192 inner=28672 layers=80 heads=64"),
-    LLAMA3("llama3_405b", "width=16384 inner=53248 layers=126 heads=128"),
-    LLAMA3("llama3_2_1b", "width=2048 inner=8192 layers=16 heads=32 tied"),
-    LLAMA3("llama3_2_3b", "width=3072 inner=8192 layers=28 heads=24 tied"),
-    LLAMA("mistral_7b", 4096, "width=4096 inner=14336 layers=32 heads=32 kv=8"),
-    LLAMA("mistral_7b_v3", 4096, "width=4096 inner=14336 layers=32 heads=32 kv=8 words=32768"),
-    LLAMA("tinyllama_1b", 2048, "width=2048 inner=5632 layers=22 heads=32 kv=4"),
-    QWEN_TIED("qwen2_0_5b", "width=896 inner=4864 layers=24 heads=14 kv=2"),
-    QWEN_TIED("qwen2_1_5b", "width=1536 inner=8960 layers=28 heads=12 kv=2"),
-    QWEN_TIED("qwen2_3b", "width=2048 inner=11008 layers=36 heads=16 kv=2"),
-    QWEN("qwen2_7b", "width=3584 inner=18944 layers=28 heads=28 kv=4"),
-    QWEN("qwen2_14b", "width=5120 inner=13824 layers=48 heads=40 kv=8"),
-    QWEN("qwen2_32b", "width=5120 inner=27648 layers=64 heads=40 kv=8"),
-    QWEN("qwen2_72b", "width=8192 inner=29568 layers=80 heads=64 kv=8"),
     T5("t5_small", 16, "width=512 layers=6 heads=8 inner=2048"),
     T5("t5_base", 8, "width=768 layers=12 heads=12 inner=3072"),
     T5("t5_large", 4, "width=1024 layers=24 heads=16 inner=4096"),
@@ -402,6 +363,11 @@ static const dls_zoo_model rows[] = {
     T5("t5_v1_1_large", 4, "width=1024 layers=24 heads=16 inner=2816 gated"),
     T5("t5_v1_1_xl", 1, "width=2048 layers=24 heads=32 inner=5120 gated"),
     T5("t5_v1_1_xxl", 1, "width=4096 layers=24 heads=64 inner=10240 gated"),
+    MT5("mt5_small", 16, "width=512 layers=8 heads=6 inner=1024"),
+    MT5("mt5_base", 8, "width=768 layers=12 heads=12 inner=2048"),
+    MT5("mt5_large", 4, "width=1024 layers=24 heads=16 inner=2816"),
+    MT5("mt5_xl", 1, "width=2048 layers=24 heads=32 inner=5120"),
+    MT5("mt5_xxl", 1, "width=4096 layers=24 heads=64 inner=10240"),
 };
 
 const dls_zoo_table dls_zoo_shared = {rows, sizeof rows / sizeof rows[0]};
