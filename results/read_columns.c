@@ -15,7 +15,9 @@ dls_status dls_run_count_rows(const dls_run *run, const char *table, const char 
     char name[128];
     *n = 0;
     snprintf(name, sizeof name, "%s/%s", table, column);
-    return dls_h5_has(run->group, table) ? dls_h5_length(run->group, name, n, err) : DLS_OK;
+    return dls_h5_has(run->group, table)
+               ? dls_h5_where(dls_h5_length(run->group, name, n, err), err, run->file->path)
+               : DLS_OK;
 }
 
 static bool suits(H5T_class_t have, dls_field_type want)
@@ -56,7 +58,7 @@ static dls_status read_column(const dls_run *run, const char *name, dls_field_ty
     DLS_TRY(dls_alloc_array(&data, n, bytes, name, err));
     DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes, false);
     if (n > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
-        return dls_h5_fail(err, DLS_EINPUT, "column '%s' cannot be read", name);
+        return dls_h5_fail(err, DLS_EINPUT, "\"%s\" is damaged", name);
     }
     if (want == DLS_FIELD_TEXT) {
         for (size_t i = 0; i < n; i++) {

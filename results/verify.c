@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Whether a run's tables are what was written: all of them are read once, in blocks, and those that
- * have a digest as columns, too.
+ * Whether a run's tables are what was written: all of them are read once, those that have a digest as
+ * columns, the others in blocks.
  */
 #include "base/own.h"
 #include "results/read.h"
+
+#include <string.h>
 
 enum { BLOCK_BYTES = 1 << 20, SETS_MAX = 1024 };
 
@@ -50,7 +52,20 @@ static dls_status verify_set(hid_t run, const char *group, const char *name, dls
     return read_through(set, n, shown, err);
 }
 
-static dls_status verify_group(hid_t run, const char *name, dls_error *err)
+/* read_table reads it: any, or none that is optional. */
+static bool is_read(const dls_record_table *table, const char *column, bool all)
+{
+    for (size_t i = 0; table && i < table->n; i++) {
+        if (strcmp(table->columns[i].name, column) == 0) {
+            return all || !table->columns[i].optional;
+        }
+    }
+    return false;
+}
+
+/* What a group holds beside the columns that are read of its table, if it has one. */
+static dls_status verify_group(hid_t run, const char *name, const dls_record_table *table, bool all,
+                               dls_error *err)
 {
     DLS_OWN(dls_strdict_fini) dls_strdict names = {0};
     DLS_H5_OWNED hid_t group = H5I_INVALID_HID;
@@ -63,18 +78,19 @@ static dls_status verify_group(hid_t run, const char *name, dls_error *err)
         return dls_fail(err, DLS_EINPUT, NULL, "\"%s\" holds more than %d columns", name, SETS_MAX);
     }
     for (size_t i = 0; i < names.n; i++) {
-        DLS_TRY(verify_set(run, name, dls_strdict_get(&names, (int32_t)i), err));
+        const char *column = dls_strdict_get(&names, (int32_t)i);
+        DLS_TRY(is_read(table, column, all) ? DLS_OK : verify_set(run, name, column, err));
     }
     return DLS_OK;
 }
 
-static dls_status verify_groups(const dls_run *run, dls_error *err)
+static dls_status verify_groups(const dls_run *run, bool all, dls_error *err)
 {
     static const char *const others[] = {"dicts", "cluster"};
     for (size_t i = 0; i < DLS_ROWS_TABLES + 2; i++) {
-        const char *group =
-            i < DLS_ROWS_TABLES ? dls_record_tables[i].group : others[i - DLS_ROWS_TABLES];
-        DLS_TRY(dls_h5_where(verify_group(run->group, group, err), err, run->file->path));
+        const dls_record_table *table = i < DLS_ROWS_TABLES ? &dls_record_tables[i] : NULL;
+        const char *group = table ? table->group : others[i - DLS_ROWS_TABLES];
+        DLS_TRY(dls_h5_where(verify_group(run->group, group, table, all, err), err, run->file->path));
     }
     return DLS_OK;
 }
@@ -117,7 +133,7 @@ static dls_status check_rows(const dls_run *run, const dls_record *rec, dls_erro
 
 dls_status dls_run_read_record(const dls_run *run, bool all, dls_record *rec, dls_error *err)
 {
-    DLS_TRY(verify_groups(run, err));
+    DLS_TRY(verify_groups(run, all, err));
     for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
         DLS_TRY(read_table(run, t, all, rec, err));
     }
