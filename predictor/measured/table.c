@@ -183,6 +183,10 @@ dls_status dls_measured_next(dls_measured_table *t, bool *more, dls_error *why, 
     if (status != DLS_OK && (status == DLS_ENOMEM || t->csv.next == before)) {
         return dls_fail(err, status, why->where, "%s", why->msg);
     }
+    if (!*more && !t->any) {
+        return dls_fail(err, DLS_EINPUT, t->csv.path, "there is no row below the header");
+    }
+    t->any = true;
     return DLS_OK;
 }
 

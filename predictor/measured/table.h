@@ -33,6 +33,7 @@ typedef struct dls_measured_table {
     dls_csv csv;
     char *text;    /* owned */
     char stem[64]; /* of the file's name */
+    bool any;      /* a row was read */
     const char *const *names;
     int col[DLS_MEASURED_COLUMNS];
     const char *given[DLS_MEASURED_COLUMNS]; /* from the defaults, or NULL */
@@ -50,7 +51,7 @@ dls_status dls_measured_doubt_columns(const dls_measured_table *t, size_t n, con
                                       dls_complaints *doubts, dls_error *err) DLS_MUST_CHECK;
 void dls_measured_close(dls_measured_table *t);
 /* The next row; why: what is wrong with its form, if anything is. Errors: EINPUT (the rest of the
- * file cannot be read). */
+ * file cannot be read, or there is no row at all). */
 dls_status dls_measured_next(dls_measured_table *t, bool *more, dls_error *why,
                              dls_error *err) DLS_MUST_CHECK;
 

@@ -126,6 +126,14 @@ assert a == b < 0.02, (a, b)
 END
 fi
 
+# A header alone says nothing, of steps or kernels.
+printf 'model,gpu,batch,step_ms\n\n# none yet\n' >steps_none.csv
+printf 'gpu,op,latency_ms\n' >kernels_none.csv
+for file in steps_none kernels_none; do
+    expect 4 evaluate --measured --no-points --sources=operator bare.csv $file.csv
+    says err.txt "$file.csv: there is no row below the header"
+done
+
 # What is not understood is refused, and not taken for what is usual.
 cat >words.csv <<'END'
 model,gpu,batch,batch_per_gpu,gpus,precision,mode,compiled,fitted,amp,layout,exchange,parallelism,step_ms
