@@ -3,6 +3,7 @@
  * Builds a trace from job records of a reader: grows columns, applies filters, counts repairs and
  * skipped rows with their reasons, and sorts by submission.
  */
+#include "base/csv.h"
 #include "base/own.h"
 #include "base/radix.h"
 #include "traces/date.h"
@@ -239,6 +240,16 @@ static dls_status check_amount(const char *what, int64_t value, const char *wher
                : dls_fail(err, DLS_EINPUT, where, "%s is too large (%" PRId64 ")", what, value);
 }
 
+/* What a CSV file could hold. */
+static dls_status check_text(const char *what, const char *text, const char *where, dls_error *err)
+{
+    const size_t size = text ? strlen(text) : 0;
+    return size <= DLS_CSV_MAX_CELL
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, where, "%s has %zu bytes (at most %d)", what, size,
+                          DLS_CSV_MAX_CELL);
+}
+
 #define CHECK_TIME(what, value) check_time(what, value, true, where, err)
 #define CHECK_COUNT(what, value) check_count(what, value, where, err)
 #define CHECK_AMOUNT(what, value) check_amount(what, value, where, err)
@@ -263,6 +274,10 @@ static dls_status check_rec(const dls_job_rec *rec, const char *where, dls_error
     DLS_TRY(check_time("the duration", rec->duration_us, true, where, err));
 #define XX(column, member, kind, what) DLS_TRY(CHECK_##kind(what, rec->member));
     DLS_TRACE_NUMBER_MAP(XX)
+#undef XX
+    DLS_TRY(check_text("the job's id", rec->id, where, err));
+#define XX(column, member, dict, one) DLS_TRY(check_text("'" #member "'", rec->member, where, err));
+    DLS_TRACE_TEXT_MAP(XX)
 #undef XX
     const int64_t gpus = (rec->gpus_milli + 999) / 1000;
     if ((rec->min_gpus != DLS_ABSENT && (rec->min_gpus < 1 || rec->min_gpus > gpus)) ||

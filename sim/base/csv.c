@@ -96,6 +96,7 @@ static dls_status read_quoted(dls_csv *csv, const char *p, dls_csv_cell *cell, c
                               dls_error *err)
 {
     const char *open = p++;
+    size_t doubled = 0; /* quotes, each of which is one of the text */
     *cell = (dls_csv_cell){.s = p, .quoted = true};
     for (;; p++) {
         if (p == csv->end) {
@@ -110,14 +111,16 @@ static dls_status read_quoted(dls_csv *csv, const char *p, dls_csv_cell *cell, c
                 break;
             }
             cell->escaped = true;
+            doubled++;
             p++;
         }
     }
-    if (p - cell->s > DLS_CSV_MAX_CELL) {
+    const size_t size = (size_t)(p - cell->s) - doubled;
+    if (size > DLS_CSV_MAX_CELL) {
         char where[256];
         where_is(csv, open, where, sizeof where);
-        return dls_fail(err, DLS_EINPUT, where, "a cell of %zu bytes (at most %d)",
-                        (size_t)(p - cell->s), DLS_CSV_MAX_CELL);
+        return dls_fail(err, DLS_EINPUT, where, "a cell of %zu bytes (at most %d)", size,
+                        DLS_CSV_MAX_CELL);
     }
     cell->len = (uint32_t)(p - cell->s);
     *p_end = p + 1;

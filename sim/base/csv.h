@@ -27,7 +27,7 @@
 #include <stdio.h>
 
 #define DLS_CSV_MAX_COLS 128
-#define DLS_CSV_MAX_CELL 65536 /* bytes; longer cells are refused */
+#define DLS_CSV_MAX_CELL 65536 /* bytes of a text; longer ones are refused, by traces' builders, too */
 
 typedef struct dls_csv_cell {
     const char *s; /* without quotes and outer blanks */

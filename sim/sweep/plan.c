@@ -258,11 +258,18 @@ static void check_overrides(const dls_sweep_plan *plan, const dls_override *comm
 }
 
 /* The seeds: those listed, or the configuration's and those that follow it. */
-static dls_status make_seeds(dls_sweep_plan *plan, const dls_config *first, dls_error *err)
+static dls_status make_seeds(dls_sweep_plan *plan, const dls_config *first, dls_problems *problems,
+                             dls_error *err)
 {
     const dls_sweep *s = plan->request.sweep;
     if (s->n_seeds == 0) {
         return DLS_OK;
+    }
+    if (!s->seed && first->sim.seed > INT64_MAX - (s->n_seeds - 1)) {
+        dls_problems_add(problems, s->path,
+                         "'replicas': %zu seeds from 'run.seed' (%llu) on exceed the largest, %lld",
+                         s->n_seeds, (unsigned long long)first->sim.seed, (long long)INT64_MAX);
+        return dls_fail(err, DLS_ECONFIG, s->path, "1 problem");
     }
     DLS_TRY(dls_alloc_array(&plan->seed, s->n_seeds, sizeof *plan->seed, "sweep", err));
     for (size_t i = 0; i < s->n_seeds; i++) {
@@ -278,7 +285,7 @@ static dls_status look_at_first(dls_sweep_plan *plan, dls_problems *problems, dl
     DLS_TRY(dls_sweep_config(plan, 0, problems, &config, err));
     plan->scheduler = dls_strdup(config->scheduler);
     plan->placement = dls_strdup(config->placement);
-    DLS_TRY(plan->scheduler && plan->placement ? make_seeds(plan, config, err)
+    DLS_TRY(plan->scheduler && plan->placement ? make_seeds(plan, config, problems, err)
                                                : dls_nomem(err, "sweep", 0));
     if (!*config->results_path && *config->trace_path) {
         return DLS_OK;

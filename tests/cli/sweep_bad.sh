@@ -68,6 +68,8 @@ expect 4 sweep run good.cfg --trace=missing.csv
 says err.txt "missing.csv"
 printf 'job_id\n1\n' >bad.csv
 expect 4 sweep run good.cfg --trace=bad.csv
+expect 3 sweep run good.cfg --trace=jobs.csv --replicas=3 --seed=9223372036854775806
+says err.txt "good.cfg: 'replicas': 3 seeds from 'run.seed' (9223372036854775806) on exceed the largest, 9223372036854775807"
 test ! -e good.sweep || fail "a folder was made"
 expect 0 sweep run good.cfg --trace=jobs.csv -q
 printf 'sweep: { base = "base.cfg"; axes = ({ key = "run.seed"; values = [1, 2]; }); };\n' >seeds.cfg

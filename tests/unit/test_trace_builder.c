@@ -156,6 +156,38 @@ TEST(refuses_bad_records)
     }
 }
 
+/* As long as a cell of a CSV file may be, quotes counted once there. */
+TEST(texts_have_the_length_of_cells)
+{
+    enum { MOST = 65536 };
+    static char text[MOST + 2], csv[2 * MOST + 128];
+    memset(text, '"', MOST + 1);
+    for (int over = 0; over < 2; over++) {
+        text[MOST] = over ? '"' : '\0';
+        dls_job_rec rec = job(0, 1, S(1));
+        const char **const member[] = {&rec.id,   &rec.model,     &rec.vc,
+                                       &rec.user, &rec.job_class, &rec.gpu_types};
+        for (size_t i = 0; i < sizeof member / sizeof member[0]; i++) {
+            DLS_HOLD(dls_trace_builder_destroy) dls_trace_builder *b = new_builder(NULL);
+            dls_error err = {0};
+            *member[i] = text;
+            assert_int_equal(dls_trace_builder_add(b, &rec, "f:7", &err), over ? DLS_EINPUT : DLS_OK);
+            assert_true(!over || strstr(err.msg, "has 65537 bytes (at most 65536)"));
+            *member[i] = NULL;
+        }
+        size_t n = (size_t)snprintf(csv, sizeof csv, "job_id,num_gpu,submit_time,duration\n\"");
+        memset(csv + n, '"', 2 * strlen(text));
+        n += 2 * strlen(text);
+        n += (size_t)snprintf(csv + n, sizeof csv - n, "\",1,0,1\n");
+        DLS_HOLD(dls_trace_destroy) dls_trace *t = NULL;
+        dls_error err = {0};
+        assert_int_equal(dls_trace_parse("t", csv, n, "native", NULL, &t, &err),
+                         over ? DLS_EINPUT : DLS_OK);
+        assert_true(over ? strstr(err.msg, "a cell of 65537 bytes (at most 65536)") != NULL
+                         : strcmp(dls_trace_id(t, 0), text) == 0);
+    }
+}
+
 TEST(ids_are_unique_unless_allowed)
 {
     for (int allow = 0; allow < 2; allow++) {

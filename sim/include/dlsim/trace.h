@@ -86,7 +86,8 @@ typedef enum dls_job_flag {
 } dls_job_flag;
 #define DLS_JOB_FLAG_COUNT 9
 
-/* One job on its way into a trace. Strings are borrowed during the call only; NULL means absent.
+/* One job on its way into a trace. Strings are borrowed during the call only and have at most 65,536
+ * bytes, as cells of CSV files; NULL means absent.
  * Set it up with dls_job_rec_init, then fill in what the file has. */
 typedef struct dls_job_rec {
     const char *id;         /* as in the file; NULL: the 0-based row number */
@@ -191,8 +192,8 @@ typedef struct dls_trace_options {
     int64_t max_jobs;          /* read at most so many rows; <= 0: all */
 } dls_trace_options;
 
-/* A builder fails early: add checks ranges (DLS_TIME_MAX_US, DLS_GPUS_MAX, signs) and duplicate
- * ids, with `where` ("file:line") in the report. finish sorts by (submit_us, row), counts the
+/* A builder fails early: add checks ranges (DLS_TIME_MAX_US, DLS_GPUS_MAX, signs), lengths of
+ * texts and duplicate ids, with `where` ("file:line") in the report. finish sorts by (submit_us, row), counts the
  * flags, and *takes* the builder. On any failure the builder stays destroyable. */
 DLS_API dls_status dls_trace_builder_create(const dls_trace_options *opts, dls_trace_builder **out,
                                             dls_error *err) DLS_MUST_CHECK;
