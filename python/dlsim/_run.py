@@ -111,6 +111,7 @@ class Run:
 
     def __init__(self, origin: Any, digest: str, texts: dict[str, Any] | None = None, simulation: Any = None) -> None:
         self._origin, self.digest, self.texts, self._simulation = origin, digest, texts or {}, simulation
+        self._unpickled = False
         self._tables: dict[str, Table] = {}
         self._numbers: dict[str, tuple[float, str, str]] | None = None
 
@@ -166,9 +167,26 @@ class Run:
 
     def write(self, path: Path) -> None:
         """Write the results file, for dlsim inspect, compare, report and export."""
-        if self._simulation is None:
+        if self._unpickled:
+            import shutil
+
+            shutil.copyfile(self.texts["path"], path)
+        elif self._simulation is None:
             raise _dlsim.UsageError("the run comes from a file: it is written already")
-        self._simulation.write(os.fspath(path), " ".join(sys.argv))
+        else:
+            self._simulation.write(os.fspath(path), " ".join(sys.argv))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For pickle: a run of a file by the file's path, any other as the bytes of its results file."""
+        import tempfile
+
+        if self._simulation is None and not self._unpickled:
+            return read, (os.path.abspath(self.texts["path"]), self.texts["run"])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            self.write(path)
+            with open(path, "rb") as file:
+                return _unpickled, (file.read(),)
 
     def _drawn(self, ending: str, path: Path | None) -> bytes:
         """What dlsim report makes of the run: written to a file, or its bytes."""
@@ -475,6 +493,26 @@ def read(path: Path, run: str | None = None) -> Run:
     texts = {name: saved.text(name) for name in _TEXTS}
     texts.update(path=os.fspath(path), run=run)
     return Run(saved, texts["digest"], texts)
+
+
+def _unpickled(results: bytes) -> Run:
+    """The run of a results file's bytes, which lie in a file of their own as long as there is the run."""
+    import shutil
+    import tempfile
+    import weakref
+
+    folder = tempfile.mkdtemp(prefix="dlsim-")
+    path = os.path.join(folder, "run.h5")
+    try:
+        with open(path, "wb") as file:
+            file.write(results)
+        run = read(path)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    run._unpickled = True
+    weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
+    return run
 
 
 def read_all(path: Path) -> dict[str, Run]:

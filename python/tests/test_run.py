@@ -2,6 +2,7 @@
 """Runs, their tables and files."""
 
 import os
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,29 @@ class Runs(unittest.TestCase):
                 file.truncate(4000)
             with self.assertRaisesRegex(dlsim.InputError, "run.h5"):
                 dlsim.read(path)
+
+    def test_is_pickled(self):
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        run = dlsim.run(TIGHT, jobs(), "dlas-gpu")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            back = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(run))))
+            back.write(path)
+            own = back.texts["path"]
+            for other in back, dlsim.read(path), pickle.loads(pickle.dumps(dlsim.read(path))):
+                self.assertEqual((other.digest, other.numbers), (run.digest, run.numbers))
+                for name in ("jobs", "allocations", "series", "starts", "world"):
+                    ours, theirs = getattr(run, name), getattr(other, name)
+                    self.assertEqual([(c, ours[c].to_list()) for c in ours], [(c, theirs[c].to_list()) for c in theirs])
+            self.assertNotEqual(own, path)
+            self.assertTrue(os.path.exists(own))
+            del back, other
+            self.assertFalse(os.path.exists(own))
+            self.assertLess(len(pickle.dumps(dlsim.read(path))), 1000)  # by its path
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+            self.assertEqual(pool.submit(dlsim.run, TIGHT, jobs(), "dlas-gpu").result().digest, run.digest)
 
     def test_names_and_states_are_decoded(self):
         run = dlsim.run(SMALL, "quick_60", "srtf")
