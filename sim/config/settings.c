@@ -216,7 +216,8 @@ dls_status dls_settings_override(dls_settings *s, const char *path, const char *
     char plain[256];
     size_t idx;
     if (!dls_settings_plain(path, plain, sizeof plain, &idx)) {
-        dls_problems_add(problems, where, "'%.100s' is no key", path);
+        dls_problems_add(problems, where, "'%.100s' is no key: an element has its number, as in '%s'", path,
+                         "cluster.nodes[0].count");
         return DLS_OK;
     }
     const int key = dls_schema_find(plain);
@@ -229,13 +230,16 @@ dls_status dls_settings_override(dls_settings *s, const char *path, const char *
         return dls_settings_put_extra(s, group, dot + 1, text, where, true, problems, err);
     }
     if (key < 0) {
-        dls_problems_add(problems, where, "unknown key '%s'%s", path,
-                         DLS_DID_YOU_MEAN(dls_schema_suggest(plain)));
+        char name[128];
+        const char *near = dls_schema_suggest(plain);
+        near = near ? dls_settings_name(dls_schema_find(near), idx, name, sizeof name) : NULL;
+        dls_problems_add(problems, where, "unknown key '%s'%s", path, DLS_DID_YOU_MEAN(near));
         return DLS_OK;
     }
     if (!dls_schema_is_value(key)) {
-        dls_problems_add(problems, where, "'%s' is a %s: set one of its keys", path,
-                         dls_schema[key].o.type == DLS_OPT_GROUP ? "group" : "list");
+        const bool list = dls_schema[key].o.type == DLS_OPT_LIST;
+        dls_problems_add(problems, where, "'%s' is a %s: set one of its keys, '%s%s.KEY'", path,
+                         list ? "list" : "group", path, list ? "[0]" : "");
         return DLS_OK;
     }
     const int list = dls_schema_list_of(key);

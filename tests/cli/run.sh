@@ -64,6 +64,17 @@ says err.txt "big (300 GPUs)"
 expect 3 --config="$config" --trace="$sample" --set run.compat=tiresias
 says err.txt "unknown key 'run.compat'"
 
+# What is said of a key that is none can be typed as it is.
+said() {
+    expect 3 --config="$config" --trace="$sample" --set "$1"
+    says err.txt "$2"
+}
+said cluster.nodes=3 "'cluster.nodes' is a list: set one of its keys, 'cluster.nodes[0].KEY'"
+said cluster=3 "'cluster' is a group: set one of its keys, 'cluster.KEY'"
+said cluster.nodes.count=3 "(did you mean 'cluster.nodes[0].count'?)"
+said 'cluster.nodes[0].cont=3' "(did you mean 'cluster.nodes[0].count'?)"
+said 'cluster.nodes[].count=3' "an element has its number, as in 'cluster.nodes[0].count'"
+
 # A study.
 expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --placements=count,spread -o study
 for run in fifo/count fifo/spread srtf/count srtf/spread; do
