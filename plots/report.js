@@ -90,12 +90,12 @@ function prepare(run) {
     const g = run.gantt;
     if (g.start instanceof Float64Array) return;
     for (const key of ["first", "start", "end", "job", "rate"]) g[key] = array(g[key]);
-    for (const key of ["submit", "begin", "finish", "gpus"]) run.jobs[key] = array(run.jobs[key]);
-    g.label = new Array(run.jobs.id.length);
+    for (const key of ["submit", "begin", "finish", "gpus"]) g.jobs[key] = array(g.jobs[key]);
+    g.label = new Array(g.jobs.id.length);
 }
 
 function label(run, job) {
-    const j = run.jobs;
+    const j = run.gantt.jobs;
     if (!run.gantt.label[job]) {
         run.gantt.label[job] = "job " + j.id[job] + (j.model ? ", " + j.models[j.model[job]] : "") + "<br>" +
             j.gpus[job] + " GPUs<br>submitted at " + duration(j.submit[job]) +

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_RUNS = 16  # more are a table's or a figure's work
 SERIES_POINTS = 1500
 MAX_STRETCHES = 400_000  # per run, over all GPUs; beyond, what is short is left out
-COARSE = 2000  # then: so many instants
+COARSE = 2000  # then: so many instants, or a half, a quarter, .. of them
 QUANTILES = 500
 ZIP_LEVEL = 6
 
@@ -102,11 +102,16 @@ def on_any(rows):
 
 
 def coarse(start, end, since, until):
-    """Of too many stretches those that cover one of COARSE instants, as long as they cover them."""
-    width = (until - since) / COARSE
-    first, last = np.ceil((start - since) / width - 0.5), np.ceil((end - since) / width - 0.5)
-    keep = last > first
-    return keep, since + first[keep] * width, since + last[keep] * width
+    """Of too many stretches those that cover one of so many instants, as long as they cover them: which, from when to
+    when, and the time between two instants."""
+    instants = COARSE
+    while True:
+        width = (until - since) / instants
+        first, last = np.ceil((start - since) / width - 0.5), np.ceil((end - since) / width - 0.5)
+        keep = last > first
+        if keep.sum() <= MAX_STRETCHES or instants < 2:
+            return keep, since + first[keep] * width, since + last[keep] * width, width
+        instants //= 2
 
 
 def stretches(run, until):
@@ -133,29 +138,29 @@ def stretches(run, until):
         lane, index = on_gpus(rows, np.array(first[:-1]))
     start, end = (rows[c].to_numpy()[index] / 1e6 for c in ("start_us", "end_us"))
     if len(lane) > MAX_STRETCHES:
-        keep, start, end = coarse(start, end, start_of(run), until)
+        keep, start, end, width = coarse(start, end, start_of(run), until)
         lane, index = lane[keep], index[keep]
-        note += f" Stretches shorter than {duration((until - start_of(run)) / COARSE)} are left out where they are many."
+        note += f" Stretches shorter than {duration(width)} are left out where they are many."
     order = np.lexsort((start, lane))
     found = pd.DataFrame({"lane": lane, "start": start, "end": end, "job": rows.job.to_numpy()[index],
                           "rate": rows.rate.to_numpy()[index]}).iloc[order]
     return (found, n_lanes, nodes, note), None
 
 
-def gantt(run, until):
-    """Stretches by lane, packed, or why there is no Gantt."""
+def gantt(run, table, until):
+    """Stretches by lane and the jobs that they are of, packed, or why there is no Gantt."""
     known, why = stretches(run, until)
     if not known:
         return None, why
     found, n_lanes, nodes, note = known
     counts = np.bincount(found.lane, minlength=n_lanes)
+    drawn, job = np.unique(found.job, return_inverse=True)
     return {"nodes": nodes, "note": note, "since": start_of(run), "until": until, "start": packed(found.start), "end": packed(found.end),
             "first": packed(np.concatenate([[0], np.cumsum(counts)]), "i4"),
-            "job": packed(found.job, "i4"), "rate": packed(found.rate)}, None
+            "job": packed(job, "i4"), "rate": packed(found.rate), "jobs": job_columns(run, table.iloc[drawn])}, None
 
 
-def job_columns(run):
-    table = columns(run["jobs"])
+def job_columns(run, table):
     seconds = {k: packed(np.where(table[c] >= 0, table[c] / 1e6, -1))
                for k, c in (("submit", "submit_us"), ("begin", "start_us"), ("finish", "end_us"))}
     data = {"id": table.id.tolist(), "gpus": packed(table.gpus, "i4"), **seconds}
@@ -189,13 +194,14 @@ def end_of(run):
 
 
 def of_run(run, name):
-    done = results.jobs(run, some=False)
+    table = columns(run["jobs"])
+    done = results.finished(table)
     q = np.linspace(0, 1, min(QUANTILES, len(done)))
     until = end_of(run)
-    drawn, why = gantt(run, until)
+    drawn, why = gantt(run, table, until)
     return {"name": name, "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
             "jct": np.maximum(done.jct_s.quantile(q), 1e-3).tolist(),
-            "queue": np.maximum(done.queue_s.quantile(q), 1).tolist(), "jobs": job_columns(run)}
+            "queue": np.maximum(done.queue_s.quantile(q), 1).tolist()}
 
 
 def seed_of(run):

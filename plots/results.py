@@ -77,12 +77,17 @@ def points(f):
     return done.reset_index(drop=True)
 
 
-def jobs(run, some=True):
-    """The jobs of a run that finished, some or maybe none, with jct_s and queue_s."""
-    table = columns(run["jobs"])
-    done = table[table.state == 3].copy()
-    if some and done.empty:
+def jobs(run):
+    """The jobs of a run that finished, one at least, with jct_s and queue_s."""
+    done = finished(columns(run["jobs"]))
+    if done.empty:
         raise BadInput(f"{run.file.filename}: {run.name}: no finished job")
+    return done
+
+
+def finished(table):
+    """Those of the table of jobs that finished, with jct_s and queue_s."""
+    done = table[table.state == 3].copy()
     done["jct_s"] = (done.end_us - done.submit_us) / 1e6
     done["queue_s"] = done.pending_us / 1e6
     return done

@@ -107,6 +107,14 @@ for change, wanted in cases:
     with contextlib.redirect_stderr(io.StringIO()) as said:
         code = results.attempt("report", lambda: report.page(["cut.h5"], "x.html", [], None))
     assert code == 4 and wanted in said.getvalue() and said.getvalue().count("\n") == 1, (wanted, code, said.getvalue())
+# Of too many stretches the longest are drawn, with their jobs alone.
+with h5py.File("fifo.h5") as f:
+    run, report.MAX_STRETCHES = f["runs/0"], 20
+    (found, _, _, note), _ = report.stretches(run, report.end_of(run))
+    assert 0 < len(found) <= 20 and "are left out" in note, note
+    shown = report.of_run(run, "fifo")["gantt"]
+    ids = run["jobs/id"].asstr()[:]
+    assert shown["jobs"]["id"] == [ids[j] for j in sorted(set(found.job))]
 shutil.copy("fifo.h5", "edited.h5")
 with h5py.File("edited.h5", "a") as f:
     f["runs/0/allocations/start_us"][0] += 1
