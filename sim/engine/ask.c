@@ -23,7 +23,7 @@ static bool size_is_known(dls_engine *e, int32_t job, int32_t gpus)
         e->ask.predicting.status != DLS_OK) {
         return false;
     }
-    e->ask.predicting.status = a->prepare_size(a->user, job, gpus, &e->ask.predicting);
+    e->ask.predicting.status = a->prepare_size(a->from, job, gpus, &e->ask.predicting);
     return e->ask.predicting.status == DLS_OK;
 }
 
@@ -39,7 +39,7 @@ static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_pred
         !size_is_known(e, job, shape->gpus)) {
         return false;
     }
-    a->get(a->user, job, shape, dls_work_to_us(dls_job_work_left(e, job)), out);
+    a->get(a->from, job, shape, dls_work_to_us(dls_job_work_left(e, job)), out);
     if (shape->gpus != e->col->gpus[job] && e->params->elastic) {
         const dls_elastic *elastic = e->params->elastic;
         out->remaining_s /= elastic->speed(elastic->user, job, shape, DLS_ABSENT);
@@ -53,7 +53,7 @@ static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t
     const dls_prediction_ops *a = e->params->predictions;
     const bool there = dls_fault_check(e->index->fault, "dls_place_candidates", job, e->n);
     *n = 0;
-    return there && size_is_known(e, job, gpus) ? a->shapes(a->user, job, gpus, n) : NULL;
+    return there && size_is_known(e, job, gpus) ? a->shapes(a->from, job, gpus, n) : NULL;
 }
 
 static void turn(void *user, int32_t job, double shift_s)
@@ -64,7 +64,7 @@ static void turn(void *user, int32_t job, double shift_s)
     } else if (dls_fault_check(e->index->fault, "dls_place_turn", job, e->n) && e->ask.shift_s) {
         e->ask.shift_s[job] = shift_s; /* of the job that starts: the world does not know it yet */
         if (e->jobs.running[job]) {
-            e->params->pace->set_shift(e->params->pace->user, job, shift_s);
+            e->params->pace->set_shift(e->params->pace->world, job, shift_s);
             e->ask.shift_s[job] = (double)NAN;
         }
     }
@@ -87,7 +87,7 @@ static void route(void *user, int32_t job, int32_t path, int32_t level)
         dls_fault_check(e->index->fault, "dls_place_route", level, DLS_LINK_LEVELS) && pace &&
         pace->set_route && e->ask.predicting.status == DLS_OK) {
         e->ask.predicting.status =
-            pace->set_route(pace->user, job, path, level, &e->ask.predicting);
+            pace->set_route(pace->world, job, path, level, &e->ask.predicting);
     }
 }
 
@@ -105,7 +105,7 @@ double dls_place_gpu_speed(const dls_place_index *index, const dls_request *r, i
     return dls_fault_check(index->fault, __func__, node, index->n_nodes) &&
                    dls_fault_check(index->fault, __func__, gpu, index->node[node].capacity) &&
                    pace && pace->gpu_speed
-               ? pace->gpu_speed(pace->user, r->job, node, gpu)
+               ? pace->gpu_speed(pace->world, r->job, node, gpu)
                : 1;
 }
 
@@ -149,9 +149,9 @@ dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_err
     if (n == 0) {
         return DLS_OK;
     }
-    DLS_TRY(a->prepare(a->user, e->ask.arrivals, n, err));
+    DLS_TRY(a->prepare(a->from, e->ask.arrivals, n, err));
     for (size_t i = 0; i < n && e->params->estimates_predicted && !e->params->history; i++) {
-        e->jobs.believed_us[e->ask.arrivals[i]] = a->estimate_us(a->user, e->ask.arrivals[i]);
+        e->jobs.believed_us[e->ask.arrivals[i]] = a->estimate_us(a->from, e->ask.arrivals[i]);
     }
     return DLS_OK;
 }
@@ -252,7 +252,7 @@ static dls_status take_part(dls_engine *e, int32_t job, int32_t node, int32_t gp
     const dls_seat seat = {.mask = UINT64_C(1) << gpu, .node = node};
     /* The index knows who has a part, and not their guests. */
     const bool beside_guests = !e->guests.on || !pace || !pace->shares ||
-                               pace->shares(pace->user, job, e->index->node[node].type, &seat, 1);
+                               pace->shares(pace->world, job, e->index->node[node].type, &seat, 1);
     *parts = -1;
     return beside_guests && dls_parts_take(e->index, &part)
                ? dls_new_part(e, node, seat.mask, -1, parts, err)
@@ -412,7 +412,7 @@ dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fit
     *fits = true;
     if (pace && pace->shares) {
         DLS_TRY(list_seats(e, e->job[host].parts, err));
-        *fits = pace->shares(pace->user, job, e->hold.type[host], e->ask.seat, e->ask.n_seats);
+        *fits = pace->shares(pace->world, job, e->hold.type[host], e->ask.seat, e->ask.n_seats);
     }
     return DLS_OK;
 }
@@ -527,7 +527,7 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
     const dls_pace *pace = e->params->pace;
     DLS_TRY(list_seats(e, e->job[job].parts, err));
     if (pace) { /* first, so that the placement can give the job a route */
-        DLS_TRY(pace->start(pace->user, job, e->hold.type[job], e->ask.seat, e->ask.n_seats, err));
+        DLS_TRY(pace->start(pace->world, job, e->hold.type[job], e->ask.seat, e->ask.n_seats, err));
     }
     if (ops->started) {
         const dls_request r = request(e, job, e->hold.type[job]);
@@ -537,7 +537,7 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
         placement_runs(e, false);
     }
     if (e->ask.shift_s && !isnan(e->ask.shift_s[job])) {
-        pace->set_shift(pace->user, job, e->ask.shift_s[job]);
+        pace->set_shift(pace->world, job, e->ask.shift_s[job]);
         e->ask.shift_s[job] = (double)NAN; /* of this grant alone */
     }
     return DLS_OK;
@@ -562,6 +562,6 @@ void dls_tell_stopped(dls_engine *e, int32_t job)
         placement_runs(e, false);
     }
     if (pace) {
-        pace->stop(pace->user, job);
+        pace->stop(pace->world, job);
     }
 }

@@ -62,7 +62,7 @@ static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
     if (!pace || !pace->alone) {
         return DLS_OK;
     }
-    const int64_t rate = dls_scaled_rate(e, job, pace->alone(pace->user, job));
+    const int64_t rate = dls_scaled_rate(e, job, pace->alone(pace->world, job));
     if (e->job[job].rate > rate + (rate >> 30) + 1) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld",
                         job, (long long)e->job[job].rate, (long long)rate);

@@ -75,7 +75,7 @@ static uint32_t types_of(const dls_engine *e, int32_t job)
     uint32_t types =
         dls_cluster_types(p->cluster, dls_trace_gpu_types(p->trace, e->col->gpu_types[job]));
     for (int32_t t = 0; p->pace && p->pace->fits && t < p->cluster->n_types; t++) {
-        if (!p->pace->fits(p->pace->user, job, t)) {
+        if (!p->pace->fits(p->pace->world, job, t)) {
             types &= ~(UINT32_C(1) << t);
         }
     }

@@ -437,7 +437,7 @@ static dls_status next_of_file(dls_engine *e, dls_error *err)
         break;
     case DLS_LINK_SCALED:
         if (pace) {
-            pace->link_scale(pace->user, now->node, now->part);
+            pace->link_scale(pace->world, now->node, now->part);
         }
         return queue_file(e, err);
     }

@@ -57,7 +57,7 @@ dls_part dls_part_on(dls_engine *e, int32_t job, int32_t node, int32_t gpu)
     dls_solo solo;
     int64_t rate;
     dls_side_resources(e, job, 1, &part.cpu_milli, &part.mem_mib);
-    if (pace && pace->solo && pace->solo(pace->user, job, &shape, &solo, &rate, NULL) == DLS_OK &&
+    if (pace && pace->solo && pace->solo(pace->world, job, &shape, &solo, &rate, NULL) == DLS_OK &&
         solo.mem_bytes > 0) {
         part.bytes = (int64_t)ceil(solo.mem_bytes);
     }

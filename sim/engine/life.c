@@ -135,7 +135,7 @@ static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore
     int64_t rate;
     if (pace && pace->solo) {
         const dls_shape shape = dls_shape_of(e, job);
-        DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+        DLS_TRY(pace->solo(pace->world, job, &shape, &solo, &rate, err));
     }
     const double us = solo.checkpoint_bytes / e->params->storage_bps * 1e6;
     const int64_t storage_us = us > 0 && us < 1e15 ? (int64_t)us : 0;

@@ -13,40 +13,40 @@
 
 /* How fast jobs run. What is not called optional must be there. */
 typedef struct dls_pace {
-    void *user;
+    dls_world *world; /* a test has one of its own */
     /* Seconds of work of a job at the reference, as whole microseconds, >= 0. */
-    int64_t (*work_us)(void *user, int32_t job);
+    int64_t (*work_us)(const dls_world *w, int32_t job);
     /* Optional: can the job run on GPUs of the type at all? NULL: yes. */
-    bool (*fits)(void *user, int32_t job, int32_t type);
+    bool (*fits)(const dls_world *w, int32_t job, int32_t type);
     /* A job starts on its seats, or stops; seats are borrowed for the call. */
-    dls_status (*start)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+    dls_status (*start)(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                         dls_error *err);
-    void (*stop)(void *user, int32_t job);
+    void (*stop)(dls_world *w, int32_t job);
     /* Part of its bandwidth that a node's network link has left, 0 < part <= 1. */
-    void (*link_scale)(void *user, int32_t node, double part);
+    void (*link_scale)(dls_world *w, int32_t node, double part);
     /* Every running job whose rate is not what it was, jobs just started included, ascending. */
-    dls_status (*settle)(void *user, const dls_rate_change **changed, size_t *n, dls_error *err);
+    dls_status (*settle)(dls_world *w, const dls_rate_change **changed, size_t *n, dls_error *err);
     /* Optional: the job alone on a shape, and its rate then. */
-    dls_status (*solo)(void *user, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
+    dls_status (*solo)(dls_world *w, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
                        dls_error *err);
     /* Optional: the rate that a running job would have where it is were it alone. */
-    int64_t (*alone)(void *user, int32_t job);
+    int64_t (*alone)(const dls_world *w, int32_t job);
     /* Optional: have the GPUs of those seats memory for this job beside those that run there? */
-    bool (*shares)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n);
+    bool (*shares)(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n);
     /* Optional: when in its iterations a job that has just started bursts, as its placement wants
      * (dls_grant_shift). */
-    void (*set_shift)(void *user, int32_t job, double shift_s);
+    void (*set_shift)(dls_world *w, int32_t job, double shift_s);
     /* Optional: the path between racks that a running job uses, and its priority on links
      * (dls_place_route). */
-    dls_status (*set_route)(void *user, int32_t job, int32_t path, int32_t level, dls_error *err);
+    dls_status (*set_route)(dls_world *w, int32_t job, int32_t path, int32_t level, dls_error *err);
     /* Optional: time of a training step at the reference. */
-    double (*reference_s)(void *user, int32_t job);
+    double (*reference_s)(const dls_world *w, int32_t job);
     /* Optional: load of the network now. */
-    dls_link_load (*link_load)(void *user);
+    dls_link_load (*link_load)(const dls_world *w);
     /* Optional: what it takes now to keep jobs in step; NULL: nothing ever. */
-    dls_pull_backs (*pull_backs)(void *user);
+    dls_pull_backs (*pull_backs)(const dls_world *w);
     /* Optional: speed of a job on a GPU over that on the fastest; NULL: all are alike. */
-    double (*gpu_speed)(void *user, int32_t job, int32_t node, int32_t gpu);
+    double (*gpu_speed)(const dls_world *w, int32_t job, int32_t node, int32_t gpu);
 } dls_pace;
 
 /* Jobs that can use more or fewer GPUs than the trace asks for. */
@@ -63,17 +63,17 @@ typedef struct dls_elastic {
 
 /* What may be known in advance. What is not called optional must be there. */
 typedef struct dls_prediction_ops {
-    void *user;
+    dls_predictions *from;
     /* Make every candidate of the jobs known. */
-    dls_status (*prepare)(void *user, const int32_t *jobs, size_t n, dls_error *err);
+    dls_status (*prepare)(dls_predictions *f, const int32_t *jobs, size_t n, dls_error *err);
     /* The rest is asked about prepared jobs only. */
-    const dls_shape *(*shapes)(void *user, int32_t job, int32_t gpus, size_t *n);
-    void (*get)(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out);
-    int64_t (*estimate_us)(void *user, int32_t job);
+    const dls_shape *(*shapes)(dls_predictions *f, int32_t job, int32_t gpus, size_t *n);
+    void (*get)(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out);
+    int64_t (*estimate_us)(dls_predictions *f, int32_t job);
     /* Optional: make another number of GPUs than the gang known; NULL: nothing is known of others. */
-    dls_status (*prepare_size)(void *user, int32_t job, int32_t gpus, dls_error *err);
+    dls_status (*prepare_size)(dls_predictions *f, int32_t job, int32_t gpus, dls_error *err);
     /* Optional: a job ran so long on a shape, with steps of iteration_s (NAN: not known). */
-    void (*seen)(void *user, int32_t job, const dls_shape *shape, double iteration_s,
+    void (*seen)(dls_predictions *f, int32_t job, const dls_shape *shape, double iteration_s,
                  int64_t executed_us);
 } dls_prediction_ops;
 

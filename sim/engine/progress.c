@@ -272,10 +272,10 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
     const double rate = (double)e->job[job].rate / (double)DLS_RATE_ONE;
     const double speed = e->walk.speed ? e->walk.speed[job] : 1;
     const double iteration_s = pace && pace->reference_s
-                                   ? pace->reference_s(pace->user, job) * speed / rate
+                                   ? pace->reference_s(pace->world, job) * speed / rate
                                    : (double)NAN;
     if (learns) {
-        predictions->seen(predictions->user, job, &shape, iteration_s, executed_us);
+        predictions->seen(predictions->from, job, &shape, iteration_s, executed_us);
     }
     if (!e->params->sched->seen) {
         return;
@@ -300,7 +300,7 @@ dls_status dls_rates_settle(dls_engine *e, dls_error *err)
     const dls_pace *pace = e->params->pace;
     const dls_rate_change *change;
     size_t n;
-    DLS_TRY(pace->settle(pace->user, &change, &n, err));
+    DLS_TRY(pace->settle(pace->world, &change, &n, err));
     for (size_t i = 0; i < n; i++) {
         const int32_t job = change[i].job;
         if (job < 0 || job >= e->n || !e->jobs.running[job]) {
@@ -318,7 +318,7 @@ void dls_pull_backs_account(dls_engine *e)
     if (!pace || !pace->pull_backs) {
         return;
     }
-    const dls_pull_backs now = pace->pull_backs(pace->user);
+    const dls_pull_backs now = pace->pull_backs(pace->world);
     const double s = (double)(e->clock.now_us - e->clock.pulled_us) / (double)DLS_US_PER_S;
     e->clock.pulled_us = e->clock.now_us;
     e->rec->pull_backs += now.per_s * s;

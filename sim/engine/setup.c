@@ -78,7 +78,7 @@ static dls_status find_durations(dls_engine *e, dls_error *err)
     e->jobs.duration_us = pace ? e->jobs.work_us : e->col->duration_us;
     for (int32_t j = 0; j < e->n; j++) {
         if (pace) {
-            e->jobs.work_us[j] = pace->work_us(pace->user, j);
+            e->jobs.work_us[j] = pace->work_us(pace->world, j);
         }
         if (e->jobs.duration_us[j] < 0) {
             return dls_trace_no_duration(e->params->trace, (size_t)j, err);

@@ -168,7 +168,7 @@ static dls_status sample(dls_engine *e, dls_error *err)
     }
     const dls_pace *pace = e->params->pace;
     const dls_link_load load =
-        pace && pace->link_load ? pace->link_load(pace->user) : (dls_link_load){0};
+        pace && pace->link_load ? pace->link_load(pace->world) : (dls_link_load){0};
     const dls_world_point w = {.t_us = e->clock.now_us,
                                .failed_gpus = (int32_t)(failed - e->serving.in_use),
                                .guests = e->guests.n,

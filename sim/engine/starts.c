@@ -19,7 +19,7 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
     dls_start_rows *s = &e->rec->starts;
     size_t row;
     if (a) {
-        a->get(a->user, job, &shape, dls_work_to_us(e->job[job].work), &said);
+        a->get(a->from, job, &shape, dls_work_to_us(e->job[job].work), &said);
     }
     if (e->params->history) {
         said.remaining_s = (double)dls_job_remaining_us(e, job) / 1e6;
@@ -66,7 +66,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
         const dls_shape shape = {t, c->gpus, n_nodes, (n_nodes + in_rack - 1) / in_rack};
         dls_solo solo;
         int64_t rate;
-        DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+        DLS_TRY(pace->solo(pace->world, job, &shape, &solo, &rate, err));
         best = rate > best ? rate : best;
     }
     if (best > 0) {

@@ -12,7 +12,7 @@
 
 /* ---- a predictor that says something of everything, always the same ---------------------------- */
 
-typedef struct teller {
+typedef struct dls_predictions {
     const dls_trace *trace;
     const dls_cluster_spec *cluster;
     uint64_t seed;
@@ -27,9 +27,8 @@ static double unit_of(const teller *t, int32_t job, const dls_shape *s, uint64_t
     return (double)(x >> 11) * 0x1p-53;
 }
 
-static void get(void *user, int32_t job, const dls_shape *s, int64_t work_us, dls_prediction *out)
+static void get(const dls_predictions *t, int32_t job, const dls_shape *s, int64_t work_us, dls_prediction *out)
 {
-    const teller *t = user;
     *out = (dls_prediction){.iteration_s = (double)NAN, .remaining_s = (double)NAN};
     if (job % 9 == 8) {
         return; /* nobody knows this one */
@@ -46,9 +45,8 @@ static void get(void *user, int32_t job, const dls_shape *s, int64_t work_us, dl
     out->mem_bytes = 0x1p33 * unit_of(t, job, s, 22);
 }
 
-static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
+static const dls_shape *shapes(dls_predictions *t, int32_t job, int32_t gpus, size_t *n)
 {
-    teller *t = user;
     assert_int_equal(gpus, dls_trace_cols(t->trace)->gpus[job]);
     *n = 0;
     for (int32_t type = 0; type < t->cluster->n_types; type++) {
@@ -74,14 +72,14 @@ static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
     return t->shape;
 }
 
-static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)
+static dls_status prepare(dls_predictions *t, const int32_t *jobs, size_t n, dls_error *err)
 {
     return DLS_OK;
 }
 
-static int64_t estimate(void *user, int32_t job)
+static int64_t estimate(dls_predictions *t, int32_t job)
 {
-    return dls_trace_cols(((const teller *)user)->trace)->duration_us[job];
+    return dls_trace_cols(t->trace)->duration_us[job];
 }
 
 /* ---- one that forgets -------------------------------------------------------------------------- */

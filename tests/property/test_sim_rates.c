@@ -295,10 +295,9 @@ TEST(test_rows)
 
 /* ---- worlds that are wrong --------------------------------------------------------------------- */
 
-static dls_status settle_wrong(void *user, const dls_rate_change **changed, size_t *n, dls_error *err)
+static dls_status settle_wrong(dls_world *w, const dls_rate_change **changed, size_t *n, dls_error *err)
 {
     static const dls_rate_change never[] = {{0, 0}}, other[] = {{1, DLS_RATE_ONE}};
-    const fake_world *w = user;
     *changed = w->split ? never : other;
     *n = 1;
     return DLS_OK;

@@ -13,7 +13,8 @@
 
 #define FAKE_JOBS 64
 
-typedef struct fake_world {
+/* The world of these tests: to the engine it is a name alone. */
+typedef struct dls_world {
     const dls_trace *trace;
     bool running[FAKE_JOBS];
     bool by_gpu;                /* jobs share something when they share a GPU, else every third does */
@@ -59,15 +60,14 @@ static inline bool fake_shares_gpu(const fake_world *w, int32_t a, int32_t b)
     return false;
 }
 
-static inline int64_t fake_work_us(void *user, int32_t job)
+static inline int64_t fake_work_us(const dls_world *w, int32_t job)
 {
-    return dls_trace_cols(((const fake_world *)user)->trace)->duration_us[job];
+    return dls_trace_cols(w->trace)->duration_us[job];
 }
 
-static inline dls_status fake_start(void *user, int32_t job, int32_t type, const dls_seat *seats,
+static inline dls_status fake_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats,
                                     size_t n, dls_error *err)
 {
-    fake_world *w = user;
     fake_insist(n > 0 && n <= 8 && !w->running[job]);
     memcpy(w->seat[job], seats, n * sizeof *seats);
     w->n_seats[job] = n;
@@ -77,15 +77,14 @@ static inline dls_status fake_start(void *user, int32_t job, int32_t type, const
     return DLS_OK;
 }
 
-static inline void fake_stop(void *user, int32_t job)
+static inline void fake_stop(dls_world *w, int32_t job)
 {
-    fake_world *w = user;
     fake_insist(w->running[job]);
     w->running[job] = false;
     w->stops++;
 }
 
-static inline void fake_link_scale(void *user, int32_t node, double part)
+static inline void fake_link_scale(dls_world *w, int32_t node, double part)
 {
 }
 
@@ -100,10 +99,9 @@ static inline int64_t fake_rate_now(const fake_world *w, int32_t job)
     return fake_rate(job, others);
 }
 
-static inline dls_status fake_settle(void *user, const dls_rate_change **changed, size_t *n,
+static inline dls_status fake_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
                                      dls_error *err)
 {
-    fake_world *w = user;
     *n = 0;
     for (int32_t j = 0; j < FAKE_JOBS; j++) {
         if (!w->running[j]) {
@@ -124,7 +122,7 @@ static inline dls_status fake_settle(void *user, const dls_rate_change **changed
 }
 
 /* The fastest that it can be: alone. */
-static inline dls_status fake_solo(void *user, int32_t job, const dls_shape *shape, dls_solo *out,
+static inline dls_status fake_solo(dls_world *w, int32_t job, const dls_shape *shape, dls_solo *out,
                                    int64_t *rate, dls_error *err)
 {
     fake_insist(shape->gpus > 0 && shape->n_nodes >= 1 && shape->n_racks >= 1);
@@ -133,7 +131,7 @@ static inline dls_status fake_solo(void *user, int32_t job, const dls_shape *sha
     return DLS_OK;
 }
 
-static inline int64_t fake_alone(void *user, int32_t job)
+static inline int64_t fake_alone(const dls_world *w, int32_t job)
 {
     return fake_rate(job, 0);
 }
@@ -142,7 +140,7 @@ static inline dls_pace fake_pace(fake_world *w, const dls_trace *trace)
 {
     memset(w, 0, sizeof *w);
     w->trace = trace;
-    return (dls_pace){.user = w,
+    return (dls_pace){.world = w,
                       .work_us = fake_work_us,
                       .start = fake_start,
                       .stop = fake_stop,

@@ -155,12 +155,12 @@ static double share(void *state, const dls_place_index *index, const dls_request
 
 static fake_world alloc_world;
 
-static int64_t fresh_work_us(void *user, int32_t job)
+static int64_t fresh_work_us(const dls_world *w, int32_t job)
 {
     if (job == 0) { /* a run begins */
         memset(alloc_world.running, 0, sizeof alloc_world.running);
     }
-    return fake_work_us(user, job);
+    return fake_work_us(w, job);
 }
 
 TEST(test_world)

@@ -256,9 +256,9 @@ TEST(test_told)
     }
 }
 
-static void set_shift(void *user, int32_t job, double shift_s)
+static void set_shift(dls_world *w, int32_t job, double shift_s)
 {
-    assert_true(((const fake_world *)user)->running[job]);
+    assert_true(w->running[job]);
     assert_true(shift_s == now.shift_s[job]);
     now.shifts++;
 }
@@ -281,15 +281,16 @@ TEST(test_shift)
 
 /* ---- predictions ---------------------------------------------------------------------------- */
 
-typedef struct fake_predictions {
+/* Theirs: to the engine they are a name alone. */
+typedef struct dls_predictions {
     int32_t batches, prepared;
-    int64_t work_us[8];
     int64_t estimate_us[8];
 } fake_predictions;
 
-static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)
+static int64_t asked_work_us[8];
+
+static dls_status prepare(dls_predictions *a, const int32_t *jobs, size_t n, dls_error *err)
 {
-    fake_predictions *a = user;
     a->batches++;
     for (size_t i = 0; i < n; i++) {
         a->prepared |= 1 << jobs[i];
@@ -297,28 +298,25 @@ static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *
     return n < 8 ? DLS_OK : dls_fail(err, DLS_EPREDICTOR, NULL, "too many");
 }
 
-static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
+static const dls_shape *shapes(dls_predictions *a, int32_t job, int32_t gpus, size_t *n)
 {
     static const dls_shape two[2] = {{0, 1, 1, 1}, {0, 1, 1, 1}};
-    const fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
     *n = 2;
     return two;
 }
 
-static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out)
+static void get(const dls_predictions *a, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out)
 {
-    fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
-    a->work_us[job] = work_us;
+    asked_work_us[job] = work_us;
     memset(out, 0, sizeof *out);
     out->iteration_s = 0.5;
     out->remaining_s = (double)work_us / 1e6;
 }
 
-static int64_t estimate(void *user, int32_t job)
+static int64_t estimate(dls_predictions *a, int32_t job)
 {
-    const fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
     return a->estimate_us[job];
 }
@@ -337,8 +335,8 @@ TEST(test_advice)
     assert_int_equal(predictions.batches, 2); /* two jobs at 0, none for the one that never fits, one at 2 */
     assert_int_equal(predictions.prepared, 1 + 2 + 8);
     assert_true(now.knows && now.candidates == 2);
-    assert_int_equal(predictions.work_us[0], S(8)); /* after two seconds it made way, and came back */
-    assert_int_equal(predictions.work_us[1], S(20));
+    assert_int_equal(asked_work_us[0], S(8)); /* after two seconds it made way, and came back */
+    assert_int_equal(asked_work_us[1], S(20));
     assert_int_equal(now.last.job, 1);
     assert_int_equal(now.last.attempt, 0);
     assert_int_equal(now.last.waiting_since_us, 0);

@@ -135,18 +135,18 @@ static int64_t slow_rate;
 static dls_rate_change slow_change[2];
 static size_t slow_changes;
 
-static dls_status slow_start(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+static dls_status slow_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                              dls_error *err)
 {
     slow_change[slow_changes++] = (dls_rate_change){job, slow_rate};
     return DLS_OK;
 }
 
-static void slow_stop(void *user, int32_t job)
+static void slow_stop(dls_world *w, int32_t job)
 {
 }
 
-static dls_status slow_settle(void *user, const dls_rate_change **changed, size_t *n,
+static dls_status slow_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
                               dls_error *err)
 {
     *changed = slow_change;
@@ -175,7 +175,7 @@ TEST(test_slow_rate)
         dls_pace own = pace;
         setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 2), scheds[k % 3], "consolidated");
         world.trace = s.trace;
-        own.user = &world;
+        own.world = &world;
         s.p.pace = &own;
         s.p.until_us = S(60 * 86400);
         slow_changes = 0;
