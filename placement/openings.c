@@ -27,8 +27,7 @@ dls_status dls_openings_init(dls_openings *o, const dls_place_index *index, dls_
 
 void dls_openings_fini(dls_openings *o)
 {
-    dls_free(o->node);
-    dls_free(o->idle_us);
+    DLS_FREE_ALL(o->node, o->idle_us);
 }
 
 /* What there is now, with no end gone through. */

@@ -99,8 +99,7 @@ static estimate ratio_of(const set *s, size_t design, size_t base, int figure)
 
 static void set_fini(set *s)
 {
-    dls_free(s->order);
-    dls_free(s->start);
+    DLS_FREE_ALL(s->order, s->start);
 }
 
 static int by_design(const void *a, const void *b, void *user)

@@ -78,8 +78,7 @@ void dls_comparison_destroy(dls_comparison *c)
         texts_fini(&c->baseline);
         texts_fini(&c->file_baseline);
         texts_fini(&c->warning);
-        dls_free(c->runs);
-        dls_free(c);
+        DLS_FREE_ALL(c->runs, c);
     }
 }
 

@@ -73,8 +73,7 @@ void dls_results_close(dls_results *f)
             H5Fclose(f->file);
         }
         dls_strdict_fini(&f->ids);
-        dls_free(f->path);
-        dls_free(f);
+        DLS_FREE_ALL(f->path, f);
     }
 }
 
@@ -203,8 +202,7 @@ void dls_run_close(dls_run *run)
         H5Fclose(run->linked);
     }
     for (size_t i = 0; i < run->n_attrs; i++) {
-        dls_free(run->attrs[i].name);
-        dls_free(run->attrs[i].text);
+        DLS_FREE_ALL(run->attrs[i].name, run->attrs[i].text);
     }
     DLS_FREE_ALL(run->attrs, run->id, run);
 }

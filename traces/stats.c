@@ -201,7 +201,6 @@ dls_status dls_trace_stats_compute(const dls_trace *trace, dls_trace_stats *out,
 
 void dls_trace_stats_fini(dls_trace_stats *stats)
 {
-    dls_free(stats->sizes);
-    dls_free(stats->vcs);
+    DLS_FREE_ALL(stats->sizes, stats->vcs);
     memset(stats, 0, sizeof *stats);
 }

@@ -20,8 +20,7 @@ void dls_trace_destroy(dls_trace *trace)
 #define XX(column, member, dict, one) dls_strdict_fini(&trace->dict);
     DLS_TRACE_TEXT_MAP(XX)
 #undef XX
-    dls_free(trace->assigned);
-    dls_free(trace);
+    DLS_FREE_ALL(trace->assigned, trace);
 }
 
 const dls_trace_columns *dls_trace_cols(const dls_trace *trace)

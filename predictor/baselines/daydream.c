@@ -20,8 +20,7 @@
 void dls_daydream_fini(dls_daydream *d)
 {
     if (d) {
-        dls_free(d->kernel_s);
-        dls_free(d->computes);
+        DLS_FREE_ALL(d->kernel_s, d->computes);
         *d = (dls_daydream){0};
     }
 }

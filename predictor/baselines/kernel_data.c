@@ -33,8 +33,7 @@ void dls_kernel_data_fini(dls_kernel_data *data)
 {
     for (int k = 0; k < DLS_KERNEL_NETS; k++) {
         for (int s = 0; s < DLS_SPLITS; s++) {
-            dls_free(data->rows[k][s].x);
-            dls_free(data->rows[k][s].y);
+            DLS_FREE_ALL(data->rows[k][s].x, data->rows[k][s].y);
         }
     }
     *data = (dls_kernel_data){0};

@@ -154,9 +154,7 @@ static dls_status update_of(const dls_kernel_nets *nets, const dls_workload *w,
 
 static void question_fini(question *q)
 {
-    dls_free(q->x);
-    dls_free(q->answer);
-    dls_free(q->kernel);
+    DLS_FREE_ALL(q->x, q->answer, q->kernel);
 }
 
 dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload *w,

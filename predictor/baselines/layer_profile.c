@@ -264,8 +264,7 @@ static dls_status take_kernels(const reading *r, dls_layer_profile *p, dls_error
 
 static void reading_fini(reading *r)
 {
-    dls_free(r->layer);
-    dls_free(r->edge);
+    DLS_FREE_ALL(r->layer, r->edge);
 }
 
 dls_status dls_layer_profile_read(const char *path, const char *model, dls_layer_profile *p,

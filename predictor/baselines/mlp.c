@@ -133,8 +133,7 @@ typedef struct workspace {
 
 static void workspace_fini(workspace *w)
 {
-    dls_free(w->memory);
-    dls_free(w->act);
+    DLS_FREE_ALL(w->memory, w->act);
     *w = (workspace){0};
 }
 

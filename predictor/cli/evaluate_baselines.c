@@ -76,9 +76,7 @@ void dls_baselines_close(dls_baselines *b)
     for (int k = 0; k < DLS_LEARNED_COUNT; k++) {
         dls_kernel_nets_fini(&b->nets[k]);
     }
-    dls_free(b->work);
-    dls_free(b->numeric);
-    dls_free(b->one_s);
+    DLS_FREE_ALL(b->work, b->numeric, b->one_s);
     dls_setting_list_fini(&b->settings);
     dls_hardware_fini(&b->hw);
     *b = (dls_baselines){0};

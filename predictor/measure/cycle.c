@@ -29,9 +29,7 @@ typedef struct spectrum {
 
 static void spectrum_fini(spectrum *s)
 {
-    dls_free(s->work);
-    dls_free(s->mean);
-    dls_free(s->smooth);
+    DLS_FREE_ALL(s->work, s->mean, s->smooth);
 }
 
 static dls_status spectrum_init(spectrum *s, size_t n, dls_error *err)

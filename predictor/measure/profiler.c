@@ -292,8 +292,6 @@ dls_status dls_recording_of_profile(const char *path, double interval_s, dls_rec
                             ? read_trace(path, text, len, &p, err)
                             : read_table(path, text, len, &p, err);
     DLS_THEN(status, record(path, &p, out, err));
-    dls_free(text);
-    dls_free(p.edge);
-    dls_free(p.step_us);
+    DLS_FREE_ALL(text, p.edge, p.step_us);
     return status;
 }

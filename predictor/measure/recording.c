@@ -23,9 +23,7 @@ enum { WATCHED_MAX = 16, SOURCES = 2 * WATCHED_MAX + 1 };
 
 void dls_recording_fini(dls_recording *r)
 {
-    dls_free(r->columns);
-    dls_free(r->time_ns);
-    dls_free(r->value);
+    DLS_FREE_ALL(r->columns, r->time_ns, r->value);
     *r = (dls_recording){0};
 }
 

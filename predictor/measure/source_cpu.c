@@ -130,9 +130,7 @@ static void read_cpu(void *state, double *value)
 static void close_cpu(void *state)
 {
     cpu *s = state;
-    dls_free(s->pids);
-    dls_free(s->children_s);
-    dls_free(s);
+    DLS_FREE_ALL(s->pids, s->children_s, s);
 }
 
 dls_status dls_source_cpu(dls_recording *r, const dls_watched *of, dls_source *out, dls_error *err)

@@ -63,8 +63,7 @@ static void close_gpu(void *state)
     if (s->library) {
         dlclose(s->library);
     }
-    dls_free(s->devices);
-    dls_free(s);
+    DLS_FREE_ALL(s->devices, s);
 }
 
 /* ISO C has no conversion from an object's to a function's pointer; POSIX has this one. */

@@ -84,9 +84,7 @@ static void close_net(void *state)
     if (s->file >= 0) {
         close(s->file);
     }
-    dls_free(s->interfaces);
-    dls_free(s->text);
-    dls_free(s);
+    DLS_FREE_ALL(s->interfaces, s->text, s);
 }
 
 /* Bytes per second; 0 where the kernel does not say: loopback, wireless, virtual. */

@@ -94,8 +94,7 @@ void dls_calibration_destroy(dls_calibration *c)
         for (int k = 0; k < LEVELS; k++) {
             dls_free(c->level[k]);
         }
-        dls_free(c->of);
-        dls_free(c);
+        DLS_FREE_ALL(c->of, c);
     }
 }
 

@@ -136,9 +136,7 @@ dls_status dls_setting_map_init(dls_setting_map *map, const dls_inspector *insp,
 
 void dls_setting_map_fini(dls_setting_map *map)
 {
-    dls_free(map->fp32_flops);
-    dls_free(map->link_bps);
-    dls_free(map->entry);
+    DLS_FREE_ALL(map->fp32_flops, map->link_bps, map->entry);
     *map = (dls_setting_map){0};
 }
 

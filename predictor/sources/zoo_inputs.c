@@ -16,8 +16,7 @@ static void input_destroy(dls_zoo_input *input)
 {
     if (input) {
         dls_input_graph_fini(&input->graph);
-        dls_free(input->per_batch);
-        dls_free(input);
+        DLS_FREE_ALL(input->per_batch, input);
     }
 }
 DLS_OWNER(dls_zoo_input, input_destroy)

@@ -36,8 +36,7 @@ dls_status dls_adam_init(dls_adam *adam, const dls_trainee *net, dls_adam_option
 
 void dls_adam_fini(dls_adam *adam)
 {
-    dls_free(adam->m);
-    dls_free(adam->v);
+    DLS_FREE_ALL(adam->m, adam->v);
     *adam = (dls_adam){0};
 }
 

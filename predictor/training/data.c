@@ -236,8 +236,7 @@ static dls_status divide(const builder *b, dls_error *err)
 
 static void builder_fini(builder *b)
 {
-    dls_free(b->rows);
-    dls_free(b->kept);
+    DLS_FREE_ALL(b->rows, b->kept);
     dls_train_data_destroy(b->data);
 }
 

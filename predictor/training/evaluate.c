@@ -239,8 +239,7 @@ static dls_status fill(const dls_dataset *set, const dls_dataset_setting *s, dls
 
 static void neighbours_fini(neighbours *b)
 {
-    dls_free(b->d);
-    dls_free(b->scale);
+    DLS_FREE_ALL(b->d, b->scale);
 }
 
 dls_status dls_yardsticks_create(const dls_dataset *set, size_t setting, dls_split split,

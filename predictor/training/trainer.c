@@ -150,9 +150,7 @@ static void tear_down(training *t)
     }
     dls_driple_module_close(t->module);
     dls_adam_fini(&t->adam);
-    dls_free(t->best);
-    dls_free(t->order);
-    dls_free(t->noise);
+    DLS_FREE_ALL(t->best, t->order, t->noise);
 }
 
 /* ---- an epoch ------------------------------------------------------------------------------- */

@@ -20,8 +20,7 @@
 
 static void release(dls_atomicfile *f)
 {
-    dls_free(f->path);
-    dls_free(f->part);
+    DLS_FREE_ALL(f->path, f->part);
     memset(f, 0, sizeof *f);
 }
 

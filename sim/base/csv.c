@@ -44,8 +44,7 @@ dls_status dls_csv_open(dls_csv *csv, const char *path, dls_error *err)
 
 void dls_csv_fini(dls_csv *csv)
 {
-    dls_free(csv->scratch);
-    dls_free(csv->own);
+    DLS_FREE_ALL(csv->scratch, csv->own);
     csv->scratch = csv->own = NULL;
 }
 

@@ -297,16 +297,14 @@ static dls_status reserve(dls_evq *q, size_t cap, dls_error *err)
     dls_event *heap = dls_alloc_aligned(cap * sizeof *heap);
     dls_evq_chunk *chunk = dls_alloc_aligned(chunks_for(cap) * sizeof *chunk);
     if (!heap || !chunk) {
-        dls_free(heap);
-        dls_free(chunk);
+        DLS_FREE_ALL(heap, chunk);
         return dls_nomem(err, "event queue", cap * sizeof *heap);
     }
     if (q->cap > 0) {
         memcpy(heap, q->heap, q->n_heap * sizeof *heap);
         memcpy(chunk, q->chunk, (size_t)q->n_chunks * sizeof *chunk);
     }
-    dls_free(q->heap);
-    dls_free(q->chunk);
+    DLS_FREE_ALL(q->heap, q->chunk);
     q->heap = heap;
     q->chunk = chunk;
     q->cap = cap;

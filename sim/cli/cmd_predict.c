@@ -77,9 +77,7 @@ typedef struct buffers {
 
 static void buffers_fini(buffers *b)
 {
-    dls_free(b->query);
-    dls_free(b->profile);
-    dls_free(b->rows);
+    DLS_FREE_ALL(b->query, b->profile, b->rows);
 }
 
 static dls_status slice(session *s, size_t group, const dls_group_shape *shape, size_t first,

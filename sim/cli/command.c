@@ -168,8 +168,7 @@ dls_status dls_words_add(dls_words *w, const char *word, const char *value, dls_
 
 void dls_words_fini(dls_words *w)
 {
-    dls_free(w->at);
-    dls_free(w->text);
+    DLS_FREE_ALL(w->at, w->text);
 }
 
 static dls_status take_list(const dls_arg *a, dls_words *w, const char *value, dls_error *err)

@@ -391,9 +391,7 @@ dls_status dls_export_arrow(FILE *to, const dls_saved *run, dls_table which, siz
         *rows = t->rows;
     }
     for (size_t i = 0; t && i < t->n; i++) {
-        dls_free(t->column[i].names.offset);
-        dls_free(t->column[i].names.bytes);
-        dls_free(t->column[i].valid);
+        DLS_FREE_ALL(t->column[i].names.offset, t->column[i].names.bytes, t->column[i].valid);
     }
     return status;
 }

@@ -14,8 +14,7 @@
 
 void dls_cluster_spec_fini(dls_cluster_spec *spec)
 {
-    dls_free(spec->groups);
-    dls_free(spec->vcs);
+    DLS_FREE_ALL(spec->groups, spec->vcs);
     *spec = (dls_cluster_spec){0};
 }
 

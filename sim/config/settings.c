@@ -38,8 +38,7 @@ void dls_settings_fini(dls_settings *s)
     for (size_t i = 0; i < s->n_kept; i++) {
         dls_free(s->kept[i]);
     }
-    dls_free(s->kept);
-    dls_free(s->extra);
+    DLS_FREE_ALL(s->kept, s->extra);
     *s = (dls_settings){0};
 }
 

@@ -80,8 +80,7 @@ static dls_status event_at(replay *r, double t, event **out)
 
 static void event_fini(event *e)
 {
-    dls_free(e->starts.id);
-    dls_free(e->ends.id);
+    DLS_FREE_ALL(e->starts.id, e->ends.id);
 }
 
 static void remove_event(replay *r, size_t i)

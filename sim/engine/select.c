@@ -11,9 +11,7 @@
 void dls_select_fini(dls_select *s)
 {
     for (int32_t p = 0; s->pool && p < s->n_pools; p++) {
-        dls_free(s->pool[p].running);
-        dls_free(s->pool[p].last);
-        dls_free(s->pool[p].first);
+        DLS_FREE_ALL(s->pool[p].running, s->pool[p].last, s->pool[p].first);
     }
     dls_free(s->pool);
     dls_bitmap_fini(&s->dirty);

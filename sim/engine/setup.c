@@ -397,8 +397,7 @@ void dls_engine_destroy(dls_engine *e)
     if (e->ask.placement_state && e->params->placement->fini) {
         e->params->placement->fini(e->ask.placement_state);
     }
-    dls_free(e->ask.sched_state);
-    dls_free(e->ask.placement_state);
+    DLS_FREE_ALL(e->ask.sched_state, e->ask.placement_state);
     dls_select_fini(&e->select);
 #define XX(member, ...) dls_free(e->member);
     DLS_ENGINE_ARRAYS(XX)

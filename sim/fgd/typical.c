@@ -12,8 +12,7 @@ dls_status dls_fgd_find_typical(const dls_fgd_input *in, dls_fgd_typical **out, 
     *out = dls_alloc((in->n_kinds + 1) * sizeof **out);
     *n = 0;
     if (!all || !*out) {
-        dls_free(all);
-        dls_free(*out);
+        DLS_FREE_ALL(all, *out);
         *out = NULL;
         return dls_nomem(err, "typical pods", in->n_kinds * sizeof **out);
     }

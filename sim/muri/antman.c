@@ -47,8 +47,7 @@ static dls_status open_antman(dls_muri *m, dls_error *err)
 static void close_antman(dls_muri *m)
 {
     antman *a = m->state;
-    dls_free(a->booked);
-    dls_free(a->guaranteed);
+    DLS_FREE_ALL(a->booked, a->guaranteed);
 }
 
 static int32_t unclaimed(const antman *a, int32_t node)

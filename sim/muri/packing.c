@@ -424,8 +424,7 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
     if (p) {
         close_packing(&m);
     }
-    dls_free(p);
-    dls_free(m.list);
+    DLS_FREE_ALL(p, m.list);
     return status;
 }
 

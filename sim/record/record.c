@@ -54,8 +54,7 @@ void dls_record_destroy(dls_record *rec)
     for (dls_rows_of t = 0; t < DLS_ROWS_TABLES; t++) {
         dls_table_free(&dls_record_tables[t], dls_record_rows(rec, t));
     }
-    dls_free(rec->stream_beside);
-    dls_free(rec);
+    DLS_FREE_ALL(rec->stream_beside, rec);
 }
 
 /* Behind the number of rows of a table that grows. */

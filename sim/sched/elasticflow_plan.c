@@ -101,8 +101,7 @@ static void merge(dls_ef_steps *s)
 
 static void steps_fini(dls_ef_steps *s)
 {
-    dls_free(s->t);
-    dls_free(s->v);
+    DLS_FREE_ALL(s->t, s->v);
     *s = (dls_ef_steps){0};
 }
 

@@ -143,8 +143,7 @@ static void fini(void *state)
     struct fair_share *s = state;
     dls_quota_tree_fini(&s->tree);
     dls_lines_fini(&s->lines);
-    dls_free(s->owner);
-    dls_free(s->of_vc);
+    DLS_FREE_ALL(s->owner, s->of_vc);
     dls_scratch_fini(s);
 }
 

@@ -400,8 +400,7 @@ dls_interior_job *dls_interior_add(dls_interior *p, double gpus)
 
 void dls_interior_fini(dls_interior *p)
 {
-    dls_free(p->job);
-    dls_free(p->scratch);
+    DLS_FREE_ALL(p->job, p->scratch);
     memset(p, 0, sizeof *p);
 }
 

@@ -23,8 +23,7 @@ struct dls_kueue_candidate {
 
 void dls_kueue_search_fini(dls_kueue_search *s)
 {
-    dls_free(s->at);
-    dls_free(s->taken);
+    DLS_FREE_ALL(s->at, s->taken);
 }
 
 /* ---- the tree -------------------------------------------------------------------------------- */

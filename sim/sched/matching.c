@@ -424,8 +424,7 @@ dls_status dls_matching_create(dls_matching **out, dls_error *err)
 void dls_matching_destroy(dls_matching *m)
 {
     if (m) {
-        dls_free(m->memory);
-        dls_free(m);
+        DLS_FREE_ALL(m->memory, m);
     }
 }
 

@@ -92,8 +92,7 @@ dls_status dls_service_dist_load(dls_service_dist *d, const dls_view *view, cons
 void dls_service_dist_fini(void *state)
 {
     dls_service_dist *d = state;
-    dls_free(d->sample_s);
-    dls_free(d->sum_s);
+    DLS_FREE_ALL(d->sample_s, d->sum_s);
 }
 
 dls_status dls_service_dist_clone(void *state, const void *from, const dls_view *view, dls_error *err)

@@ -19,8 +19,7 @@
 
 void dls_fidelity_fini(dls_fidelity *f)
 {
-    dls_free(f->group);
-    dls_free(f->job);
+    DLS_FREE_ALL(f->group, f->job);
     dls_trace_destroy(f->trace);
     *f = (dls_fidelity){0};
 }

@@ -20,8 +20,7 @@ void dls_site_held_fini(dls_site_held *held)
     dls_strdict_fini(&held->names);
     dls_strdict_fini(&held->people);
     dls_site_partitions_fini(&held->partitions);
-    dls_free(held->node);
-    dls_free(held->job);
+    DLS_FREE_ALL(held->node, held->job);
 }
 
 static bool in_service(const char *state)

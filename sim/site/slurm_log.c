@@ -34,8 +34,7 @@ typedef struct reading {
 
 void dls_site_log_fini(dls_site_log *log)
 {
-    dls_free(log->run);
-    dls_free(log->made_us);
+    DLS_FREE_ALL(log->run, log->made_us);
     dls_strdict_fini(&log->reservations);
     *log = (dls_site_log){0};
 }

@@ -19,8 +19,7 @@ void dls_whatif_fini(dls_whatif *w)
     dls_simulation_destroy(w->changed);
     dls_trace_destroy(w->trace);
     dls_trace_destroy(w->loaded);
-    dls_free(w->group);
-    dls_free(w->tried);
+    DLS_FREE_ALL(w->group, w->tried);
     *w = (dls_whatif){0};
 }
 

@@ -28,8 +28,7 @@ void dls_sweep_plan_destroy(dls_sweep_plan *plan)
         return;
     }
     for (size_t i = 0; i < plan->n_traces; i++) {
-        dls_free(plan->trace[i].path);
-        dls_free(plan->trace[i].format);
+        DLS_FREE_ALL(plan->trace[i].path, plan->trace[i].format);
         dls_trace_destroy(plan->trace[i].trace);
     }
     dls_sweep_inputs_fini(&plan->inputs);

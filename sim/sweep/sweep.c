@@ -37,8 +37,7 @@ void dls_sweep_destroy(dls_sweep *sweep)
     for (size_t i = 0; i < sweep->n_axes; i++) {
         dls_sweep_axis *axis = &sweep->axis[i];
         texts_fini(axis->key, axis->n_keys);
-        dls_free(axis->where);
-        dls_free(axis->code);
+        DLS_FREE_ALL(axis->where, axis->code);
         dls_strdict_fini(&axis->texts);
     }
     texts_fini(sweep->set, sweep->n_set);

@@ -195,8 +195,7 @@ void dls_tiresias_log_destroy(dls_tiresias_log *log)
         }
         dls_atomicfile_abort(&log->file[i].atomic);
     }
-    dls_free(log->mem_gb);
-    dls_free(log);
+    DLS_FREE_ALL(log->mem_gb, log);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -17,8 +17,7 @@
 void dls_kinds_fini(dls_kinds *kinds)
 {
     if (kinds) {
-        dls_free(kinds->kind);
-        dls_free(kinds->of);
+        DLS_FREE_ALL(kinds->kind, kinds->of);
         dls_zoo_files_free(kinds->files);
         *kinds = (dls_kinds){0};
     }

@@ -112,8 +112,7 @@ dls_status dls_stage_table_load(const char *path, const dls_trace *trace, dls_st
 
 void dls_stage_table_fini(dls_stage_table *t)
 {
-    dls_free(t->row);
-    dls_free(t->of);
+    DLS_FREE_ALL(t->row, t->of);
     *t = (dls_stage_table){0};
 }
 

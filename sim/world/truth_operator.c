@@ -159,8 +159,7 @@ static void op_close(void *opaque)
     }
     if (s) {
         dls_sized_table_fini(&s->kernels);
-        dls_free(s->kept);
-        dls_free(s);
+        DLS_FREE_ALL(s->kept, s);
     }
 }
 

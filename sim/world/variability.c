@@ -207,8 +207,7 @@ dls_status dls_variability_load(const dls_world_params *p, const dls_kinds *kind
 
 void dls_variability_fini(dls_variability *v)
 {
-    dls_free(v->first);
-    dls_free(v->class_of);
+    DLS_FREE_ALL(v->first, v->class_of);
     for (int32_t c = 0; c < v->n; c++) {
         dls_free(v->speed[c]);
     }

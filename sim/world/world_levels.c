@@ -67,8 +67,7 @@ void dls_world_levels_fini(dls_world *w)
         if (w->lower[k]) {
             dls_shares_fini(w->lower[k]);
         }
-        dls_free(w->lower[k]);
-        dls_free(w->level_load[k]);
+        DLS_FREE_ALL(w->lower[k], w->level_load[k]);
     }
 }
 

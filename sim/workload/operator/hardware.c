@@ -28,8 +28,7 @@ const char *dls_hardware_folder(const char *given, char *buf, size_t size)
 void dls_hardware_fini(dls_hardware *hw)
 {
     if (hw) {
-        dls_free(hw->gpu);
-        dls_free(hw->link);
+        DLS_FREE_ALL(hw->gpu, hw->link);
         *hw = (dls_hardware){0};
     }
 }

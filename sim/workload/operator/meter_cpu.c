@@ -124,9 +124,7 @@ static double median_s(const job *j, void (*once)(const job *, size_t), double b
 
 static void job_fini(job *j)
 {
-    dls_free(j->a);
-    dls_free(j->b);
-    dls_free(j->c);
+    DLS_FREE_ALL(j->a, j->b, j->c);
 }
 
 static int no_memory(job *j, char *err, size_t err_size)

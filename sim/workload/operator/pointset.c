@@ -20,10 +20,7 @@ void dls_pointset_fini(dls_pointset *set)
         for (size_t i = 0; i < set->n_nets; i++) {
             dls_workload_fini(&set->net[i]);
         }
-        dls_free(set->point);
-        dls_free(set->net);
-        dls_free(set->of);
-        dls_free(set->gpu);
+        DLS_FREE_ALL(set->point, set->net, set->of, set->gpu);
         *set = (dls_pointset){0};
     }
 }

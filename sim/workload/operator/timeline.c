@@ -15,9 +15,7 @@ void dls_timeline_fini(dls_timeline *timeline)
 {
     if (timeline) {
         for (int r = 0; r < DLS_TRACKS; r++) {
-            dls_free(timeline->track[r].end_s);
-            dls_free(timeline->track[r].rate);
-            dls_free(timeline->track[r].sum);
+            DLS_FREE_ALL(timeline->track[r].end_s, timeline->track[r].rate, timeline->track[r].sum);
         }
         *timeline = (dls_timeline){0};
     }

@@ -15,8 +15,7 @@
 void dls_workload_fini(dls_workload *w)
 {
     if (w) {
-        dls_free(w->kernel_cap ? w->kernel : NULL);
-        dls_free(w->tensor_cap ? w->tensor : NULL);
+        DLS_FREE_ALL(w->kernel_cap ? w->kernel : NULL, w->tensor_cap ? w->tensor : NULL);
         *w = (dls_workload){0};
     }
 }
