@@ -13,8 +13,7 @@
 dls_status dls_openings_init(dls_openings *o, const dls_place_index *index, dls_error *err)
 {
     const size_t n = (size_t)dls_place_nodes(index), n_idle = n + (size_t)dls_place_types(index);
-    DLS_TRY(dls_alloc_array(&o->node, n, sizeof *o->node, "openings", err));
-    DLS_TRY(dls_alloc_array(&o->idle_us, n_idle, sizeof *o->idle_us, "openings", err));
+    DLS_TRY(DLS_ALLOC_ALL("openings", err, DLS_ARRAY(o->node, n), DLS_ARRAY(o->idle_us, n_idle)));
     int64_t *idle_us = o->idle_us;
     for (int32_t t = 0; t < dls_place_types(index); t++) {
         o->type[t].idle_us = idle_us++;

@@ -119,11 +119,8 @@ static dls_status set_init(set *s, const dls_compare_run *runs, size_t n,
     for (size_t i = 0; i < n; i++) {
         s->n_designs = runs[i].design >= s->n_designs ? runs[i].design + 1 : s->n_designs;
     }
-    s->order = dls_alloc((n ? n : 1) * sizeof *s->order);
-    s->start = dls_alloc_zero(s->n_designs + 1, sizeof *s->start);
-    if (!s->order || !s->start) {
-        return dls_nomem(err, "comparison", n * sizeof *s->order);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("comparison", err, DLS_ARRAY(s->order, n ? n : 1),
+                          DLS_ARRAY(s->start, s->n_designs + 1)));
     for (size_t i = 0; i < n; i++) {
         s->order[i] = i;
         s->start[runs[i].design + 1]++;

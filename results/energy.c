@@ -270,8 +270,7 @@ static dls_status account(accounting *a, const dls_trace *trace, dls_energy_summ
     DLS_TRY(read_profiles(a, trace, err));
     DLS_TRY(dls_record_want(a->rec, DLS_WANT_ENERGY, err));
     const size_t rows = a->rec->series.n + 1;
-    DLS_TRY(dls_alloc_array(&a->step_w, rows, sizeof *a->step_w, "power", err));
-    DLS_TRY(dls_alloc_array(&a->part_j, rows, sizeof *a->part_j, "power", err));
+    DLS_TRY(DLS_ALLOC_ALL("power", err, DLS_ARRAY(a->step_w, rows), DLS_ARRAY(a->part_j, rows)));
     for (size_t i = 0; i < a->rec->allocs.n; i++) {
         dls_record_pass(a->rec, i);
         DLS_TRY(add_row(a, i, err));

@@ -199,12 +199,9 @@ dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *pr
     plan->seed = seed;
     plan->stamp_us = stamp_us;
     plan->n = n;
-    DLS_TRY(dls_alloc_array(&plan->batch, n, sizeof *plan->batch, "synthetic trace", err));
-    DLS_TRY(dls_alloc_array(&plan->offset_s, n, sizeof *plan->offset_s, "synthetic trace", err));
-    DLS_TRY(dls_alloc_array(&plan->unit, n, sizeof *plan->unit, "synthetic trace", err));
-    DLS_TRY(
-        dls_alloc_array(&plan->gpus_milli, n, sizeof *plan->gpus_milli, "synthetic trace", err));
-    DLS_TRY(dls_alloc_array(&plan->level, n, sizeof *plan->level, "synthetic trace", err));
+    DLS_TRY(DLS_ALLOC_ALL("synthetic trace", err, DLS_ARRAY(plan->batch, n),
+                          DLS_ARRAY(plan->offset_s, n), DLS_ARRAY(plan->unit, n),
+                          DLS_ARRAY(plan->gpus_milli, n), DLS_ARRAY(plan->level, n)));
     for (int c = 0; c < DLS_SYNTH_CLASSES; c++) {
         for (int k = 0; k < profile->durations[c].n; k++) {
             plan->log_s[c][k] = log(profile->durations[c].seconds[k] * profile->scale[c]);

@@ -292,9 +292,8 @@ static dls_status cmd_group(dls_call *call, dls_error *err)
     DLS_OWN(corpus_fini) corpus c = {.n = n};
     DLS_OWN(dls_input_spec_fini) dls_input_spec spec = {.features = NULL};
     DLS_TRY(take_given(req, call, err));
-    DLS_TRY(dls_alloc_array(&c.graph, n, sizeof *c.graph, "graphs", err));
-    DLS_TRY(dls_alloc_array(&c.grouping, n, sizeof *c.grouping, "graphs", err));
-    DLS_TRY(dls_alloc_array(&c.view, n, sizeof *c.view, "graphs", err));
+    DLS_TRY(DLS_ALLOC_ALL("graphs", err, DLS_ARRAY(c.graph, n), DLS_ARRAY(c.grouping, n),
+                          DLS_ARRAY(c.view, n)));
     if (req->weights) {
         DLS_TRY(recipe(req->weights, &spec, err));
     }

@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/own.h"
-#include "base/units.h"
 #include "predictor/measure/burst.h"
 #include "workload/graph/import.h"
 #include "workload/operator/fit.h"
@@ -51,13 +50,6 @@ static void benched_fini(benched *b)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-static dls_status number(dls_csv *csv, int col, double *out, dls_error *err)
-{
-    return dls_units_f64(dls_csv_text(csv, col), out) && *out >= 0
-               ? DLS_OK
-               : dls_csv_fail(csv, col, err, "expected a number, at least 0");
-}
-
 static dls_status text(dls_csv *csv, int col, char out[DLS_DATASET_NAME], dls_error *err)
 {
     if (csv->cell[col].len == 0 || csv->cell[col].len >= DLS_DATASET_NAME) {
@@ -94,9 +86,9 @@ static dls_status read_row(dls_csv *csv, const int *col, void *user, dls_error *
     DLS_TRY(text(csv, col[COL_FAMILY], o.family, err));
     DLS_TRY(text(csv, col[COL_SETTING], setting, err));
     DLS_TRY(dls_csv_i64(csv, col[COL_BATCH], "a batch", 0, 1, INT32_MAX, &batch, err));
-    DLS_TRY(number(csv, col[COL_ITERATION], &j.iteration_s, err));
+    DLS_TRY(dls_csv_real(csv, col[COL_ITERATION], "a number, at least 0", 0, &j.iteration_s, err));
     for (int k = 0; k < DLS_METRICS; k++) {
-        DLS_TRY(number(csv, col[COL_METRIC + k], &j.label[k], err));
+        DLS_TRY(dls_csv_real(csv, col[COL_METRIC + k], "a number, at least 0", 0, &j.label[k], err));
     }
     for (size_t i = 0; i < b->list->n; i++) {
         j.setting = strcmp(b->list->spec[i].name, setting) == 0 ? (int32_t)i : j.setting;
@@ -196,10 +188,9 @@ static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_sett
 {
     dls_dataset_setting_describe(&b->list->spec[which], s);
     s->measured = true;
-    DLS_TRY(dls_alloc_array(&s->graph, b->n, sizeof *s->graph, "labels", err));
-    DLS_TRY(dls_alloc_array(&s->split, b->n, sizeof *s->split, "labels", err));
-    DLS_TRY(dls_alloc_array(&s->label, b->n * DLS_METRICS, sizeof *s->label, "labels", err));
-    DLS_TRY(dls_alloc_array(&s->iteration_s, b->n, sizeof *s->iteration_s, "labels", err));
+    DLS_TRY(DLS_ALLOC_ALL("labels", err, DLS_ARRAY(s->graph, b->n), DLS_ARRAY(s->split, b->n),
+                          DLS_ARRAY(s->label, b->n * DLS_METRICS),
+                          DLS_ARRAY(s->iteration_s, b->n)));
     if (b->model) {
         DLS_TRY(dls_alloc_array(&s->model_s, b->n, sizeof *s->model_s, "labels", err));
         DLS_TRY(dls_alloc_array(&s->link_bytes, b->n, sizeof *s->link_bytes, "labels", err));

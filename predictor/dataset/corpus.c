@@ -42,14 +42,9 @@ void dls_corpus_fini(dls_corpus *corpus)
 
 static dls_status corpus_alloc(dls_corpus *c, size_t n, dls_error *err)
 {
-    c->origin = dls_alloc_zero(n + 1, sizeof *c->origin);
-    c->split = dls_alloc_zero(n + 1, sizeof *c->split);
-    c->numeric = dls_alloc_zero(n + 1, sizeof *c->numeric);
-    c->work = dls_alloc_zero(n + 1, sizeof *c->work);
-    c->graph = dls_alloc_zero(n + 1, sizeof *c->graph);
-    if (!c->origin || !c->split || !c->numeric || !c->work || !c->graph) {
-        return dls_nomem(err, "corpus", n * sizeof *c->work);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("corpus", err, DLS_ARRAY(c->origin, n + 1), DLS_ARRAY(c->split, n + 1),
+                          DLS_ARRAY(c->numeric, n + 1), DLS_ARRAY(c->work, n + 1),
+                          DLS_ARRAY(c->graph, n + 1)));
     c->n = n;
     return DLS_OK;
 }

@@ -203,9 +203,8 @@ static dls_status find(const dls_build_options *o, const dls_corpus *c, dls_fact
     DLS_FREED dls_burst *burst = NULL;
     DLS_FREED bool *fits = NULL;
     DLS_FREED double *ratio = NULL;
-    DLS_TRY(dls_alloc_array(&burst, cells * DLS_RESOURCES, sizeof *burst, "facts", err));
-    DLS_TRY(dls_alloc_array(&fits, cells, sizeof *fits, "facts", err));
-    DLS_TRY(dls_alloc_array(&ratio, cells + 1, sizeof *ratio, "facts", err));
+    DLS_TRY(DLS_ALLOC_ALL("facts", err, DLS_ARRAY(burst, cells * DLS_RESOURCES),
+                          DLS_ARRAY(fits, cells), DLS_ARRAY(ratio, cells + 1)));
     table t = {.burst = burst, .fits = fits, .n_settings = o->n_settings, .n_graphs = c->n};
     DLS_TRY(fill(o, c, &t, err));
     count_patterns(&t, ratio, out);

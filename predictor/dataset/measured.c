@@ -209,13 +209,10 @@ static dls_status fill_setting(const jobs *all, const char *gpu, const uint8_t *
     snprintf(s->name, sizeof s->name, "%s", gpu);
     snprintf(s->gpu_type, sizeof s->gpu_type, "%s", gpu);
     s->measured = true;
-    s->graph = dls_alloc_zero(all->n + 1, sizeof *s->graph);
-    s->split = dls_alloc_zero(all->n + 1, sizeof *s->split);
-    s->label = dls_alloc_zero(all->n * DLS_METRICS + 1, sizeof *s->label);
-    s->iteration_s = dls_alloc_zero(all->n + 1, sizeof *s->iteration_s);
-    if (!s->graph || !s->split || !s->label || !s->iteration_s) {
-        return dls_nomem(err, "labels", all->n * DLS_METRICS * sizeof *s->label);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("labels", err, DLS_ARRAY(s->graph, all->n + 1),
+                          DLS_ARRAY(s->split, all->n + 1),
+                          DLS_ARRAY(s->label, all->n * DLS_METRICS + 1),
+                          DLS_ARRAY(s->iteration_s, all->n + 1)));
     for (size_t i = 0; i < all->n; i++) {
         const job *j = &all->job[i];
         if (strcmp(j->part[DLS_JOB_GPU], gpu) == 0) {

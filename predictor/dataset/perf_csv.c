@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/own.h"
-#include "base/units.h"
 
 #include <stdio.h>
+
+#define NOT_BELOW_0 "a number, at least 0"
 
 enum { COL_RESOURCE = DLS_JOB_PARTS, COL_IDLE, COL_ACTIVE, COL_PEAK, N_COLUMNS };
 
@@ -26,15 +26,9 @@ static const char *const columns[N_COLUMNS] = {[DLS_JOB_GPU] = "GPU",
 
 static const char *const resources[] = {"GPU MEM util", "GPU util", "Network_rx", "Network_tx"};
 
-static dls_status number(dls_csv *csv, int col, double *out, dls_error *err)
+static dls_status read_row(dls_csv *in, const int *col, void *user, dls_error *err)
 {
-    return dls_units_f64(dls_csv_text(csv, col), out) && *out >= 0
-               ? DLS_OK
-               : dls_csv_fail(csv, col, err, "expected a number, at least 0");
-}
-
-static dls_status read_row(dls_csv *in, const int *col, dls_perf_csv *csv, dls_error *err)
-{
+    dls_perf_csv *csv = user;
     dls_perf_row row = {.resource = -1};
     for (int i = 0; i < 4; i++) {
         row.resource = dls_csv_is(in, col[COL_RESOURCE], resources[i]) ? i : row.resource;
@@ -48,38 +42,18 @@ static dls_status read_row(dls_csv *in, const int *col, dls_perf_csv *csv, dls_e
         }
         snprintf(row.part[p], sizeof row.part[p], "%s", dls_csv_text(in, col[p]));
     }
-    DLS_TRY(number(in, col[COL_IDLE], &row.idle_s, err));
-    DLS_TRY(number(in, col[COL_ACTIVE], &row.active_s, err));
-    DLS_TRY(number(in, col[COL_PEAK], &row.peak, err));
+    DLS_TRY(dls_csv_real(in, col[COL_IDLE], NOT_BELOW_0, 0, &row.idle_s, err));
+    DLS_TRY(dls_csv_real(in, col[COL_ACTIVE], NOT_BELOW_0, 0, &row.active_s, err));
+    DLS_TRY(dls_csv_real(in, col[COL_PEAK], NOT_BELOW_0, 0, &row.peak, err));
     DLS_TRY(dls_grow(&csv->row, &csv->cap, csv->n + 1, sizeof *csv->row, err));
     csv->row[csv->n++] = row;
     return DLS_OK;
 }
 
-static dls_status read_all(dls_csv *in, dls_perf_csv *csv, dls_error *err)
-{
-    int col[N_COLUMNS];
-    dls_csv_bind binds[N_COLUMNS];
-    for (int c = 0; c < N_COLUMNS; c++) {
-        binds[c] = (dls_csv_bind){columns[c], &col[c], true};
-    }
-    DLS_TRY(dls_csv_header(in, err));
-    DLS_TRY(dls_csv_bind_all(in, binds, N_COLUMNS, err));
-    for (bool more;;) {
-        DLS_TRY(dls_csv_next(in, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(read_row(in, col, csv, err));
-    }
-}
-
 dls_status dls_perf_csv_load(const char *path, dls_perf_csv *csv, dls_error *err)
 {
-    DLS_OWN(dls_csv_fini) dls_csv in = {0};
     *csv = (dls_perf_csv){0};
-    DLS_TRY(dls_csv_open(&in, path, err));
-    return read_all(&in, csv, err);
+    return dls_csv_rows(path, columns, N_COLUMNS, N_COLUMNS, read_row, csv, err);
 }
 
 void dls_perf_csv_fini(dls_perf_csv *csv)

@@ -130,9 +130,8 @@ dls_status dls_variants_draw(size_t n, uint64_t seed, dls_variant **out, dls_err
     DLS_FREED size_t *counts = NULL;
     DLS_FREED dls_variant *drawn = NULL;
     *out = NULL;
-    DLS_TRY(dls_alloc_array(&ticket_of, n_models * PER_MODEL, sizeof *ticket_of, "variants", err));
-    DLS_TRY(dls_alloc_array(&counts, 2 * n_models, sizeof *counts, "variants", err));
-    DLS_TRY(dls_alloc_array(&drawn, n + 1, sizeof *drawn, "variants", err));
+    DLS_TRY(DLS_ALLOC_ALL("variants", err, DLS_ARRAY(ticket_of, n_models * PER_MODEL),
+                          DLS_ARRAY(counts, 2 * n_models), DLS_ARRAY(drawn, n + 1)));
     DLS_TRY(draw(n, ticket_of, counts, counts + n_models, seed, drawn, err));
     *out = dls_take(&drawn);
     return DLS_OK;

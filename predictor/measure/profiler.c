@@ -71,43 +71,30 @@ static int track_of_kind(const char *kind)
                                                                        : OTHER;
 }
 
-static dls_status read_rows(dls_csv *csv, profile *p, dls_error *err)
+enum { START, DURATION, KIND, BYTES, N_COLUMNS };
+
+static dls_status read_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
-    int start, duration, kind, bytes;
-    const dls_csv_bind binds[] = {{"start_us", &start, true},
-                                  {"duration_us", &duration, true},
-                                  {"kind", &kind, true},
-                                  {"bytes", &bytes, false}};
-    bool more;
-    DLS_TRY(dls_csv_header(csv, err));
-    DLS_TRY(dls_csv_bind_all(csv, binds, sizeof binds / sizeof binds[0], err));
-    for (;;) {
-        int64_t at_ns, length_ns, size = 0;
-        DLS_TRY(dls_csv_next(csv, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(dls_csv_scaled(csv, start, "microseconds", 3, true, 0, (int64_t)(1e3 * MAX_US),
-                               &at_ns, err));
-        DLS_TRY(dls_csv_scaled(csv, duration, "microseconds", 3, true, 0, (int64_t)(1e3 * MAX_US),
-                               &length_ns, err));
-        if (!dls_csv_missing(csv, bytes)) {
-            DLS_TRY(dls_csv_scaled(csv, bytes, "bytes", 0, true, 0, INT64_C(1) << 52, &size, err));
-        }
-        const int track = track_of_kind(dls_csv_text(csv, kind));
-        if (track == OTHER) {
-            return dls_csv_fail(csv, kind, err, "not compute, exchange, copy..., memset or step");
-        }
-        DLS_TRY(add(p, track, 1e-3 * (double)at_ns, 1e-3 * (double)length_ns, (double)size, err));
+    const int64_t most_ns = (int64_t)(1e3 * MAX_US);
+    int64_t at_ns, length_ns, size = 0;
+    DLS_TRY(dls_csv_scaled(csv, col[START], "microseconds", 3, true, 0, most_ns, &at_ns, err));
+    DLS_TRY(dls_csv_scaled(csv, col[DURATION], "microseconds", 3, true, 0, most_ns, &length_ns, err));
+    if (!dls_csv_missing(csv, col[BYTES])) {
+        DLS_TRY(dls_csv_scaled(csv, col[BYTES], "bytes", 0, true, 0, INT64_C(1) << 52, &size, err));
     }
+    const int track = track_of_kind(dls_csv_text(csv, col[KIND]));
+    return track == OTHER
+               ? dls_csv_fail(csv, col[KIND], err, "not compute, exchange, copy..., memset or step")
+               : add(user, track, 1e-3 * (double)at_ns, 1e-3 * (double)length_ns, (double)size, err);
 }
 
 static dls_status read_table(const char *path, const char *text, size_t len, profile *p,
                              dls_error *err)
 {
+    static const char *const names[N_COLUMNS] = {"start_us", "duration_us", "kind", "bytes"};
     DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     dls_csv_init(&csv, path, text, len, ',');
-    return read_rows(&csv, p, err);
+    return dls_csv_read(&csv, names, N_COLUMNS, BYTES, read_row, p, err);
 }
 
 /* ---- trace events ---------------------------------------------------------------------------- */

@@ -46,16 +46,10 @@ static dls_status follower_init(follower *f, size_t m, size_t n, double period, 
                     .shortest = (size_t)fmax(1, period * SHORTEST),
                     .longest = (size_t)ceil(period * LONGEST)};
     f->places = n - f->width + 1;
-    f->z = dls_alloc(m * n * sizeof *f->z);
-    f->window = dls_alloc(m * f->width * sizeof *f->window);
-    f->alike = dls_alloc(f->places * sizeof *f->alike);
-    f->sum = dls_alloc(f->places * sizeof *f->sum);
-    f->pull = dls_alloc((f->longest + 1) * sizeof *f->pull);
-    f->from = dls_alloc(f->places * sizeof *f->from);
-    f->beginning = dls_alloc(f->places * sizeof *f->beginning);
-    if (!f->z || !f->window || !f->alike || !f->sum || !f->pull || !f->from || !f->beginning) {
-        return dls_nomem(err, "steps", (m + 4) * n * sizeof *f->z);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("steps", err, DLS_ARRAY(f->z, m * n), DLS_ARRAY(f->window, m * f->width),
+                          DLS_ARRAY(f->alike, f->places), DLS_ARRAY(f->sum, f->places),
+                          DLS_ARRAY(f->pull, f->longest + 1), DLS_ARRAY(f->from, f->places),
+                          DLS_ARRAY(f->beginning, f->places)));
     for (size_t i = f->shortest; i <= f->longest; i++) {
         const double off = log((double)i / period);
         f->pull[i] = PULL * off * off;

@@ -154,11 +154,8 @@ static dls_status create(dls_predictions *f, dls_error *err)
         f->kinds = &f->own_kinds;
     }
     const size_t n_kinds = (size_t)f->kinds->n + 1;
-    f->kind_seen = dls_alloc_zero(n_kinds, sizeof *f->kind_seen);
-    f->kind_sum = dls_alloc_zero(n_kinds, sizeof *f->kind_sum);
-    if (!f->kind_seen || !f->kind_sum) {
-        return dls_nomem(err, "predictions", n_kinds * sizeof *f->kind_sum);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("predictions", err, DLS_ARRAY(f->kind_seen, n_kinds),
+                          DLS_ARRAY(f->kind_sum, n_kinds)));
     dls_candidates_init(&f->candidates, f->p.cluster);
     DLS_TRY(make_rows(f, err));
     if (f->p.calibrate && f->p.world) {

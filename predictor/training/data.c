@@ -75,11 +75,8 @@ static dls_status choose_graphs(const builder *b, int split, dls_error *err)
     for (size_t g = 0; g < n_graphs; g++) {
         n += b->rows[g] > 0;
     }
-    s->graph = dls_alloc_zero(n ? n : 1, sizeof *s->graph);
-    s->first = dls_alloc_zero(n + 1, sizeof *s->first);
-    if (!s->graph || !s->first) {
-        return dls_nomem(err, "split", n * sizeof *s->graph);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("split", err, DLS_ARRAY(s->graph, n ? n : 1),
+                          DLS_ARRAY(s->first, n + 1)));
     DLS_TRY(draw_share(n, split == DLS_SPLIT_TRAIN ? b->o->share : 1, b->o->seed, b->kept, err));
     n = 0;
     for (size_t g = 0, i = 0; g < n_graphs; g++) {

@@ -113,11 +113,9 @@ static dls_status describe_all(const dls_dataset *set, const dls_dataset_setting
                                dls_error *err)
 {
     b->width = 3 * (size_t)set->n_features + 2;
-    b->d = dls_alloc((s->n ? s->n : 1) * b->width * sizeof *b->d);
-    b->scale = dls_alloc(b->width * sizeof *b->scale);
-    if (!b->d || !b->scale) {
-        return dls_nomem(err, "descriptions of graphs", s->n * b->width * sizeof *b->d);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("descriptions of graphs", err,
+                          DLS_ARRAY(b->d, (s->n ? s->n : 1) * b->width),
+                          DLS_ARRAY(b->scale, b->width)));
     for (size_t i = 0; i < s->n; i++) {
         describe(&set->graph[s->graph[i]], b->d + i * b->width);
     }

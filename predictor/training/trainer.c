@@ -132,12 +132,8 @@ static dls_status set_up(training *t, dls_error *err)
 {
     const size_t n_train = t->data->split[DLS_SPLIT_TRAIN].n;
     DLS_TRY(dls_adam_init(&t->adam, t->net, t->o->adam, err));
-    t->best = dls_alloc_zero(t->net->n_values, sizeof *t->best);
-    t->order = dls_alloc_zero(n_train, sizeof *t->order);
-    t->noise = dls_alloc_zero(n_train, sizeof *t->noise);
-    if (!t->best || !t->order || !t->noise) {
-        return dls_nomem(err, "training", t->net->n_values * sizeof(double));
-    }
+    DLS_TRY(DLS_ALLOC_ALL("training", err, DLS_ARRAY(t->best, t->net->n_values),
+                          DLS_ARRAY(t->order, n_train), DLS_ARRAY(t->noise, n_train)));
     memcpy(t->best, t->net->value, t->net->n_values * sizeof *t->best);
     identify(t);
     return open_learner(t, err);

@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/file.h"
 #include "base/own.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -466,6 +467,14 @@ dls_status dls_csv_i64(const dls_csv *csv, int col, const char *what, int scale,
                        int64_t max, int64_t *out, dls_error *err)
 {
     return dls_csv_scaled(csv, col, what, scale, false, min, max, out, err);
+}
+
+dls_status dls_csv_real(dls_csv *csv, int col, const char *what, double least, double *out,
+                        dls_error *err)
+{
+    return dls_units_f64(dls_csv_text(csv, col), out) && *out >= least
+               ? DLS_OK
+               : dls_csv_fail(csv, col, err, "expected %s", what);
 }
 
 char *dls_csv_str(dls_csv *csv, int col)

@@ -113,6 +113,9 @@ dls_status dls_csv_scaled(const dls_csv *csv, int col, const char *what, int sca
                           int64_t min, int64_t max, int64_t *out, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_csv_i64(const dls_csv *csv, int col, const char *what, int scale, int64_t min,
                        int64_t max, int64_t *out, dls_error *err) DLS_MUST_CHECK;
+/* The same as a real number of any form, `least` or more. */
+dls_status dls_csv_real(dls_csv *csv, int col, const char *what, double least, double *out,
+                        dls_error *err) DLS_MUST_CHECK;
 
 /* Write a text as a cell that reads back as it is: quoted (RFC 4180) when it holds a separator, a
  * quote or a line end, begins or ends with a blank, or begins with '#'. */

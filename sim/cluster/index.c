@@ -65,9 +65,8 @@ static dls_status init_type(dls_place_index *x, int32_t t, dls_error *err)
 {
     dls_type_index *ti = &x->type[t];
     const size_t n = (size_t)ti->max_gpus + 1;
-    DLS_TRY(dls_alloc_array(&ti->nodes, n, sizeof *ti->nodes, "placement index", err));
-    DLS_TRY(dls_alloc_array(&ti->rack_tree, n, sizeof *ti->rack_tree, "placement index", err));
-    DLS_TRY(dls_alloc_array(&ti->sizes, n, sizeof *ti->sizes, "placement index", err));
+    DLS_TRY(DLS_ALLOC_ALL("placement index", err, DLS_ARRAY(ti->nodes, n),
+                          DLS_ARRAY(ti->rack_tree, n), DLS_ARRAY(ti->sizes, n)));
     for (size_t f = 0; f < n; f++) {
         const size_t leaves = 2 * (size_t)x->rack_leaves;
         DLS_TRY(dls_bitmap_init(&ti->nodes[f], x->n_nodes, err));

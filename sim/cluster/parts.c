@@ -101,12 +101,9 @@ dls_status dls_parts_create(dls_place_index *index, bool is_mig, dls_error *err)
     for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
         p->used[t] = (dls_order_set)DLS_ORDER_SET_EMPTY;
     }
-    DLS_TRY(dls_alloc_array(&p->first, (size_t)index->n_nodes + 1, sizeof *p->first,
-                            "parts of GPUs", err));
-    DLS_TRY(dls_alloc_array(&p->node_of, (size_t)n, sizeof *p->node_of, "parts of GPUs", err));
-    DLS_TRY(dls_alloc_array(&p->taken, (size_t)n, sizeof *p->taken, "parts of GPUs", err));
-    DLS_TRY(dls_alloc_array(&p->jobs, (size_t)n, sizeof *p->jobs, "parts of GPUs", err));
-    DLS_TRY(dls_alloc_array(&p->bytes, (size_t)n, sizeof *p->bytes, "parts of GPUs", err));
+    DLS_TRY(DLS_ALLOC_ALL("parts of GPUs", err, DLS_ARRAY(p->first, (size_t)index->n_nodes + 1),
+                          DLS_ARRAY(p->node_of, (size_t)n), DLS_ARRAY(p->taken, (size_t)n),
+                          DLS_ARRAY(p->jobs, (size_t)n), DLS_ARRAY(p->bytes, (size_t)n)));
     if (is_mig) {
         DLS_TRY(dls_alloc_array(&p->slices, (size_t)n, sizeof *p->slices, "slices of GPUs", err));
         DLS_TRY(dls_alloc_array(&p->owner, (size_t)n, sizeof *p->owner, "slices of GPUs", err));

@@ -535,11 +535,8 @@ static dls_status read_job(replay *r, const dls_trace *trace, int32_t id)
 static dls_status create(replay *r, const dls_trace *trace)
 {
     const size_t n = r->n_jobs;
-    DLS_TRY(dls_alloc_array(&r->job, n, sizeof *r->job, "jobs", r->err));
-    DLS_TRY(dls_alloc_array(&r->list, n, sizeof *r->list, "jobs", r->err));
-    DLS_TRY(dls_alloc_array(&r->trial, n, sizeof *r->trial, "jobs", r->err));
-    DLS_TRY(dls_alloc_array(&r->cached, n, sizeof *r->cached, "jobs", r->err));
-    DLS_TRY(dls_alloc_array(&r->share, n, sizeof *r->share, "jobs", r->err));
+    DLS_TRY(DLS_ALLOC_ALL("jobs", r->err, DLS_ARRAY(r->job, n), DLS_ARRAY(r->list, n),
+                          DLS_ARRAY(r->trial, n), DLS_ARRAY(r->cached, n), DLS_ARRAY(r->share, n)));
     for (size_t j = 0; j < n; j++) {
         DLS_TRY(read_job(r, trace, (int32_t)j));
     }

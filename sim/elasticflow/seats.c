@@ -15,10 +15,8 @@ dls_status dls_ef_seats_init(dls_ef_seats *s, int32_t nodes, int32_t per_node, d
 {
     const size_t n = (size_t)nodes, gpus = n * (size_t)per_node;
     *s = (dls_ef_seats){.nodes = nodes, .per_node = per_node};
-    DLS_TRY(dls_alloc_array(&s->set, n, sizeof *s->set, "seats", err));
-    DLS_TRY(dls_alloc_array(&s->jobs, gpus, sizeof *s->jobs, "seats", err));
-    DLS_TRY(dls_alloc_array(&s->seen, gpus, sizeof *s->seen, "seats", err));
-    DLS_TRY(dls_alloc_array(&s->list[0], DLS_EF_SIZES * n, sizeof *s->list[0], "seats", err));
+    DLS_TRY(DLS_ALLOC_ALL("seats", err, DLS_ARRAY(s->set, n), DLS_ARRAY(s->jobs, gpus),
+                          DLS_ARRAY(s->seen, gpus), DLS_ARRAY(s->list[0], DLS_EF_SIZES * n)));
     for (size_t k = 0; k < DLS_EF_SIZES; k++) {
         s->list[k] = s->list[0] + k * n;
     }

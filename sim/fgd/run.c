@@ -42,13 +42,10 @@ static dls_status open_state(state *s, const dls_fgd_input *in, dls_error *err)
 {
     s->n_nodes = in->n_nodes;
     s->n_kinds = in->n_kinds;
-    s->left = dls_alloc_zero(in->n_nodes + 1, sizeof *s->left);
-    s->held = dls_alloc_zero(in->n_nodes + 1, sizeof *s->held);
-    s->version = dls_alloc_zero(in->n_nodes + 1, sizeof *s->version);
-    s->known = dls_alloc_zero(in->n_kinds + 1, sizeof *s->known);
-    if (!s->left || !s->held || !s->version || !s->known) {
-        return dls_nomem(err, "nodes", in->n_nodes * sizeof *s->left);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("nodes", err, DLS_ARRAY(s->left, in->n_nodes + 1),
+                          DLS_ARRAY(s->held, in->n_nodes + 1),
+                          DLS_ARRAY(s->version, in->n_nodes + 1),
+                          DLS_ARRAY(s->known, in->n_kinds + 1)));
     DLS_TRY(dls_fgd_find_typical(in, &s->typical, &s->world.n_typical, err));
     s->world.typical = s->typical;
     for (size_t i = 0; i < in->n_nodes; i++) {
@@ -250,9 +247,8 @@ dls_status dls_fgd_experiment(const dls_fgd_input *in, const char *policy, bool 
         total += (int64_t)in->node[i].gpus * DLS_FGD_MILLI;
     }
     const size_t room = 2 * in->n_pods + 1000000;
-    DLS_TRY(dls_alloc_array(&kind, room, sizeof *kind, "pods", err));
-    DLS_TRY(dls_alloc_array(&place, room, sizeof *place, "pods", err));
-    DLS_TRY(dls_alloc_array(&node, in->n_nodes + 1, sizeof *node, "nodes", err));
+    DLS_TRY(DLS_ALLOC_ALL("pods", err, DLS_ARRAY(kind, room), DLS_ARRAY(place, room),
+                          DLS_ARRAY(node, in->n_nodes + 1)));
     shuffled.node = node;
     for (int32_t p = 0; p < DLS_FGD_PERCENT; p++) {
         allocated[p] = (double)NAN;

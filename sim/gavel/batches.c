@@ -193,11 +193,8 @@ dls_status dls_gv_profile_create(dls_gv *g, int32_t job, const char *model, int6
                         (long long)epochs);
     }
     p->epochs = (int32_t)epochs;
-    p->epoch_batch = dls_alloc_zero((size_t)epochs, sizeof *p->epoch_batch);
-    p->epoch_s = dls_alloc_zero((size_t)epochs, sizeof *p->epoch_s);
-    if (!p->epoch_batch || !p->epoch_s) {
-        return dls_nomem(err, "epochs", (size_t)epochs * sizeof *p->epoch_s);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("epochs", err, DLS_ARRAY(p->epoch_batch, (size_t)epochs),
+                          DLS_ARRAY(p->epoch_s, (size_t)epochs)));
     fill_batches(p, j->gpus);
     return fill_times(g, job, err);
 }

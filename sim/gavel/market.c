@@ -47,10 +47,8 @@ struct dls_gv_market {
 
 static dls_status make_member(const dls_gv_profile *p, member *m, dls_error *err)
 {
-    m->profile_s = dls_alloc((size_t)p->epochs * 2 * sizeof *m->profile_s);
-    if (!m->profile_s) {
-        return dls_nomem(err, "epochs", (size_t)p->epochs * 2 * sizeof *m->profile_s);
-    }
+    DLS_TRY(
+        dls_alloc_array(&m->profile_s, (size_t)p->epochs * 2, sizeof *m->profile_s, "epochs", err));
     m->epoch_s = m->profile_s + p->epochs;
     for (int32_t e = 0; e < p->epochs; e++) {
         m->profile_s[e] = m->epoch_s[e] = fmax(1, rint(p->epoch_s[e]));
@@ -66,10 +64,7 @@ dls_status dls_gv_market_create(dls_gv *g, dls_gv_market **out, dls_error *err)
         return dls_nomem(err, "market", sizeof *m);
     }
     m->n_jobs = g->n;
-    m->of = dls_alloc_zero(n, sizeof *m->of);
-    if (!m->of) {
-        return dls_nomem(err, "market", n * sizeof *m->of);
-    }
+    DLS_TRY(dls_alloc_array(&m->of, n, sizeof *m->of, "market", err));
     m->replan = m->forecast_due = true;
     m->plan_from = -WINDOW;
     for (int32_t j = 0; j < g->n; j++) {

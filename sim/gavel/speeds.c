@@ -93,10 +93,7 @@ static dls_status load(json_object *root, const char *path, dls_gv_speeds *s, dl
         return dls_fail(err, DLS_EINPUT, path, "%zu kinds of jobs on k80, p100 and v100", s->key.n);
     }
     const size_t n = s->key.n, cells = DLS_GV_TYPES * n * (1 + 2 * n);
-    s->alone = dls_alloc(cells * sizeof *s->alone);
-    if (!s->alone) {
-        return dls_nomem(err, "throughputs", cells * sizeof *s->alone);
-    }
+    DLS_TRY(dls_alloc_array(&s->alone, cells, sizeof *s->alone, "throughputs", err));
     s->pair = s->alone + DLS_GV_TYPES * n;
     for (size_t i = 0; i < cells; i++) {
         s->alone[i] = -1;

@@ -356,16 +356,10 @@ static dls_status open_packing(dls_muri *m, dls_error *err)
         return dls_fail(err, DLS_EINPUT, m->policy->schedule.name,
                         "more than 65535 different profiles");
     }
-    DLS_TRY(dls_alloc_array(&p->order, n, sizeof *p->order, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->class_of, n, sizeof *p->class_of, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->jobs, n, sizeof *p->jobs, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->mate, n, sizeof *p->mate, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->by_key, n, sizeof *p->by_key, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->groups, n, sizeof *p->groups, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->spare, n, sizeof *p->spare, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->key, n, sizeof *p->key, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->marked, n, sizeof *p->marked, "groups", err));
-    DLS_TRY(dls_alloc_array(&p->profile, n, sizeof *p->profile, "groups", err));
+    DLS_TRY(DLS_ALLOC_ALL("groups", err, DLS_ARRAY(p->order, n), DLS_ARRAY(p->class_of, n),
+                          DLS_ARRAY(p->jobs, n), DLS_ARRAY(p->mate, n), DLS_ARRAY(p->by_key, n),
+                          DLS_ARRAY(p->groups, n), DLS_ARRAY(p->spare, n), DLS_ARRAY(p->key, n),
+                          DLS_ARRAY(p->marked, n), DLS_ARRAY(p->profile, n)));
     DLS_TRY(dls_matching_create(&p->matching, err));
     p->memo.profile = p->best.profile = p->profile;
     p->memo.worst = m->policy->worst;

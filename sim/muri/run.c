@@ -262,10 +262,8 @@ static dls_status prepare(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
     m->n_nodes = m->cluster.switches * m->cluster.nodes_per_switch;
-    DLS_TRY(dls_alloc_array(&m->run, n, sizeof *m->run, "jobs", err));
-    DLS_TRY(dls_alloc_array(&m->list, n, sizeof *m->list, "jobs", err));
-    DLS_TRY(dls_alloc_array(&m->ending, n, sizeof *m->ending, "jobs", err));
-    DLS_TRY(dls_alloc_array(&m->free, (size_t)m->n_nodes, sizeof *m->free, "jobs", err));
+    DLS_TRY(DLS_ALLOC_ALL("jobs", err, DLS_ARRAY(m->run, n), DLS_ARRAY(m->list, n),
+                          DLS_ARRAY(m->ending, n), DLS_ARRAY(m->free, (size_t)m->n_nodes)));
     for (int32_t j = 0; j < m->n; j++) {
         dls_muri_job *job = &m->trace->job[j];
         m->run[j] = (dls_muri_run_job){.left = (double)job->iterations,

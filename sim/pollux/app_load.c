@@ -7,7 +7,6 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/own.h"
-#include "base/units.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -27,14 +26,6 @@ static const struct known {
              {"ncf", 10, 0, {15, 30, 1.5}},         {"yolov3", 50, 8, {80, 45, 1.2}}};
 
 #define APPS (sizeof known / sizeof *known)
-
-static dls_status real(dls_csv *csv, int col, const char *what, double least, double *out,
-                       dls_error *err)
-{
-    return dls_units_f64(dls_csv_text(csv, col), out) && *out >= least
-               ? DLS_OK
-               : dls_csv_fail(csv, col, err, "expected %s", what);
-}
 
 /* ---- validation-<batch>.csv ------------------------------------------------------------------ */
 
@@ -58,7 +49,7 @@ static dls_status read_epochs(const char *path, int32_t epochs, double *row, dls
         }
         double *r = row + (size_t)e * DLS_POLLUX_COLS;
         for (int c = 0; c < DLS_POLLUX_COLS; c++) {
-            DLS_TRY(real(csv, col[c], "a number, 0 or more", 0, &r[c], err));
+            DLS_TRY(dls_csv_real(csv, col[c], "a number, 0 or more", 0, &r[c], err));
         }
         if (!(r[DLS_POLLUX_SQR] + r[DLS_POLLUX_VAR] > 0)) {
             return dls_csv_fail(csv, col[DLS_POLLUX_SQR], err,
@@ -94,10 +85,8 @@ static dls_status add_size(dls_pollux_app *a, const char *path, int32_t batch, d
 /* Done with an epoch when the least of the batch sizes' progress is reached. */
 static dls_status find_progress(dls_pollux_app *a, dls_error *err)
 {
-    a->progress = dls_alloc_zero((size_t)a->epochs + 1, sizeof *a->progress);
-    if (!a->progress) {
-        return dls_nomem(err, "progress", ((size_t)a->epochs + 1) * sizeof *a->progress);
-    }
+    DLS_TRY(
+        dls_alloc_array(&a->progress, (size_t)a->epochs + 1, sizeof *a->progress, "progress", err));
     for (int32_t e = 1; e <= a->epochs; e++) {
         a->progress[e] = (double)INFINITY;
         for (int32_t s = 0; s < a->n_sizes; s++) {
@@ -206,8 +195,8 @@ static dls_status read_time(dls_csv *csv, const int *col, dls_pollux_app *a, dls
     dls_pollux_sample s;
     DLS_TRY(dls_csv_i64(csv, col[LOCAL], "a local batch, 1 or more", 0, 1, 1 << 24, &local, err));
     s.local = (int32_t)local;
-    DLS_TRY(real(csv, col[SYNC], "seconds", 0, &s.t.sync, err));
-    DLS_TRY(real(csv, col[STEP], "seconds, no less than what synchronising takes",
+    DLS_TRY(dls_csv_real(csv, col[SYNC], "seconds", 0, &s.t.sync, err));
+    DLS_TRY(dls_csv_real(csv, col[STEP], "seconds, no less than what synchronising takes",
                  fmax(s.t.sync, 1e-12), &s.t.step, err));
     if (col[PLACEMENT] < 0) {
         DLS_TRY(dls_csv_i64(csv, col[NODES], "nodes", 0, 1, 1 << 16, &nodes, err));

@@ -487,14 +487,10 @@ void dls_muri_timing(const void *state, dls_round_timing *out)
 
 static dls_status make_room(dls_muri_state *s, size_t n, dls_error *err)
 {
-    DLS_TRY(dls_alloc_array(&s->heap, n, sizeof *s->heap, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->by_class, n, sizeof *s->by_class, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->mate, n, sizeof *s->mate, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->order, n, sizeof *s->order, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->key, n, sizeof *s->key, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->profile_of, n, sizeof *s->profile_of, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->group, n, sizeof *s->group, "muri", err));
-    DLS_TRY(dls_alloc_array(&s->pair, n, sizeof *s->pair, "muri", err));
+    DLS_TRY(DLS_ALLOC_ALL("muri", err, DLS_ARRAY(s->heap, n), DLS_ARRAY(s->by_class, n),
+                          DLS_ARRAY(s->mate, n), DLS_ARRAY(s->order, n), DLS_ARRAY(s->key, n),
+                          DLS_ARRAY(s->profile_of, n), DLS_ARRAY(s->group, n),
+                          DLS_ARRAY(s->pair, n)));
     for (size_t j = 0; j < n; j++) {
         s->profile_of[j] = DLS_MURI_UNASKED;
     }

@@ -171,9 +171,8 @@ static dls_status read_jobs(reading *r, const char *path, dls_error *err)
 {
     dls_slurm_jobs *s = r->to;
     s->n_jobs = (size_t)r->view->n_jobs;
-    DLS_TRY(dls_alloc_array(&s->of, s->n_jobs + 1, sizeof *s->of, "jobs", err));
-    DLS_TRY(dls_alloc_array(&s->waits, s->n_jobs + 1, sizeof *s->waits, "jobs", err));
-    DLS_TRY(dls_alloc_array(&r->known, s->n_jobs + 1, sizeof *r->known, "jobs", err));
+    DLS_TRY(DLS_ALLOC_ALL("jobs", err, DLS_ARRAY(s->of, s->n_jobs + 1),
+                          DLS_ARRAY(s->waits, s->n_jobs + 1), DLS_ARRAY(r->known, s->n_jobs + 1)));
     for (int32_t j = 0; j < r->view->n_jobs; j++) {
         s->of[j] = -1;
         r->known[j] = (known){dls_view_name(r->view, DLS_NAME_ID, j), j};

@@ -90,14 +90,12 @@ dls_status dls_slurm_plan_init(dls_slurm_plan *p, const dls_view *view, dls_erro
     const int32_t n_nodes = dls_place_nodes(index), n_types = dls_place_types(index);
     p->n_nodes = n_nodes;
     p->words = (n_nodes + 63) / 64;
-    DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 3, sizeof *p->room, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->held, (size_t)n_nodes, sizeof *p->held, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 5, sizeof *p->avail, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->having, (size_t)p->words * SIZES, sizeof *p->having, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->near, (size_t)n_nodes, sizeof *p->near, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->of_type, (size_t)((n_types + 1) * p->words), sizeof *p->of_type,
-                            "nodes", err));
+    DLS_TRY(DLS_ALLOC_ALL("nodes", err, DLS_ARRAY(p->room, (size_t)n_nodes * 3),
+                          DLS_ARRAY(p->held, (size_t)n_nodes),
+                          DLS_ARRAY(p->avail, (size_t)p->words * 5),
+                          DLS_ARRAY(p->having, (size_t)p->words * SIZES),
+                          DLS_ARRAY(p->want, (size_t)n_nodes), DLS_ARRAY(p->near, (size_t)n_nodes),
+                          DLS_ARRAY(p->of_type, (size_t)((n_types + 1) * p->words))));
     p->n_types = n_types;
     for (int32_t n = 0; n < n_nodes; n++) {
         const uint64_t bit = UINT64_C(1) << n % 64;

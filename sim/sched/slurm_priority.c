@@ -101,8 +101,7 @@ dls_status dls_slurm_priority_init(dls_slurm_priority *p, const dls_view *view, 
     if (!p->multifactor) {
         return DLS_OK;
     }
-    DLS_TRY(dls_alloc_array(&p->share_of, n, sizeof *p->share_of, "shares", err));
-    DLS_TRY(dls_alloc_array(&p->value, n, sizeof *p->value, "priorities", err));
+    DLS_TRY(DLS_ALLOC_ALL("shares", err, DLS_ARRAY(p->share_of, n), DLS_ARRAY(p->value, n)));
     DLS_TRY(add(p, -1, "root", "", 1, err));
     if (path && path[0]) {
         DLS_TRY(dls_sched_table_read(path, "account,user,shares", read_row, p, err));

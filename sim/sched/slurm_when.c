@@ -22,11 +22,9 @@ dls_status dls_slurm_when_init(dls_slurm_plan *p, const dls_place_index *index, 
         w->most_gpus = most > w->most_gpus ? most : w->most_gpus;
     }
     const size_t rows = (size_t)w->most_gpus + 1, nodes = (size_t)p->n_nodes, words = (size_t)p->words;
-    DLS_TRY(dls_alloc_array(&w->ready_us, rows * nodes, sizeof *w->ready_us, "nodes", err));
-    DLS_TRY(dls_alloc_array(&w->order, rows * nodes, sizeof *w->order, "nodes", err));
-    DLS_TRY(dls_alloc_array(&w->first_us, nodes, sizeof *w->first_us, "nodes", err));
-    DLS_TRY(dls_alloc_array(&w->begin, nodes + 2, sizeof *w->begin, "nodes", err));
-    DLS_TRY(dls_alloc_array(&w->stale, words, sizeof *w->stale, "nodes", err));
+    DLS_TRY(DLS_ALLOC_ALL("nodes", err, DLS_ARRAY(w->ready_us, rows * nodes),
+                          DLS_ARRAY(w->order, rows * nodes), DLS_ARRAY(w->first_us, nodes),
+                          DLS_ARRAY(w->begin, nodes + 2), DLS_ARRAY(w->stale, words)));
     for (size_t i = 0; i < rows * nodes; i++) {
         w->order[i] = (int32_t)(i % nodes);
     }

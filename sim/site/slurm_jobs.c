@@ -211,8 +211,7 @@ dls_status dls_site_jobs_merge(dls_site_jobs *jobs, dls_trace **trace, dls_error
     dls_trace *out = NULL;
     DLS_OWN(dls_strdict_fini) dls_strdict ids = {0};
     DLS_FREED size_t *first = NULL, *last = NULL;
-    DLS_TRY(dls_alloc_array(&first, n, sizeof *first, "runs", err));
-    DLS_TRY(dls_alloc_array(&last, n, sizeof *last, "runs", err));
+    DLS_TRY(DLS_ALLOC_ALL("runs", err, DLS_ARRAY(first, n), DLS_ARRAY(last, n)));
     for (size_t j = 0; j < n; j++) {
         const char *id = dls_trace_id(*trace, j);
         const size_t had = ids.n;

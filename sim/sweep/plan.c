@@ -423,9 +423,8 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
         }
     }
     if (problems->n == before) {
-        DLS_TRY(dls_alloc_array(&plan->id, plan->n + 1, sizeof *plan->id, "sweep", err));
-        DLS_TRY(
-            dls_alloc_array(&plan->trace_of, plan->n + 1, sizeof *plan->trace_of, "sweep", err));
+        DLS_TRY(DLS_ALLOC_ALL("sweep", err, DLS_ARRAY(plan->id, plan->n + 1),
+                              DLS_ARRAY(plan->trace_of, plan->n + 1)));
         dls_status status = resolve(plan, true, problems, err);
         if (status == DLS_OK && problems->n == before) {
             check_baselines(plan, problems);

@@ -42,8 +42,7 @@ dls_status dls_tir_samples_init(dls_tir_samples *x, const int64_t *samples, size
         return dls_fail(err, DLS_EINPUT, NULL, "%zu GPU-time samples: expected 1 to 100000000", n);
     }
     x->n = (int32_t)n;
-    DLS_TRY(dls_alloc_array(&x->value, n, sizeof *x->value, "samples", err));
-    DLS_TRY(dls_alloc_array(&x->sum, n + 1, sizeof *x->sum, "samples", err));
+    DLS_TRY(DLS_ALLOC_ALL("samples", err, DLS_ARRAY(x->value, n), DLS_ARRAY(x->sum, n + 1)));
     memcpy(x->value, samples, n * sizeof *x->value);
     qsort(x->value, n, sizeof *x->value, dls_tir_compare_i64);
     if (x->value[0] < 1) {

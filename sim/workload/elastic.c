@@ -130,8 +130,7 @@ static dls_status read_table(dls_elastic_jobs *e, const char *path, const dls_cl
 static dls_status find_models(dls_elastic_jobs *e, const dls_trace *trace, dls_error *err)
 {
     const size_t n = dls_trace_n_models(trace) + 1;
-    DLS_TRY(dls_alloc_array(&e->first, n, sizeof *e->first, "elastic models", err));
-    DLS_TRY(dls_alloc_array(&e->end, n, sizeof *e->end, "elastic models", err));
+    DLS_TRY(DLS_ALLOC_ALL("elastic models", err, DLS_ARRAY(e->first, n), DLS_ARRAY(e->end, n)));
     for (size_t m = 0; m + 1 < n; m++) {
         char key[DLS_MODEL_KEY];
         dls_model_key(dls_trace_model(trace, (int32_t)m), key);

@@ -296,8 +296,7 @@ static dls_status most_alive(const dls_opgraph *g, const int32_t *order, const i
     const size_t n = (size_t)g->n_nodes;
     DLS_FREED int32_t *table = NULL;
     DLS_FREED double *change = NULL;
-    DLS_TRY(dls_alloc_array(&table, 4 * n + 1, sizeof *table, "graph", err));
-    DLS_TRY(dls_alloc_array(&change, n + 2, sizeof *change, "graph", err));
+    DLS_TRY(DLS_ALLOC_ALL("graph", err, DLS_ARRAY(table, 4 * n + 1), DLS_ARRAY(change, n + 2)));
     lives l = {g, table, table + n, table + 2 * n, table + 3 * n, 0};
     int32_t turn = 0;
     for (size_t i = 0; i < 4 * n; i++) {

@@ -166,9 +166,8 @@ dls_status dls_schedule(const dls_workload *w, const dls_work_setting *s, const 
     if (s->n_servers == 0) {
         buckets(w, s, g, &t);
     } else {
-        DLS_TRY(
-            dls_alloc_array(&servers, (size_t)s->n_servers + 1, sizeof *servers, "servers", err));
-        DLS_TRY(dls_alloc_array(&home, w->n_tensors + 1, sizeof *home, "servers", err));
+        DLS_TRY(DLS_ALLOC_ALL("servers", err, DLS_ARRAY(servers, (size_t)s->n_servers + 1),
+                              DLS_ARRAY(home, w->n_tensors + 1)));
         deal(w, s, g, servers, home);
         through_servers(w, s, g, servers, home, &t);
     }
