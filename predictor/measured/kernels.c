@@ -327,7 +327,7 @@ dls_status dls_measured_is_kernels(const char *path, bool *kernels, dls_error *e
 {
     DLS_OWN(dls_measured_close) dls_measured_table t = {0};
     DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, NULL, NULL, err));
-    *kernels = t.col[LATENCY_MS] >= 0;
+    *kernels = t.col[LATENCY_MS] >= 0 && t.col[OP] >= 0;
     return DLS_OK;
 }
 

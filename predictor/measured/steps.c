@@ -16,6 +16,7 @@
 #include "predictor/sources/whatif.h"
 #include "workload/kinds.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,7 @@ enum {
     IMAGE,
     SEQUENCE,
     DATASET,
+    ACCUMULATED,
     GPUS,
     NODES,
     SERVERS,
@@ -121,11 +123,14 @@ static const char *const names[COLUMNS] = {
     [MODEL] = "model|model_name",
     [GPU] = "gpu|gpu_type|gpu_name|gpu_model",
     [BATCH] = "batch|batchsize|global_batch|global_batch_size",
-    [BATCH_PER_GPU] = "batch_per_gpu|per_gpu_batch|local_batch_size|per_device_batch_size",
+    [BATCH_PER_GPU] = "batch_per_gpu|per_gpu_batch|local_batch_size|per_device_batch_size|"
+                      "batch_size_per_gpu|per_gpu_batch_size|per_device_train_batch_size",
     [IMAGE] = "image|image_size|img_size|resolution|input_size",
     [SEQUENCE] = "sequence|seq|seq_len|sequence_length",
     [DATASET] = "dataset",
-    [GPUS] = "gpus|n_gpus|num_gpus|gpu_count|world_size",
+    [ACCUMULATED] = "gradient_accumulation_steps|gradient_accumulation|grad_accum|"
+                    "grad_accum_steps|accumulation_steps|accumulate_grad_batches",
+    [GPUS] = "gpus|n_gpus|num_gpus|num_gpu|gpu_count|world_size",
     [NODES] = "nodes|n_nodes|num_nodes",
     [SERVERS] = "servers",
     [LINK] = "link",
@@ -141,7 +146,7 @@ static const char *const names[COLUMNS] = {
     [COMPILED] = "compiled|fused|torch_compile",
     [SOURCE] = "source",
     [FITTED] = "fitted",
-    [STEP_MS] = "step_ms|step_time_ms",
+    [STEP_MS] = "step_ms|step_time_ms|step_s|step_time_s|step_us|step_time_us",
 };
 
 /* Sizes that go with a data set, where they are not a model's usual ones. */
@@ -187,6 +192,12 @@ static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_
     char dataset[32];
     dls_measured_word(t, DATASET, "", dataset, sizeof dataset);
     sizes_of(dataset, &image, &sequence);
+    DLS_TRY(dls_measured_count(t, ACCUMULATED, 1, 1, INT32_MAX, &size, err));
+    if (size > 1) {
+        return dls_csv_fail(&t->csv, t->col[ACCUMULATED], err,
+                            "no source predicts steps that add up gradients of %lld batches",
+                            (long long)size);
+    }
     DLS_TRY(dls_measured_count(t, GPUS, 1, 1, 1 << 20, &size, err));
     row->gpus = (int32_t)size;
     DLS_TRY(dls_measured_count(t, NODES, 0, 1, size, &size, err));
@@ -254,6 +265,9 @@ static dls_status read_dividing(dls_measured_table *t, dls_measured_step *row, d
     dls_measured_word(t, PARALLELISM, "dp", text, sizeof text);
     const char *plain = dls_word_find(dls_word_dividing, text);
     snprintf(row->parallelism, sizeof row->parallelism, "%.15s", plain ? plain : text);
+    for (char *letter = row->parallelism; *letter; letter++) {
+        *letter = (char)tolower((unsigned char)*letter);
+    }
     DLS_TRY(read_word(t, EXCHANGE, row->gpus > 1 ? "allreduce" : "one", dls_word_exchanges,
                       "allreduce, ps-sync or ps-async", &exchange, err));
     snprintf(row->exchange, sizeof row->exchange, "%s", exchange);
@@ -366,10 +380,7 @@ dls_status dls_measured_steps_drop(dls_measured_steps *s, size_t first, const bo
             dls_error what = {.status = DLS_EINPUT};
             snprintf(what.where, sizeof what.where, "%.200s:%zu:%zu", path, s->row[i].line,
                      s->row[i].column);
-            snprintf(what.msg, sizeof what.msg, "column '%s': %g %s for %s with a batch of %d %s",
-                     s->memory ? "memory_mib"
-                     : s->busy ? "busy_ms"
-                               : "step_ms",
+            snprintf(what.msg, sizeof what.msg, "%g %s for %s with a batch of %d %s",
                      s->memory ? s->row[i].step_s / MIB : 1e3 * s->row[i].step_s,
                      s->memory ? "MiB" : "ms", s->row[i].model, (int)s->row[i].batch, why);
             DLS_TRY(dls_complain(&s->bad, &what, err));

@@ -36,6 +36,9 @@ static void header_key(const dls_csv_cell *cell, char key[DLS_MODEL_KEY])
 {
     char text[DLS_MODEL_KEY];
     snprintf(text, sizeof text, "%.*s", (int)(cell->len < sizeof text ? cell->len : 0), cell->s);
+    for (char *sign = text; (sign = strchr(sign, '('));) {
+        *sign = ' '; /* "step time (ms)": no key goes on behind it */
+    }
     dls_model_key(text, key);
 }
 
@@ -46,20 +49,46 @@ bool dls_measured_column_is(const dls_measured_table *t, int column, const char 
     return strcmp(own, key) == 0;
 }
 
-/* "Batch Size" is "batch_size"; the letter is preferred. -1: none. */
+/* Is "Batch Size" one of the names, "batch_size"? A name in "_s" is only as it is spelled: "steps" are no
+ * seconds of a step. */
+static bool is_named(const dls_csv_cell *header, const char *names)
+{
+    char wanted[DLS_MODEL_KEY], key[DLS_MODEL_KEY];
+    header_key(header, key);
+    for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|') {
+        const dls_csv_cell name = {.s = p, .len = (uint32_t)strcspn(p, "|")};
+        const bool seconds = name.len > 2 && strncmp(p + name.len - 2, "_s", 2) == 0;
+        header_key(&name, wanted);
+        if (strcmp(key, wanted) == 0 &&
+            (!seconds || (header->len == name.len && memcmp(header->s, p, name.len) == 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The letter is preferred. -1: none. */
 static int find_column(const dls_csv *csv, const char *names)
 {
     int found = dls_csv_find(csv, names);
-    for (const char *p = names; found < 0 && *p; p += strcspn(p, "|"), p += *p == '|') {
-        const dls_csv_cell name = {.s = p, .len = (uint32_t)strcspn(p, "|")};
-        char wanted[DLS_MODEL_KEY], key[DLS_MODEL_KEY];
-        header_key(&name, wanted);
-        for (size_t i = 0; found < 0 && i < csv->n_header; i++) {
-            header_key(&csv->header[i], key);
-            found = strcmp(key, wanted) == 0 ? (int)i : -1;
-        }
+    for (size_t i = 0; found < 0 && i < csv->n_header; i++) {
+        found = is_named(&csv->header[i], names) ? (int)i : -1;
     }
     return found;
+}
+
+/* A column that is needed has none of its names. */
+static dls_status lacks(const dls_csv *csv, const char *names, dls_error *err)
+{
+    const size_t first = strcspn(names, "|");
+    char others[200];
+    size_t n = (size_t)snprintf(others, sizeof others, "%s", names + first + (names[first] == '|'));
+    for (char *bar; (bar = strrchr(others, '|')) && n + 1 < sizeof others; n++) {
+        memmove(bar + 2, bar + 1, strlen(bar));
+        memcpy(bar, ", ", 2);
+    }
+    return dls_csv_fail(csv, -1, err, "the header lacks the column '%.*s'%s%s%s", (int)first, names,
+                        others[0] ? " (or " : "", others, others[0] ? ")" : "");
 }
 
 /* One that no column has is of another kind of file. */
@@ -90,8 +119,7 @@ static dls_status bind(dls_measured_table *t, size_t n, const int *needed,
     }
     for (const int *k = needed; k && *k >= 0; k++) {
         if (t->col[*k] < 0 && !t->given[*k]) {
-            return dls_csv_fail(&t->csv, -1, err, "the header lacks the column '%.*s'",
-                                (int)strcspn(t->names[*k], "|"), t->names[*k]);
+            return lacks(&t->csv, t->names[*k], err);
         }
     }
     return DLS_OK;
@@ -104,10 +132,10 @@ static bool separates(const char *path, const char *text, size_t len, char sep)
     return dls_csv_header(&csv, NULL) != DLS_OK || csv.n_header > 1;
 }
 
-/* ';' and tabs stand between columns where commas do not. */
+/* ';', tabs and '|' stand between columns where commas do not. */
 static char separator_of(const char *path, const char *text, size_t len)
 {
-    const char *sep = ",;\t";
+    const char *sep = ",;\t|";
     while (*sep && !separates(path, text, len, *sep)) {
         sep++;
     }
@@ -135,6 +163,17 @@ static bool is_read(const dls_measured_table *t, size_t n, int column)
     return found;
 }
 
+/* The header of the column that has one of this column's names, and is read in its place; NULL: none does. */
+static const dls_csv_cell *read_instead(const dls_measured_table *t, size_t n, size_t column)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (t->col[k] >= 0 && is_named(&t->csv.header[column], t->names[k])) {
+            return &t->csv.header[t->col[k]];
+        }
+    }
+    return NULL;
+}
+
 /* Of the names of columns that are missing, one that the word is a slip of; NULL: none. Short words are near
  * each other anyway: "cpus" is not "gpus". */
 static const char *meant(const dls_measured_table *t, size_t n, const char *word, char name[DLS_MODEL_KEY])
@@ -158,11 +197,17 @@ dls_status dls_measured_doubt_columns(const dls_measured_table *t, size_t n, con
         const dls_csv_cell *cell = &t->csv.header[i];
         char word[DLS_MODEL_KEY], name[DLS_MODEL_KEY];
         snprintf(word, sizeof word, "%.*s", (int)(cell->len < sizeof word ? cell->len : 0), cell->s);
-        if (!is_read(t, n, (int)i) && meant(t, n, word, name)) {
+        const dls_csv_cell *other = read_instead(t, n, i);
+        if (!is_read(t, n, (int)i) && (other || meant(t, n, word, name))) {
             dls_error what = {.status = DLS_EINPUT};
             snprintf(what.where, sizeof what.where, "%.200s", path);
-            snprintf(what.msg, sizeof what.msg, "column '%s' is not read%s", word,
-                     DLS_DID_YOU_MEAN(name));
+            if (other) {
+                snprintf(what.msg, sizeof what.msg, "column '%s' is not read: '%.*s' is", word,
+                         (int)(other->len < DLS_MODEL_KEY ? other->len : 0), other->s);
+            } else {
+                snprintf(what.msg, sizeof what.msg, "column '%s' is not read%s", word,
+                         DLS_DID_YOU_MEAN(name));
+            }
             DLS_TRY(dls_complain(doubts, &what, err));
         }
     }
@@ -211,14 +256,29 @@ dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwi
                    : dls_csv_fail(&t->csv, -1, err, "'%s' for '%.*s' is no whole number that it may be",
                                   given, (int)strcspn(t->names[column], "|"), t->names[column]);
     }
-    return dls_csv_i64(&t->csv, t->col[column], "a whole number", 0, min, max, out, err);
+    char what[64];
+    snprintf(what, sizeof what, "a whole number %lld..%lld", (long long)min, (long long)max);
+    return dls_csv_i64(&t->csv, t->col[column], what, 0, min, max, out, err);
 }
 
 dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seconds, dls_error *err)
 {
-    const char *what = strstr(t->names[column], "_ms") ? "milliseconds above 0" : "MiB above 0";
+    static const struct {
+        const char *end, *what;
+        int scale; /* a power of ten, to a millionth of a millionth */
+    } unit[] = {{"ms", "milliseconds above 0", 9},
+                {"us", "microseconds above 0", 6},
+                {"s", "seconds above 0", 12},
+                {"", "MiB above 0", 9}};
+    char key[DLS_MODEL_KEY];
+    size_t u = 0;
     int64_t ps;
-    DLS_TRY(dls_csv_scaled(&t->csv, t->col[column], what, 9, true, 1, INT64_MAX / 2, &ps, err));
+    header_key(&t->csv.header[t->col[column]], key);
+    while (!dls_ends_with(key, unit[u].end)) {
+        u++;
+    }
+    DLS_TRY(dls_csv_scaled(&t->csv, t->col[column], unit[u].what, unit[u].scale, true, 1,
+                           INT64_MAX / 2, &ps, err));
     *seconds = (double)ps * 1e-12;
     return DLS_OK;
 }

@@ -46,7 +46,7 @@ typedef struct dls_measured_table {
 dls_status dls_measured_open(dls_measured_table *t, const char *path, const char *const *names,
                              size_t n, const int *needed, const dls_measured_defaults *defaults,
                              dls_error *err) DLS_MUST_CHECK;
-/* Columns that are not read, as their names are slips of ones that are missing, are told to `doubts`. Errors: ENOMEM. */
+/* Columns that are not read, as another has one of their names or they are slips of ones that are missing, are told to `doubts`. Errors: ENOMEM. */
 dls_status dls_measured_doubt_columns(const dls_measured_table *t, size_t n, const char *path,
                                       dls_complaints *doubts, dls_error *err) DLS_MUST_CHECK;
 void dls_measured_close(dls_measured_table *t);
@@ -63,7 +63,7 @@ void dls_measured_word(dls_measured_table *t, int column, const char *otherwise,
                        size_t size);
 dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwise, int64_t min,
                               int64_t max, int64_t *out, dls_error *err) DLS_MUST_CHECK;
-/* Above 0; milliseconds in seconds. */
+/* Above 0, in seconds: of milliseconds, or of what the header's name ends in ("us", "s"); MiB thousandths. */
 dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seconds,
                            dls_error *err) DLS_MUST_CHECK;
 /* Its row of the tables. */

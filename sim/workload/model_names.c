@@ -383,7 +383,7 @@ dls_model_names dls_model_lookup(const char *name)
     for (char *dash = part; (dash = strchr(dash, '-'));) {
         *dash = '_';
     }
-    names = owner ? lookup_key(owner + 1) : names;
+    names = owner && names.match == DLS_MODEL_UNKNOWN ? lookup_key(owner + 1) : names; /* no "ViT-B/16" */
     bool shared = owner;
     while (names.match == DLS_MODEL_UNKNOWN && shorten(part, &image)) {
         names = lookup_key(part);

@@ -126,6 +126,42 @@ assert a == b < 0.02, (a, b)
 END
 fi
 
+# Times in other units by the names of their columns, with units in brackets, and '|' between columns: the same. "steps" are no seconds.
+for file in 'step_ms,100' 'step_s,0.1' 'step_time_us,100000' '"Step Time (ms)",100' 'Step_Time_US,1e5'; do
+    printf 'model,gpu,num_gpu,batch_size_per_gpu,%s\nresnet50,V100,4,32,%s\n' "${file%,*}" "${file#*,}" >unit.csv
+    expect 0 evaluate --measured --no-points --sources=operator --json --details unit.csv
+    grep -o '"measured_s": [^,]*' out.txt | sort -u >unit.txt
+    test "$(cat unit.txt)" = '"measured_s": 0.1' || fail "$file: $(cat unit.txt)"
+done
+printf 'model|gpu|batch|step_ms\nresnet50|V100|32|100\n' >bars.csv
+expect 0 evaluate --measured --no-points --sources=operator bars.csv
+says out.txt "1 measured steps, 0 rows left out"
+for file in 'steps' 'Step Time (s)' 'step_time'; do
+    printf 'model,gpu,batch,%s\nresnet50,V100,32,100\n' "$file" >unit.csv
+    expect 4 evaluate --measured --no-points --sources=operator unit.csv
+    says err.txt "unit.csv:1: the header lacks the column 'step_ms' (or step_time_ms, step_s, step_time_s, step_us, step_time_us)"
+done
+printf 'model,gpu,batch,step_s\nresnet50,V100,32,0\n' >unit.csv
+expect 0 evaluate --measured --no-points --sources=operator unit.csv
+says err.txt "unit.csv:2:18: column 'step_s': '0' is too small, expected seconds above 0"
+# Steps whose times are called latencies are no kernels.
+printf 'model,gpu,batch,latency_ms\nresnet50,V100,32,100\n' >latency.csv
+expect 4 evaluate --measured --no-points --sources=operator latency.csv
+says err.txt "latency.csv:1: the header lacks the column 'step_ms' (or"
+
+# Columns whose name another has are told, what nobody predicts is refused, and so is a number beyond what it may be.
+cat >beside.csv <<'END'
+model,model_name,gpu,gpus,nodes,batch,grad_accum,step_ms
+resnet50,vgg16,V100,4,1,128,1,110
+resnet50,vgg16,V100,4,1,128,8,110
+resnet50,vgg16,V100,4,8,128,1,110
+END
+expect 0 evaluate --measured --no-points --sources=operator beside.csv
+says out.txt "1 measured steps, 2 rows left out"
+says err.txt "doubtful: beside.csv: column 'model_name' is not read: 'model' is"
+says err.txt "beside.csv:3:29: column 'grad_accum': no source predicts steps that add up gradients of 8 batches"
+says err.txt "beside.csv:4:23: column 'nodes': '8' is too large, expected a whole number 1..4"
+
 # A header alone says nothing, of steps or kernels.
 printf 'model,gpu,batch,step_ms\n\n# none yet\n' >steps_none.csv
 printf 'gpu,op,latency_ms\n' >kernels_none.csv
@@ -238,11 +274,16 @@ assert whole > 10e9 and abs(whole / part - 4) < 1e-6, (whole, part)
 END
 fi
 
+# Heads that do not divide over the GPUs, or are fewer.
+printf 'model,gpu,gpus,nodes,batch,parallelism,step_ms\ngpt2_xl,H100,8,1,8,tp8,500\ngpt2_xl,H100,32,1,32,tp32,500\n' >heads.csv
+expect 0 evaluate --measured --no-points --sources=operator --json heads.csv
+says out.txt 'its heads do not divide over so many GPUs", "rows": 2'
+
 # Layers in parts are as long as a part and what is added up, stages as long as all of them one after the other.
 cat >split.csv <<'END'
 model,gpu,gpus,batch,parallelism,precision,optimiser,step_ms
 gpt2_large,H100,1,4,dp,fp32,none,600
-gpt2_large,H100,4,4,tp4,fp32,none,200
+gpt2_large,H100,4,4,TP4,fp32,none,200
 gpt2_large,H100,4,4,pp4_1,fp32,none,600
 gpt2_large,H100,4,4,pp4_4,fp32,none,400
 gpt2_large,H100,4,4,tp2,fp32,none,400
@@ -361,7 +402,7 @@ says err.txt "bad.csv:6:10: column 'gpu': unknown GPU \"V101\""
 says err.txt "bad.csv:7:15: column 'batch'"
 says err.txt "bad.csv:10:1: column 'model': no model is named"
 says err.txt "bad.csv:11: 2 cells"
-says err.txt "bad.csv:3:18: column 'step_ms': 0.19 ms"
+says err.txt "bad.csv:3:18: 0.19 ms"
 
 # A column whose name is a slip is passed over like others, but not without a word.
 printf 'Model,GPU,batch,precison,cpus,note,step_ms\nresnet50,V100,32,fp16,8,of June,100\n' >slip.csv
@@ -379,7 +420,7 @@ END
 awk -F, -v OFS=, 'NR > 1 { $4 *= 1000000 } 1' seconds.csv >micro.csv
 expect 0 evaluate --measured --no-points --sources=operator seconds.csv
 says out.txt "0 measured steps, 8 rows left out"
-says err.txt "seconds.csv:2:18: column 'step_ms': 0.1 ms for resnet50 with a batch of 32 is faster than the GPU's data sheet lets it be"
+says err.txt "seconds.csv:2:18: 0.1 ms for resnet50 with a batch of 32 is faster than the GPU's data sheet lets it be"
 expect 0 evaluate --measured --no-points --sources=operator --json micro.csv
 says out.txt '"why": "micro.csv: the median of 8 rows is'
 expect 0 evaluate --measured --no-points --sources=operator micro.csv
@@ -388,7 +429,7 @@ says err.txt "doubtful: micro.csv: the median of 8 rows is"
 says err.txt "times what the operator model says: microseconds for milliseconds?"
 printf 'model,gpu,batch,step_ms\nresnet50,V100,32,5\nresnet50,V100,32,35\n' >edge.csv
 expect 0 evaluate --measured --no-points --sources=operator --json edge.csv
-says err.txt "edge.csv:2:18: column 'step_ms': 5 ms"
+says err.txt "edge.csv:2:18: 5 ms"
 ! grep -q "edge.csv:3" err.txt || fail "35 ms are possible"
 ! grep -q doubtful err.txt || fail "35 ms are no slip"
 printf 'model,gpu,batch,memory_mib\nresnet50,V100,32,5\nbert_large,V100,8,12\n' >gib.csv

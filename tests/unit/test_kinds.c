@@ -187,6 +187,9 @@ TEST(test_hugging_face)
         {"distilbert/distilbert-base-cased", "distilbert_base_cased"},
         {"microsoft/deberta-v3-base", NULL},
         {"my-vit-base", NULL},
+        {"ViT-B/16", "vit_base"},
+        {"ViT-L/32", "vit_large_patch32"},
+        {"mine/16", NULL},
     };
     for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
         const dls_model_names n = dls_model_lookup(want[i][0]);

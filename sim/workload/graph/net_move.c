@@ -183,6 +183,10 @@ dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
 dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads)
 {
     const dls_shape s = at(net, x)->shape;
+    if (net->status == DLS_OK && (heads < 1 || s.dim[2] % heads != 0)) {
+        dls_net_fail(net, "its heads do not divide over so many GPUs");
+        heads = 1;
+    }
     return dls_net_transpose(
         net, dls_net_reshape(net, x, 4, (int64_t[]){s.dim[0], s.dim[1], heads, s.dim[2] / heads}));
 }
