@@ -28,7 +28,7 @@ INLINE vreal v_act(vreal a, act f)
 }
 
 /* Row i, term p of the left matrix is a[i * sr + p * sc]. */
-INLINE void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t sr, ptrdiff_t sc,
+SHAPED void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t sr, ptrdiff_t sc,
                         int32_t k, const REAL *b, ptrdiff_t ldb, const REAL *bias, ptrdiff_t ldbias,
                         act f, REAL *c, ptrdiff_t ldc)
 {
@@ -64,7 +64,7 @@ INLINE void dense_block(const int mr, const int nv, const REAL *a, ptrdiff_t sr,
     }
 }
 
-INLINE void dense_rows(const int nv, const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k,
+SHAPED void dense_rows(const int nv, const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k,
                        const REAL *b, ptrdiff_t ldb, const REAL *bias, act f, REAL *c,
                        ptrdiff_t ldc)
 {
@@ -98,7 +98,7 @@ APART void dense(const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k, const RE
     }
 }
 
-INLINE void row_times_block(const int nv, const REAL *a, int32_t k, const REAL *b, ptrdiff_t ldb,
+SHAPED void row_times_block(const int nv, const REAL *a, int32_t k, const REAL *b, ptrdiff_t ldb,
                             REAL *c)
 {
     vreal even[8];
@@ -155,7 +155,7 @@ typedef struct cell {
 
 /* From the sums of mr rows, V units, to the new state. Training keeps r, z, n and the hidden half
  * of n, `width` apart in each row. */
-INLINE void gru_gates(const int mr, vreal *r, vreal *z, vreal *nx, vreal *ny, const REAL *y,
+SHAPED void gru_gates(const int mr, vreal *r, vreal *z, vreal *nx, vreal *ny, const REAL *y,
                       ptrdiff_t ldy, REAL *out, ptrdiff_t ldo, REAL *keep, ptrdiff_t ldk,
                       int32_t width)
 {
@@ -182,7 +182,7 @@ INLINE void gru_gates(const int mr, vreal *r, vreal *z, vreal *nx, vreal *ny, co
 #ifndef ENGINE_TILES
 /* One of the two products of mr rows, V units: r, z and one half of n gather in 3 x mr registers.
  */
-INLINE void gru_product(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k, const REAL *w,
+SHAPED void gru_product(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k, const REAL *w,
                         vreal *r, vreal *z, vreal *n)
 {
     vreal acc[GRU_ROWS][3];
@@ -212,7 +212,7 @@ INLINE void gru_product(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k, c
 
 /* Nothing but the new state is written. x (k1 columns) is the old state, y (k2) the convolution's
  * output: the published argument order. */
-INLINE void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, const REAL *w1,
+SHAPED void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, const REAL *w1,
                       const REAL *y, ptrdiff_t ldy, int32_t k2, const REAL *w2, const REAL *bias,
                       const REAL *y_unit, REAL *out, ptrdiff_t ldo, REAL *keep, ptrdiff_t ldk,
                       int32_t width)
@@ -263,7 +263,7 @@ APART void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *ou
 
 /* From the sums of mr rows, V units, to state and output. Training keeps i, f, g, o and tanh(c),
  * `width` apart in each row. */
-INLINE void lstm_gates(const int mr, vreal *in, vreal *forget, vreal *cand, vreal *open, REAL *c,
+SHAPED void lstm_gates(const int mr, vreal *in, vreal *forget, vreal *cand, vreal *open, REAL *c,
                        REAL *out, ptrdiff_t ld, REAL *keep, ptrdiff_t ldk, int32_t width)
 {
     vreal seen[GATE_ROWS];
@@ -292,7 +292,7 @@ INLINE void lstm_gates(const int mr, vreal *in, vreal *forget, vreal *cand, vrea
 }
 
 #ifndef ENGINE_TILES
-INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld, int32_t k,
+SHAPED void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld, int32_t k,
                        const REAL *w1, const REAL *w2, const REAL *bias, REAL *c, REAL *out,
                        REAL *keep, ptrdiff_t ldk, int32_t width)
 {
@@ -363,7 +363,7 @@ typedef struct csr {
 
 enum { SPARSE_VECTORS = V == 8 ? 8 : 4 }; /* 64 columns at once */
 
-INLINE void sparse_block(const int nv, const csr *s, const REAL *h, ptrdiff_t ld, REAL *out)
+SHAPED void sparse_block(const int nv, const csr *s, const REAL *h, ptrdiff_t ld, REAL *out)
 {
     for (int32_t i = 0; i < s->n; i++) {
         vreal acc[SPARSE_VECTORS];

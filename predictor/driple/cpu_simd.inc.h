@@ -15,10 +15,18 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+/* What is inlined for each shape of a block (its first arguments), and its loops unrolled. Where speed is not the aim
+ * one of each is enough: the copies are most of what an engine takes to compile. */
+#if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
+#define SHAPED static inline
+#define UNROLL
+#else
+#define SHAPED INLINE
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
+#endif
 #endif
 
 #define EXP_CLAMP 80
@@ -163,7 +171,7 @@ INLINE vreal v_max(vreal a, vreal b)
     }
     return b;
 }
-INLINE void exp_rows(const int n, vreal *x)
+SHAPED void exp_rows(const int n, vreal *x)
 {
     for (int i = 0; i < n; i++) {
         vreal v = x[i];
@@ -173,7 +181,7 @@ INLINE void exp_rows(const int n, vreal *x)
         x[i] = v;
     }
 }
-INLINE void sigmoid_rows(const int n, vreal *x)
+SHAPED void sigmoid_rows(const int n, vreal *x)
 {
     for (int i = 0; i < n; i++) {
         vreal v = x[i];
@@ -183,7 +191,7 @@ INLINE void sigmoid_rows(const int n, vreal *x)
         x[i] = v;
     }
 }
-INLINE void tanh_rows(const int n, vreal *x)
+SHAPED void tanh_rows(const int n, vreal *x)
 {
     for (int i = 0; i < n; i++) {
         vreal v = x[i];
@@ -199,7 +207,7 @@ INLINE void tanh_rows(const int n, vreal *x)
 #if defined(ENGINE_AVX512) || defined(ENGINE_AVX2)
 /* In place. All rows take a step before any takes the next: one alone would wait for itself. */
 #define EACH UNROLL for (int i = 0; i < n; i++)
-INLINE void exp_rows(const int n, vreal *x)
+SHAPED void exp_rows(const int n, vreal *x)
 {
     vreal e[8], p[8]; /* as many as there are rows at most */
     /* The variable stands second, so that a NaN comes through. */
@@ -215,13 +223,13 @@ INLINE void exp_rows(const int n, vreal *x)
     EACH p[i] = v_fma(p[i], x[i], v_set(1));
     EACH x[i] = v_pow2(p[i], e[i]);
 }
-INLINE void sigmoid_rows(const int n, vreal *x)
+SHAPED void sigmoid_rows(const int n, vreal *x)
 {
     EACH x[i] = -x[i];
     exp_rows(n, x);
     EACH x[i] = v_rcp(v_set(1) + x[i]);
 }
-INLINE void tanh_rows(const int n, vreal *x)
+SHAPED void tanh_rows(const int n, vreal *x)
 {
     EACH x[i] = x[i] + x[i];
     exp_rows(n, x);

@@ -44,7 +44,7 @@ INLINE void tiles_bias(const REAL *bias, REAL *sum)
     _tile_loadd(3, bias + 3 * TILE, 0);
 }
 
-INLINE void tiles_add(const tile_sums which, const uint16_t *a, ptrdiff_t lda, int32_t tiles,
+SHAPED void tiles_add(const tile_sums which, const uint16_t *a, ptrdiff_t lda, int32_t tiles,
                       const uint16_t *b, REAL *sum)
 {
     (void)sum;
@@ -180,7 +180,7 @@ static void gcn_tiles(const tile_rows *t, const lin *l, const REAL *x, int32_t r
     }
 }
 
-INLINE void gate_rows(const int mr, const bool is_gru, const REAL *sum, const REAL *y, REAL *c,
+SHAPED void gate_rows(const int mr, const bool is_gru, const REAL *sum, const REAL *y, REAL *c,
                       REAL *out, ptrdiff_t ld)
 {
     vreal s[SUMS][GATE_ROWS];
@@ -199,7 +199,7 @@ INLINE void gate_rows(const int mr, const bool is_gru, const REAL *sum, const RE
 }
 
 /* The gates of up to 16 rows and of 16 units from their sums. */
-INLINE void gates_of(const bool is_gru, const REAL *sum, int32_t rows, const REAL *y, REAL *c,
+SHAPED void gates_of(const bool is_gru, const REAL *sum, int32_t rows, const REAL *y, REAL *c,
                      REAL *out, ptrdiff_t ld)
 {
     int32_t i = 0;
@@ -216,7 +216,7 @@ INLINE void gates_of(const bool is_gru, const REAL *sum, int32_t rows, const REA
 
 /* Either cell: out from x (k1 columns) and y; the LSTM's state c in place. The sums of a block are
  * begun before the gates of the one before, so that both units have work. */
-INLINE void cell_tiles(const bool is_gru, const tile_rows *t, const cell *g, const REAL *x,
+SHAPED void cell_tiles(const bool is_gru, const tile_rows *t, const cell *g, const REAL *x,
                        int32_t k1, const REAL *y, REAL *c, REAL *out, int32_t rows, ptrdiff_t ld)
 {
     _Alignas(64) REAL sum[2][SUMS * TILE * TILE];

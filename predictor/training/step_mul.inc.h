@@ -4,7 +4,7 @@
  * two vectors, which stay in the first-level cache whatever their row length.
  */
 
-INLINE void mul_rows(const int nv, const bool add, const REAL *a, ptrdiff_t sr, ptrdiff_t sc,
+SHAPED void mul_rows(const int nv, const bool add, const REAL *a, ptrdiff_t sr, ptrdiff_t sc,
                      int32_t rows, int32_t k, const REAL *b, ptrdiff_t ldb, REAL *c, ptrdiff_t ldc)
 {
     enum { HALF = DENSE_ROWS / 2, QUARTER = DENSE_ROWS >= 8 ? DENSE_ROWS / 4 : 1 };
@@ -28,7 +28,7 @@ INLINE void mul_rows(const int nv, const bool add, const REAL *a, ptrdiff_t sr, 
 }
 
 /* C[rows][n] = A[rows][k] B, or += with add: B in panels, n a multiple of V. */
-INLINE void mul_panels(const bool add, const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k,
+SHAPED void mul_panels(const bool add, const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k,
                        const REAL *panels, int32_t n, REAL *c, ptrdiff_t ldc)
 {
     int32_t j = 0;
