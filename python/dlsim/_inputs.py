@@ -68,6 +68,9 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, dict):
+        for key in value:
+            if not (isinstance(key, str) and key.isascii() and key.isidentifier()):
+                raise ValueError(f"a group has no key {key!r}: groups are dicts in dicts, keys with a dot arguments")
         return "{ " + " ".join(f"{key} = {_text(one)};" for key, one in value.items()) + " }"
     if isinstance(value, (list, tuple)):
         return "( " + ", ".join(map(_text, value)) + " )"

@@ -3,6 +3,7 @@
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,9 @@ class Runs(unittest.TestCase):
             dlsim.run(3, jobs())
         with self.assertRaises(TypeError):
             dlsim.run({"nodes": object()}, jobs())
+        for key in "cluster.nodes", "nodes[0]", "", 3:
+            with self.assertRaisesRegex(ValueError, "a group has no key " + re.escape(repr(key))):
+                dlsim.run({key: TIGHT["nodes"]}, jobs())
 
     def test_traces(self):
         table = jobs()
