@@ -97,11 +97,10 @@ def _columns(table: Any) -> dict[str, list[Any]]:
     """{name: list} of a dict, a DataFrame, a list of dicts or a structured array of NumPy."""
     if not getattr(getattr(table, "columns", None), "is_unique", True):
         raise ValueError("two columns of the trace have one name")  # pandas drops one
-    if hasattr(table, "to_dict") and not isinstance(table, dict):
-        try:
-            table = table.to_dict("list")  # pandas
-        except TypeError:
-            table = table.to_dict(as_series=False)  # polars
+    if hasattr(table, "iloc"):  # pandas, whose to_dict() looks at each value
+        table = {name: table[name] for name in table.columns}
+    elif hasattr(table, "to_dict"):
+        table = table.to_dict(as_series=False)  # polars
     elif hasattr(table, "to_pydict"):
         table = table.to_pydict()  # pyarrow
     elif fields := getattr(getattr(table, "dtype", None), "names", None):
@@ -130,7 +129,15 @@ def _values(name: Any, column: Any) -> list[Any]:
     return column.tolist() if hasattr(column, "tolist") and kind != "M" else list(column)  # None where it is masked
 
 
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"'  # a line that begins with # would be a comment
+
+
 def _cell(value: Any) -> str:
+    if type(value) is int:  # most are one of these
+        return str(value)
+    if type(value) is str:
+        return _quoted(value)
     if value is None or type(value).__name__ == "NAType" or value != value:  # pandas.NA; NaN is not itself
         return ""
     kind = getattr(getattr(value, "dtype", None), "kind", "M")
@@ -142,8 +149,7 @@ def _cell(value: Any) -> str:
         return repr(int(value)) if value.is_integer() else f"{value:.6f}".rstrip("0")
     if isinstance(value, int):
         return str(value)
-    text = value.decode("utf-8") if isinstance(value, bytes) else str(value)  # as HDF5 gives names of jobs
-    return '"' + text.replace('"', '""') + '"'  # a line that begins with # would be a comment
+    return _quoted(value.decode("utf-8") if isinstance(value, bytes) else str(value))  # bytes as HDF5 gives names of jobs
 
 
 def lines(table: Any) -> Iterator[bytes]:
