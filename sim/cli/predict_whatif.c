@@ -81,12 +81,20 @@ static double samples_per_s(const rows *r, size_t i)
     return q->workers * q->batch / r->answer[i].prediction.iteration_s;
 }
 
-/* "" for a row with an answer. */
-static const char *why_not(const rows *r, size_t i)
+static double gibibytes(const dls_step_answer *a)
 {
-    return r->answer[i].refused[0] ? r->answer[i].refused
-           : r->answer[i].fits     ? ""
-                                   : "does not fit its memory";
+    return a->prediction.mem_bytes / (1 << 30);
+}
+
+/* "" for a row with an answer, else the reason, maybe in text. */
+static const char *why_not(const rows *r, size_t i, char text[64])
+{
+    const dls_step_answer *a = &r->answer[i];
+    if (a->refused[0] || a->fits) {
+        return a->refused;
+    }
+    snprintf(text, 64, "does not fit its memory: %.1f GiB", gibibytes(a));
+    return text;
 }
 
 static void print_table(const request *a, const rows *r)
@@ -96,14 +104,15 @@ static void print_table(const request *a, const rows *r)
            (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
            r->answer[0].exchange, q->nodes > 1 ? " over " : "", q->nodes > 1 ? q->network : "",
            q->framework ? ", " : "", q->framework ? q->framework : "", a->p.source);
-    printf("%-26s %9s %10s %8s %18s %20s  %s\n", "", "step ms", "samples/s", "speed",
+    printf("%-26s %9s %10s %8s %7s %18s %20s  %s\n", "", "step ms", "samples/s", "speed", "GiB",
            "GPU burst, idle ms", "sent MB/s, for ms", "answered by");
     for (size_t i = 0; i < r->n; i++) {
         const dls_prediction *f = &r->answer[i].prediction;
         const double *m = f->metric;
-        char gpu[32] = "-", net[32] = "-";
-        if (*why_not(r, i)) {
-            printf("%-26s %s\n", r->label[i], why_not(r, i));
+        char gpu[32] = "-", net[32] = "-", text[64];
+        const char *why = why_not(r, i, text);
+        if (*why) {
+            printf("%-26s %s\n", r->label[i], why);
             continue;
         }
         if (!isnan(m[DLS_GPU_ACTIVE])) {
@@ -111,8 +120,9 @@ static void print_table(const request *a, const rows *r)
             snprintf(net, sizeof net, "%.0f, %.1f", m[DLS_NET_TX_PEAK] / 1e6,
                      1e3 * m[DLS_NET_TX_ACTIVE]);
         }
-        printf("%-26s %9.2f %10.1f %8.2f %18s %20s  %s", r->label[i], 1e3 * f->iteration_s,
-               samples_per_s(r, i), samples_per_s(r, i) / samples_per_s(r, 0), gpu, net,
+        printf("%-26s %9.2f %10.1f %8.2f %7.1f %18s %20s  %s", r->label[i], 1e3 * f->iteration_s,
+               samples_per_s(r, i), samples_per_s(r, i) / samples_per_s(r, 0),
+               gibibytes(&r->answer[i]), gpu, net,
                r->answer[i].setting[0] ? r->answer[i].setting : a->p.source);
         printf(f->distance > 0 ? " (nearest, distance %.2f)\n" : "\n", f->distance);
     }
@@ -132,12 +142,14 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
         json_object *obj = dls_json_next(list);
         DLS_JSON(obj, "what", r->label[i], "gpu", q->gpu, "workers", q->workers, "nodes", q->nodes,
                  "ps", q->servers, "batch", q->batch, "exchange", r->answer[i].exchange);
-        if (*why_not(r, i)) {
-            dls_json_text(obj, "unanswered", why_not(r, i));
+        char text[64];
+        const char *why = why_not(r, i, text);
+        if (*why) {
+            dls_json_text(obj, "unanswered", why);
             continue;
         }
         DLS_JSON(obj, "iteration_s", f->iteration_s, "samples_per_s", samples_per_s(r, i), "speed",
-                 samples_per_s(r, i) / samples_per_s(r, 0));
+                 samples_per_s(r, i) / samples_per_s(r, 0), "mem_bytes", f->mem_bytes);
         for (int k = 0; k < DLS_METRICS; k++) {
             dls_json_real(obj, dls_metric_name(k), f->metric[k]);
         }
@@ -152,8 +164,10 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
     DLS_TRY(dls_step_predictor_create(&a->p, &p, err));
     DLS_TRY(make_rows(a, p, r, err));
     DLS_TRY(dls_step_predict(p, r->question, r->n, r->answer, err));
-    if (*why_not(r, 0)) {
-        return dls_fail(err, DLS_EINPUT, a->base.model, "%s", why_not(r, 0));
+    char text[64];
+    const char *why = why_not(r, 0, text);
+    if (*why) {
+        return dls_fail(err, DLS_EINPUT, a->base.model, "%s", why);
     }
     if (a->json) {
         return print_json(a, r, err);

@@ -73,7 +73,7 @@ dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err)
         const char *near = dls_suggest(name, names);
         return dls_fail(err, DLS_EINPUT, "model", "unknown model \"%s\"%s", name,
                         near ? DLS_DID_YOU_MEAN(near)
-                             : " ('dlsim operators list' shows those written as layers; others have graphs, 'dlsim graph zoo')");
+                             : " ('dlsim operators list' shows those written as layers; 'dlsim predict --whatif' answers for all)");
     }
     dls_layers b;
     *w = (dls_workload){.optimiser = DLS_OPTIMISER_MOMENTUM};
