@@ -183,7 +183,7 @@ dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
 dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads)
 {
     const dls_shape s = at(net, x)->shape;
-    if (net->status == DLS_OK && (heads < 1 || s.dim[2] % heads != 0)) {
+    if (heads < 1 || s.dim[2] % heads != 0) {
         dls_net_fail(net, "its heads do not divide over so many GPUs");
         heads = 1;
     }
