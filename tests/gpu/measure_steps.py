@@ -5,13 +5,15 @@
 
     python3 tests/gpu/measure_steps.py --out=steps.csv [--seconds=500] [--benchmark] [--only=NAME]
 
-step_ms: median between events; host_ms: what the host takes to enqueue a step that finds the GPU idle; busy_ms, kernels, by:
+Rows that the file has are not measured again. step_ms: median between events; host_ms: what the host takes to enqueue a step that finds the GPU idle; busy_ms, kernels, by:
 by the profiler, the sum of kernel times, their number, and both by kind. Eager, random inputs, cross entropy; SGD with
 momentum for networks of images, AdamW for transformers (eager attention).
 """
 import argparse
 import csv
 import gc
+import itertools
+import os
 import statistics
 import sys
 import time
@@ -22,16 +24,25 @@ from torch.profiler import ProfilerActivity, profile
 DEVICE = "cuda"
 ALL = [("bf16", ""), ("fp32", ""), ("tf32", ""), ("amp", "")]
 THREE = ALL[:3]
+TWO = [("bf16", ""), ("tf32", "")]
 IMAGES = [("bf16", "nhwc"), ("tf32", "nchw"), ("fp32", "nchw")]
 MORE_IMAGES = IMAGES + [("amp", "nhwc"), ("amp", "nchw")]
 HOST_BOUND = IMAGES[:1]  # at 8 samples: what the host can feed
 
 # (network, pixels of an edge, batch, precisions and layouts); of timm, or of torchvision where it says so.
-IMAGE_NETWORKS = [(name, pixels, batch, formats)
-                  for name, pixels, usual in [("resnet50", 224, 64), ("vgg16", 224, 64), ("torchvision/alexnet", 224, 256),
-                                              ("inception_v3", 299, 64), ("resnet18", 224, 128), ("resnet152", 224, 64),
-                                              ("inception_v4", 299, 64), ("densenet121", 224, 64)]
-                  for batch, formats in [(usual, MORE_IMAGES), (8, HOST_BOUND)]]
+IMAGE_NETWORKS = [(name, 224, batch, IMAGES[:2]) for name, batch in [
+    ("regnetx_032", 128), ("mobilenetv3_large_100", 256), ("resnest50d", 128), ("vgg19_bn", 128), ("mnasnet_100", 256),
+    ("resnetv2_50", 128), ("poolformer_s12", 128), ("cspdarknet53", 128), ("res2net50_26w_4s", 128), ("torchvision/squeezenet1_1", 512),
+    ("torchvision/shufflenet_v2_x1_0", 512), ("repvgg_b1", 128), ("dpn92", 128), ("visformer_small", 128), ("rexnet_100", 256),
+    ("mixnet_m", 128)]]
+IMAGE_NETWORKS += [(name, 224, batch, TWO) for name, batch in [
+    ("vit_large_patch16_224", 64), ("xcit_small_12_p16_224", 128), ("twins_svt_small", 128), ("levit_256", 256),
+    ("cait_s24_224", 64), ("beit_base_patch16_224", 128)]]
+IMAGE_NETWORKS += [(name, pixels, batch, formats)
+                   for name, pixels, usual in [("resnet50", 224, 64), ("vgg16", 224, 64), ("torchvision/alexnet", 224, 256),
+                                               ("inception_v3", 299, 64), ("resnet18", 224, 128), ("resnet152", 224, 64),
+                                               ("inception_v4", 299, 64), ("densenet121", 224, 64)]
+                   for batch, formats in [(usual, MORE_IMAGES), (8, HOST_BOUND)]]
 IMAGE_NETWORKS += [(name, 224, 128, THREE) for name in ("vit_base_patch16_224", "swin_tiny_patch4_window7_224", "mixer_b16_224")]
 IMAGE_NETWORKS += [(name, 224, batch, IMAGES) for name, batch in [
     ("resnet50", 256), ("mobilenetv2_100", 256), ("convnext_tiny", 128), ("resnet50_gn", 128), ("efficientnet_b0", 256),
@@ -39,8 +50,38 @@ IMAGE_NETWORKS += [(name, 224, batch, IMAGES) for name, batch in [
     ("wide_resnet50_2", 128), ("vgg11", 128), ("resnet101", 128), ("dla60", 128), ("hrnet_w18", 64), ("ghostnet_100", 256)]]
 IMAGE_NETWORKS += [("deit3_small_patch16_224", 224, 256, THREE), ("xception41", 299, 64, IMAGES)]
 
+
+def decoder(width, layers, heads, words, **more):
+    return {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": heads, "vocab_size": words, **more}
+
+
+def llama(width, inner, layers, heads, keys, words, tied, **more):
+    return decoder(width, layers, heads, words, intermediate_size=inner, num_key_value_heads=keys, tie_word_embeddings=tied, **more)
+
+
 # (network, class and configuration of transformers, sizes, tokens, batch, precisions).
 TEXT_NETWORKS = [
+    ("llama3_2_1b", "LlamaForCausalLM", "LlamaConfig", llama(2048, 8192, 16, 32, 8, 128256, True), 1024, 4, TWO),
+    ("tinyllama_1b", "LlamaForCausalLM", "LlamaConfig", llama(2048, 5632, 22, 32, 4, 32000, False), 2048, 2, TWO),
+    ("qwen2_0_5b", "Qwen2ForCausalLM", "Qwen2Config", llama(896, 4864, 24, 14, 2, 151936, True), 1024, 8, TWO),
+    ("qwen3_0_6b", "Qwen3ForCausalLM", "Qwen3Config", llama(1024, 3072, 28, 16, 8, 151936, True, head_dim=128), 1024, 8, TWO),
+    ("gemma_2b", "GemmaForCausalLM", "GemmaConfig", llama(2048, 16384, 18, 8, 1, 256000, True, head_dim=256), 1024, 4, TWO),
+    ("gemma2_2b", "Gemma2ForCausalLM", "Gemma2Config", llama(2304, 9216, 26, 8, 4, 256000, True, head_dim=256), 1024, 2, TWO),
+    ("phi1_5", "PhiForCausalLM", "PhiConfig", decoder(2048, 24, 32, 51200, intermediate_size=8192), 1024, 4, TWO),
+    ("pythia_410m", "GPTNeoXForCausalLM", "GPTNeoXConfig", decoder(1024, 24, 16, 50304, intermediate_size=4096), 1024, 8, TWO),
+    ("bloom_560m", "BloomForCausalLM", "BloomConfig",
+     {"hidden_size": 1024, "n_layer": 24, "n_head": 16, "vocab_size": 250880}, 1024, 4, TWO),
+    ("opt_350m", "OPTForCausalLM", "OPTConfig",
+     {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "ffn_dim": 4096, "word_embed_proj_dim": 512,
+      "do_layer_norm_before": False}, 1024, 8, TWO),
+    ("t5_large", "T5ForConditionalGeneration", "T5Config",
+     {"d_model": 1024, "d_ff": 4096, "num_layers": 24, "num_heads": 16, "decoder_start_token_id": 0}, 512, 8, TWO),
+    ("xlm_roberta_base", "XLMRobertaForMaskedLM", "XLMRobertaConfig",
+     {"vocab_size": 250002, "max_position_embeddings": 514, "type_vocab_size": 1}, 512, 16, TWO),
+    ("smollm2_360m", "LlamaForCausalLM", "LlamaConfig", llama(960, 2560, 32, 15, 5, 49152, True), 1024, 8, TWO),
+    ("distilgpt2", "GPT2LMHeadModel", "GPT2Config", {"n_layer": 6}, 1024, 16, TWO),
+]
+TEXT_NETWORKS += [
     ("bert_base", "BertForMaskedLM", "BertConfig", {}, 128, 64, ALL),
     ("bert_large", "BertForMaskedLM", "BertConfig",
      {"hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096}, 512, 8, ALL),
@@ -70,8 +111,13 @@ KINDS = [("gemm", ("gemm", "nvjet", "cutlass", "splitk", "gemv")),
          ("copy", ("memcpy", "memset", "copy")), ("update", ("multi_tensor", "foreach", "adam")), ("reduce", ("reduce",)),
          ("dropout", ("dropout", "distribution")), ("embedding", ("embedding", "index")), ("elements", ("elementwise", "pointwise"))]
 
-FIELDS = ["gpu", "model", "precision", "layout", "batch", "image", "sequence", "optimiser_used", "step_ms", "forward_ms", "spread",
+WHICH = ["model", "precision", "layout", "cudnn", "batch"]
+FIELDS = ["gpu", *WHICH, "image", "sequence", "optimiser_used", "step_ms", "forward_ms", "spread",
           "host_ms", "kernels", "busy_ms", "peak_mib", "reserved_mib", "memory_mib", "framework", "by"]
+
+
+def dlsim_name(name):
+    return NAMES.get(name, name.rpartition("/")[2])
 
 
 class ImageNetwork:
@@ -79,16 +125,17 @@ class ImageNetwork:
         torch.manual_seed(0)
         self.pixels = pixels
         library, _, of_library = name.rpartition("/")
-        self.name = NAMES.get(name, of_library)
-        if library:
-            import torchvision
-            sizes = {"aux_logits": False, "init_weights": False} if of_library == "googlenet" else {}
-            self.net = getattr(torchvision.models, of_library)(weights=None, **sizes)
-        else:
-            import timm
-            from timm.layers import set_fused_attn
-            set_fused_attn(False)
-            self.net = timm.create_model(name, pretrained=False)
+        self.name = dlsim_name(name)
+        with torch.device(DEVICE):  # numbers are drawn there
+            if library:
+                import torchvision
+                sizes = {"aux_logits": False, "init_weights": False} if of_library == "googlenet" else {}
+                self.net = getattr(torchvision.models, of_library)(weights=None, **sizes)
+            else:
+                import timm
+                from timm.layers import set_fused_attn
+                set_fused_attn(False)
+                self.net = timm.create_model(name, pretrained=False)
         self.net.to(DEVICE).train()
 
     columns = property(lambda self: {"image": self.pixels, "optimiser_used": "momentum"})
@@ -119,7 +166,8 @@ class TextNetwork:
         config = getattr(transformers, configuration)(**sizes)
         config.use_cache = False
         self.words = config.vocab_size
-        self.net = getattr(transformers, network)._from_config(config, attn_implementation="eager").to(DEVICE).train()
+        with torch.device(DEVICE):
+            self.net = getattr(transformers, network)._from_config(config, attn_implementation="eager").to(DEVICE).train()
 
     columns = property(lambda self: {"sequence": self.tokens, "optimiser_used": "adamw"})
 
@@ -213,26 +261,39 @@ def main():
     if not torch.cuda.is_available():
         sys.exit("measure_steps.py: PyTorch sees no GPU")
     torch.backends.cudnn.benchmark = options.benchmark
-    of_all = {"gpu": torch.cuda.get_device_name(), "framework": "pytorch-" + torch.__version__.split("+")[0]}
-    work = [(name, lambda name=name, pixels=pixels: ImageNetwork(name, pixels), batch, formats)
-            for name, pixels, batch, formats in IMAGE_NETWORKS]
-    work += [(name, lambda name=name, rest=rest: TextNetwork(name, *rest), batch, formats)
+    of_all = {"gpu": torch.cuda.get_device_name(), "framework": "pytorch-" + torch.__version__.split("+")[0],
+              "cudnn": "benchmark" if options.benchmark else ""}
+    images = [(name, lambda name=name, pixels=pixels: ImageNetwork(name, pixels), batch, formats)
+              for name, pixels, batch, formats in IMAGE_NETWORKS]
+    texts = [(name, lambda name=name, rest=rest: TextNetwork(name, *rest), batch, formats)
              for name, *rest, batch, formats in TEXT_NETWORKS]
+    work = [entry for both in itertools.zip_longest(texts, images) for entry in both if entry]
+    there = os.path.exists(options.out)
+    with open(options.out, newline="") if there else open(os.devnull) as file:
+        done = {tuple(row[key] for key in WHICH) for row in csv.DictReader(file)}
     begin = time.monotonic()
-    with open(options.out, "w", newline="") as file:
+    with open(options.out, "a", newline="") as file:
         table = csv.DictWriter(file, FIELDS)
-        table.writeheader()
+        if not there:
+            table.writeheader()
         for name, build, batch, formats in work:
-            if options.only not in (None, name) or time.monotonic() - begin > options.seconds:
+            formats = [(precision, layout) for precision, layout in formats
+                       if (dlsim_name(name), precision, layout, of_all["cudnn"], str(batch)) not in done]
+            if options.only not in (None, name) or not formats or time.monotonic() - begin > options.seconds:
                 continue
-            network = build()
+            try:
+                network = build()
+            except Exception as error:  # one that these versions of the libraries lack costs its own rows only
+                print(f"{name}: {str(error)[:200]}", flush=True)
+                continue
             for precision, layout in formats:
                 if time.monotonic() - begin > options.seconds:
                     break
                 try:
                     row = measure(network, precision, layout, batch)
-                except torch.OutOfMemoryError:
-                    print(f"{name} {precision} {batch}: no memory", flush=True)
+                except RuntimeError as error:  # no memory, mostly
+                    print(f"{name} {precision} {batch}: {str(error)[:200]}", flush=True)
+                    torch.cuda.empty_cache()
                     continue
                 row.update(of_all, **network.columns, model=network.name, precision=precision, layout=layout, batch=batch)
                 table.writerow(row)

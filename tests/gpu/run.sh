@@ -4,7 +4,7 @@
 # Build, check and time predictions and training on CUDA on a GPU machine, in one run of at most ten
 # minutes:
 #
-#     bash tests/gpu/run.sh [--quick] [--emulate] [BUILD_FOLDER]
+#     bash tests/gpu/run.sh [--quick] [--checks] [--emulate] [BUILD_FOLDER]
 #
 # Needs gcc, nvcc with cuBLAS, and nothing else: no CMake, HDF5, GSL, libconfig or network. PyTorch
 # is timed beside it where python3 has it. Results, in $OUT or else the build folder:
@@ -18,16 +18,17 @@
 #                  products and copies
 #     report.json, report.md   the above, ratios and targets
 #
-# --quick keeps graphs shallow and batches small. --emulate needs no nvcc or device: the kernels run
+# --quick keeps graphs shallow and batches small; --checks times nothing. --emulate needs no nvcc or device: the kernels run
 # on the CPU (tests/gpu/cuda_emu.h), to try the script; its times mean nothing. What takes longest to compile, the
 # engines and the kernels, is then taken from $MADE, if that names the folder of a CMake build's objects.
 # Exit status: 0 all checks passed, 77 no device, else what failed.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build='' quick='' emulate=''
+build='' quick='' emulate='' checks=''
 for argument in "$@"; do
   case $argument in
     --quick) quick=--quick ;;
+    --checks) checks=1 ;;
     --emulate) emulate=1 quick=--quick ;;
     *) build=$argument ;;
   esac
@@ -130,6 +131,7 @@ status=$?
 [ $status = 77 ] && exit 77
 [ $status = 0 ] || failed=$status
 step training 60 "$build/check_training" "$build/dlsim-cuda.so" $quick || failed=1
+[ -n "$checks" ] && exit $failed
 step training_bench 90 "$build/bench_training" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
 step training_torch 45 python3 "$root/tests/bench/training_torch.py" ${smoke:---cuda} || failed=1
 step bench 150 "$build/bench_inspector" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
