@@ -226,6 +226,13 @@ static dls_tensor regroup(dls_net *net, dls_tensor x, int64_t heads)
                            (int64_t[]){dls_net_batch(net), heads, rows, dls_net_dim(net, x, 3)});
 }
 
+/* [b][heads][t][depth] of keys or values once more for each of their queries. */
+static dls_tensor repeated(dls_net *net, dls_tensor x, int64_t heads)
+{
+    return dls_net_windows(net, x, 4,
+                           (int64_t[]){dls_net_batch(net), heads, dls_net_dim(net, x, 2), dls_net_dim(net, x, 3)});
+}
+
 /* How much each style's mask reads and writes on the way back, from PyTorch's derivatives: `where`
  * selects again; `maximum` halves, compares twice, selects and fills. */
 #define BACK_WHERE 2
@@ -240,10 +247,14 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
 {
     const dls_block_style style = style_of(net, b);
     dls_tensor a = dls_net_batch_matmul(net, q, k, true);
-    a = style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_T5 ? a : dls_net_scale(net, a);
+    const bool within = b.offset && style == DLS_BLOCK_LLAMA; /* the product scales, and adds what it finds */
+    a = style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_T5 || within ? a : dls_net_scale(net, a);
     a = b.capped ? dls_block_capped(net, a) : a;
-    if (b.offset) {
+    if (b.offset && !within) {
         a = dls_net_add(net, a, *b.offset);
+    } else if (style == DLS_BLOCK_LLAMA) {
+        a = within ? dls_net_pass(net, a, DLS_OP_TILE, 0) : a;
+        a = dls_net_pass_wide(net, a, DLS_OP_ADD, 0);
     } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT) {
         a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
@@ -303,10 +314,15 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
         part[i] = b.level ? dls_net_rms_norm(net, part[i]) : part[i];
         part[i] = b.rotary ? turn(net, part[i], b.turned) : part[i];
     }
-    part[0] = b.key_heads > 0 ? regroup(net, part[0], b.key_heads) : part[0];
+    const bool repeats = b.key_heads > 0 && style_of(net, b) == DLS_BLOCK_LLAMA;
+    const bool regroups = b.key_heads > 0 && !repeats;
+    for (int i = 1; i < 3 && repeats && b.key_heads < b.heads; i++) {
+        part[i] = repeated(net, part[i], b.heads);
+    }
+    part[0] = regroups ? regroup(net, part[0], b.key_heads) : part[0];
     dls_tensor a = scores(net, part[0], part[1], b);
     a = dls_net_batch_matmul(net, a, part[2], false);
-    a = dls_net_merge_heads(net, b.key_heads > 0 ? regroup(net, a, b.heads) : a);
+    a = dls_net_merge_heads(net, regroups ? regroup(net, a, b.heads) : a);
     a = dls_net_shared(net, dls_net_dense(net, a, width, b.bias || b.last_bias));
     return drop(net, a, b.dropout);
 }
@@ -314,8 +330,11 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
 /* y / 2 (1 + tanh(c (y + c' y^3))), operation by operation; the cube's derivative is a power, two
  * products. */
 #define BACK_CUBE 7
-static dls_tensor gelu_spelled_out(dls_net *net, dls_tensor y)
+dls_tensor dls_block_gelu_of_tanh(dls_net *net, dls_tensor y)
 {
+    if (!dls_net_spells_out(net)) {
+        return dls_net_unary(net, y, DLS_OP_GELU);
+    }
     const dls_tensor half = dls_net_scale(net, y);
     const dls_tensor cube = dls_net_scale(net, dls_net_pass(net, y, DLS_OP_POW, BACK_CUBE));
     const dls_tensor inner = dls_net_scale(net, dls_net_add(net, y, cube));
@@ -323,13 +342,25 @@ static dls_tensor gelu_spelled_out(dls_net *net, dls_tensor y)
     return dls_net_mul(net, half, one);
 }
 
+/* Nine kernels, three of which read two tensors; eighteen back. */
+#define BLOOM_KERNELS 10
+#define BACK_BLOOM 44
+dls_tensor dls_block_gelu_of_bloom(dls_net *net, dls_tensor y)
+{
+    for (int i = 1; i < BLOOM_KERNELS && dls_net_spells_out(net); i++) {
+        y = dls_net_pass(net, y, DLS_OP_MUL, 0);
+    }
+    return dls_net_spells_out(net) ? dls_net_pass(net, y, DLS_OP_MUL, BACK_BLOOM)
+                                   : dls_net_unary(net, y, DLS_OP_GELU);
+}
+
 dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls_op_kind activation,
                                   dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
     dls_tensor y = dls_net_dense(net, x, dls_net_part(net, inner), true);
-    y = style_of(net, b) == DLS_BLOCK_GPT && activation == DLS_OP_GELU
-            ? gelu_spelled_out(net, y)
+    y = (style_of(net, b) == DLS_BLOCK_GPT || b.of_tanh) && activation == DLS_OP_GELU
+            ? dls_block_gelu_of_tanh(net, y)
             : dls_net_unary(net, y, activation);
     y = dls_net_shared(net, dls_net_dense(net, y, width, true));
     return drop(net, y, b.dropout);

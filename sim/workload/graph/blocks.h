@@ -70,14 +70,16 @@ dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor
 /* Whose implementation is followed where PyTorch's kernels are written down (Hugging Face's):
  * BERT adds a mask to the scores; GPT makes queries, keys and values in one product, selects by a
  * mask and spells GELU out; OPT scales queries, adds its mask, bounds the sums and drops no scores;
- * T5 does not scale and adds a bias of places, or a mask, to the scores.
+ * T5 does not scale and adds a bias of places, or a mask, to the scores; LLaMA and all decoders since
+ * repeat keys and values for their queries, and add a mask of 32 bits.
  */
 typedef enum dls_block_style {
     DLS_BLOCK_PLAIN,
     DLS_BLOCK_BERT,
     DLS_BLOCK_GPT,
     DLS_BLOCK_OPT,
-    DLS_BLOCK_T5
+    DLS_BLOCK_T5,
+    DLS_BLOCK_LLAMA
 } dls_block_style;
 
 typedef struct dls_block_heads {
@@ -89,6 +91,7 @@ typedef struct dls_block_heads {
     bool first_bias; /* of queries, keys and values alone */
     bool last_bias;  /* of the last product alone */
     bool dropout;
+    bool of_tanh; /* GELU is, whatever the style */
     bool rotary;
     int64_t turned; /* numbers of a head that rotary turns; 0: all */
     bool level;     /* queries and keys of a head have a root-mean-square norm */
@@ -97,6 +100,10 @@ typedef struct dls_block_heads {
     int64_t places; /* trained numbers that are added to the scores: relative positions; 0: none */
     dls_tensor *offset; /* [b][heads][t or 1][t], added to scores: T5's bias; NULL: none */
 } dls_block_heads;
+
+/* GELU by its tanh, as a program that spells it out; BLOOM's with a gradient of its own. */
+dls_tensor dls_block_gelu_of_tanh(dls_net *net, dls_tensor x);
+dls_tensor dls_block_gelu_of_bloom(dls_net *net, dls_tensor x);
 
 /* Multi-head attention of x on y; width as x's. */
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b);

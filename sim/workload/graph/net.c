@@ -105,6 +105,11 @@ bool dls_net_trains_eagerly(const dls_net *net)
     return dls_net_eager(net) && !(net->runner & DLS_RUN_FORWARD);
 }
 
+bool dls_net_spells_out(const dls_net *net)
+{
+    return dls_net_eager(net) && !(net->runner & DLS_RUN_COMPILED);
+}
+
 int32_t dls_net_batch(const dls_net *net)
 {
     return net->g->info.batch;

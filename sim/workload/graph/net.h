@@ -34,6 +34,8 @@ int64_t dls_net_part(const dls_net *net, int64_t width);
 dls_tensor dls_net_shared(dls_net *net, dls_tensor x);
 bool dls_net_eager(const dls_net *net);
 bool dls_net_trains_eagerly(const dls_net *net);
+/* What a program writes as several operations are as many kernels. */
+bool dls_net_spells_out(const dls_net *net);
 void dls_net_destroy(dls_net *net); /* NULL-safe */
 /* The graph, owned by the caller; the net can only be destroyed afterwards. The first error of any
  * call before. */
@@ -121,11 +123,14 @@ dls_tensor dls_net_pairs(dls_net *net, dls_tensor x);
 dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
                         int32_t stride, int32_t pad);
 dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x); /* [b][h][w][c] to [b][c] */
+dls_tensor dls_net_row_mean(dls_net *net, dls_tensor x);    /* [..][n] to [..][1] */
 dls_tensor dls_net_dropout(dls_net *net, dls_tensor x);
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
 /* Eager PyTorch's: one kernel that reads x and writes as much; its gradient's kernels read and
  * write `back` times as much, 0: they touch nothing. */
 dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
+/* The same with a constant of 32 bits, which what comes of it then has. */
+dls_tensor dls_net_pass_wide(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
 dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);
 dls_tensor dls_net_flatten(dls_net *net, dls_tensor x); /* [b][...] to [b][rest] */
 /* [b][m][n].. to [b][n][m].. */

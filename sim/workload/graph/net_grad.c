@@ -256,11 +256,17 @@ static void grad_cast(const ctx *c)
     give(c, 0, c->rec->flag ? c->dy : pointwise(net, DLS_OP_CAST, &in, here, &c->dy, 1));
 }
 
+/* A kernel for each two times that numbers are read or written, the last for what is left. */
 static void grad_pass(const ctx *c)
 {
     const dls_shape in = input(c, 0)->shape;
-    const int64_t read = (c->rec->aux - 1) * bytes_of(c->net, &in);
-    give(c, 0, c->rec->aux > 0 ? pointwise(c->net, DLS_OP_MUL, &in, read, &c->dy, 1) : c->dy);
+    int32_t grad = c->dy, left = c->rec->aux;
+    while (left > 0) {
+        const int32_t now = left < 4 ? left : 2;
+        grad = pointwise(c->net, DLS_OP_MUL, &in, (now - 1) * bytes_of(c->net, &in), &grad, 1);
+        left -= now;
+    }
+    give(c, 0, grad);
 }
 
 /* y (dy - sum(y dy)); in PyTorch y dy is one kernel and the rest another */

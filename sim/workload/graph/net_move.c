@@ -32,16 +32,28 @@ dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t ke
     return record1(net, TAPE_POOL, kind, x, &shape, node, NULL);
 }
 
-dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x)
+static dls_tensor mean(dls_net *net, dls_tensor x, const dls_shape *shape)
 {
     on(net, x);
+    const dls_shape in = at(net, x)->shape;
+    const int32_t axes = dls_net_const(net, in.n - shape->n);
+    const int32_t node = emit(net, DLS_OP_MEAN, shape, bytes_of(net, &in),
+                              (double)dls_shape_size(&in), (int32_t[]){at(net, x)->node, axes}, 2);
+    return record1(net, TAPE_MEAN, DLS_OP_MEAN, x, shape, node, NULL);
+}
+
+dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x)
+{
     dls_net_layer(net, "mean");
     const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], in.dim[3]}, .n = 2};
-    const int32_t axes = dls_net_const(net, 2);
-    const int32_t node = emit(net, DLS_OP_MEAN, &shape, bytes_of(net, &in),
-                              (double)dls_shape_size(&in), (int32_t[]){at(net, x)->node, axes}, 2);
-    return record1(net, TAPE_MEAN, DLS_OP_MEAN, x, &shape, node, NULL);
+    return mean(net, x, &(dls_shape){.dim = {in.dim[0], in.dim[3]}, .n = 2});
+}
+
+dls_tensor dls_net_row_mean(dls_net *net, dls_tensor x)
+{
+    dls_shape shape = at(net, x)->shape;
+    shape.dim[shape.n - 1] = 1;
+    return mean(net, x, &shape);
 }
 
 dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n)

@@ -314,10 +314,25 @@ dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised)
     return norm(net, x, DLS_OP_LAYER_NORM, true, true);
 }
 
+/* x^2's derivative: the power, two products. */
+#define BACK_SQUARE 7
+
+/* In 32 bits, and what comes of it back to what x was, as Hugging Face's. */
+static dls_tensor rms_norm_spelled_out(dls_net *net, dls_tensor x)
+{
+    const bool wide = at(net, x)->wide;
+    x = dls_net_at_width(net, x, true, CAST_APART);
+    dls_tensor length = dls_net_row_mean(net, dls_net_pass(net, x, DLS_OP_POW, BACK_SQUARE));
+    length = dls_net_unary(net, length, DLS_OP_RSQRT);
+    x = dls_net_at_width(net, dls_net_mul(net, x, length), wide, CAST_APART);
+    return dls_net_mul(net, x, dls_net_numbers(net, dls_net_dim(net, x, -1)));
+}
+
 dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x)
 {
     dls_net_layer(net, "rms_norm");
-    return norm(net, x, DLS_OP_RMS_NORM, false, false);
+    return dls_net_spells_out(net) ? rms_norm_spelled_out(net, x)
+                                   : norm(net, x, DLS_OP_RMS_NORM, false, false);
 }
 
 /* ---- pointwise ------------------------------------------------------------------------------- */
@@ -336,9 +351,18 @@ dls_tensor dls_net_relu(dls_net *net, dls_tensor x)
     return dls_net_unary(net, x, DLS_OP_RELU);
 }
 
+/* Of the halves of a row that change places: one changes its sign; back each fills up zeros, and they are added. */
+#define BACK_HALVES 8
+
+/* Cosines and sines have 32 bits. */
 dls_tensor dls_net_rotary(dls_net *net, dls_tensor x)
 {
-    return dls_net_unary(net, x, DLS_OP_ROTARY);
+    if (!dls_net_spells_out(net)) {
+        return dls_net_unary(net, x, DLS_OP_ROTARY);
+    }
+    const dls_tensor turned = dls_net_pass(net, x, DLS_OP_CONCAT, BACK_HALVES);
+    return dls_net_add(net, dls_net_pass_wide(net, x, DLS_OP_MUL, COPY),
+                       dls_net_pass_wide(net, turned, DLS_OP_MUL, COPY));
 }
 
 static dls_tensor binary(dls_net *net, dls_tensor x, dls_tensor y, tape_op op, dls_op_kind kind)
@@ -439,15 +463,26 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
     return record1(net, TAPE_SOFTMAX, DLS_OP_SOFTMAX, x, &shape, node, NULL);
 }
 
-dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
+static dls_tensor pass(dls_net *net, dls_tensor x, dls_op_kind kind, int64_t read, int back)
 {
-    x = dls_net_at_width(net, x, kind == DLS_OP_POW || at(net, x)->wide, CAST_APART);
     const dls_shape shape = at(net, x)->shape;
     tape_rec *rec;
-    const int32_t node = pointwise(net, kind, &shape, bytes_of(net, &shape), &at(net, x)->node, 1);
+    const int32_t node = pointwise(net, kind, &shape, read, &at(net, x)->node, 1);
     const dls_tensor out = record1(net, TAPE_PASS, kind, x, &shape, node, &rec);
     if (rec) {
         rec->aux = back;
     }
     return out;
+}
+
+dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
+{
+    x = dls_net_at_width(net, x, kind == DLS_OP_POW || at(net, x)->wide, CAST_APART);
+    return pass(net, x, kind, read_of(net, x), back);
+}
+
+dls_tensor dls_net_pass_wide(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
+{
+    const int64_t read = read_of(net, x);
+    return pass(net, dls_net_at_width(net, x, true, CAST_READ), kind, read, back);
 }

@@ -25,6 +25,7 @@
  *      alibi       one part after the other; BLOOM (Le Scao et al., 2022): distances are added to
  *                  scores (Press et al., 2022)
  *      first       a norm behind the words
+ *      of_tanh     GELU is spelled out by its tanh
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -40,6 +41,7 @@ static int64_t whole(const char *spec, const char *key, double otherwise)
 static dls_block_heads heads_of(const char *spec)
 {
     return (dls_block_heads){.heads = whole(spec, "heads", 0),
+                             .style = DLS_BLOCK_LLAMA,
                              .key_heads = whole(spec, "kv", 0),
                              .depth = whole(spec, "each", 0),
                              .turned = whole(spec, "turned", 0),
@@ -130,7 +132,10 @@ static void gpt_j(dls_net *net, const char *spec)
         const dls_tensor a = dls_block_attention(net, y, y, b);
         x = alibi ? dls_net_add(net, x, a) : x;
         y = norms ? dls_net_layer_norm(net, x) : y;
-        y = dls_net_unary(net, dls_net_dense(net, y, 4 * width, bias), DLS_OP_GELU);
+        y = dls_net_dense(net, y, 4 * width, bias);
+        y = alibi                            ? dls_block_gelu_of_bloom(net, y)
+            : dls_spec_has(spec, "of_tanh") ? dls_block_gelu_of_tanh(net, y)
+                                             : dls_net_unary(net, y, DLS_OP_GELU);
         y = dls_net_dense(net, y, width, bias);
         x = dls_net_add(net, x, alibi ? y : dls_net_add(net, a, y));
     }
@@ -203,7 +208,7 @@ static const dls_zoo_model rows[] = {
     LLAMA("smollm2_135m", 2048, "width=576 inner=1536 layers=30 heads=9 kv=3 tied words=49152"),
     LLAMA("smollm2_360m", 2048, "width=960 inner=2560 layers=32 heads=15 kv=5 tied words=49152"),
     LLAMA("smollm2_1_7b", 2048, "width=2048 inner=8192 layers=24 heads=32 tied words=49152"),
-    GPT_J("gptj_6b", "gptj", 2048, "width=4096 layers=28 heads=16 turned=64 last words=50400"),
+    GPT_J("gptj_6b", "gptj", 2048, "width=4096 layers=28 heads=16 turned=64 last of_tanh words=50400"),
     PYTHIA("gpt_neox_20b", "width=6144 layers=44 heads=64 turned=24 words=50432"),
     PYTHIA("pythia_70m", "width=512 layers=6 heads=8 turned=16 words=50304"),
     PYTHIA("pythia_160m", "width=768 layers=12 heads=12 turned=16 words=50304"),
@@ -216,9 +221,9 @@ static const dls_zoo_model rows[] = {
     FALCON("falcon_7b", "width=4544 layers=32 heads=71 kv=1"),
     FALCON("falcon_40b", "width=8192 layers=60 heads=128 kv=8 norms=2"),
     FALCON("falcon_180b", "width=14848 layers=80 heads=232 kv=8 norms=2"),
-    GPT_J("phi1", "phi", 2048, "width=2048 layers=24 heads=32 turned=32 biased last words=51200"),
-    GPT_J("phi1_5", "phi", 2048, "width=2048 layers=24 heads=32 turned=32 biased last words=51200"),
-    GPT_J("phi2", "phi", 2048, "width=2560 layers=32 heads=32 turned=32 biased last words=51200"),
+    GPT_J("phi1", "phi", 2048, "width=2048 layers=24 heads=32 turned=32 biased last of_tanh words=51200"),
+    GPT_J("phi1_5", "phi", 2048, "width=2048 layers=24 heads=32 turned=32 biased last of_tanh words=51200"),
+    GPT_J("phi2", "phi", 2048, "width=2560 layers=32 heads=32 turned=32 biased last of_tanh words=51200"),
     BLOOM("bloom_560m", "width=1024 layers=24 heads=16"),
     BLOOM("bloom_1b1", "width=1536 layers=24 heads=16"),
     BLOOM("bloom_1b7", "width=2048 layers=24 heads=16"),

@@ -7,6 +7,7 @@
  *      width=768 layers=12 heads=12 inner=3072
  *      words=30522 kinds=2 places=512   of BERT: rows of its tables; word=128: their width, and all
  *                                       layers are one
+ *      of_tanh     GELU is spelled out by its tanh
  *      electra     BERT: each layer is its own, and it is fine-tuned alone, by a head with GELU
  *      opt         GPT: OPT's activation and table; word=512: its width, and norms are behind
  *      each=64     of T5, of each head; the heads' sum need not be the width
@@ -96,8 +97,11 @@ void dls_zoo_bert(dls_net *net, const char *spec)
     const int64_t word = (int64_t)dls_spec_number(spec, "word", (double)s.width);
     const int64_t n_kinds = (int64_t)dls_spec_number(spec, "kinds", 2);
     const int64_t places = (int64_t)dls_spec_number(spec, "places", 512);
-    const dls_block_heads b = {
-        .heads = s.heads, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
+    const dls_block_heads b = {.heads = s.heads,
+                               .style = DLS_BLOCK_BERT,
+                               .bias = true,
+                               .dropout = true,
+                               .of_tanh = dls_spec_has(spec, "of_tanh")};
     const bool electra = dls_spec_has(spec, "electra");
     const int32_t t = dls_net_sequence(net);
     const dls_embedding words =
@@ -255,7 +259,8 @@ void dls_zoo_switch(dls_net *net, const char *spec)
 
 #define T5_DISTANCES 32 /* that are told apart, for each head */
 
-/* No biases, no scale; places: added to the scores, -1: none are. */
+/* No biases, and scores are scaled by 1 where that is a kernel; places: added to them, -1: none are, but zeros
+ * where that is a kernel. */
 static dls_tensor attention(dls_net *net, dls_tensor x, dls_tensor y, const sizes *s,
                             dls_tensor places)
 {
@@ -265,7 +270,9 @@ static dls_tensor attention(dls_net *net, dls_tensor x, dls_tensor y, const size
         part[i] = dls_net_split_heads(net, part[i], s->heads);
     }
     dls_tensor a = dls_net_batch_matmul(net, part[0], part[1], true);
-    a = places >= 0 ? dls_net_add(net, a, places) : a;
+    const bool eager = dls_net_eager(net);
+    a = eager ? dls_net_scale(net, a) : a;
+    a = places >= 0 ? dls_net_add(net, a, places) : eager ? dls_net_pass_wide(net, a, DLS_OP_ADD, 0) : a;
     a = dls_net_dropout(net, dls_net_softmax(net, a));
     a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
     return dls_net_dropout(net, dls_net_dense(net, a, s->width, false));
@@ -315,7 +322,7 @@ static void t5(dls_net *net, const char *spec)
 
 #define ALBERT(name, batch, spec)                                                                  \
     DLS_ZOO_TEXTS("albert_" name, "albert", "squad", batch, 128, dls_zoo_bert, ALBERT_WORDS spec)
-#define ALBERT_WORDS "word=128 words=30000 "
+#define ALBERT_WORDS "word=128 words=30000 of_tanh "
 #define BERT(name, batch, spec) DLS_ZOO_TEXTS(name, "bert", "squad", batch, 128, dls_zoo_bert, spec)
 #define GPT(name, family, batch, sequence, spec)                                                   \
     DLS_ZOO_TEXTS(name, family, "openwebtext", batch, sequence, dls_zoo_gpt, spec)
