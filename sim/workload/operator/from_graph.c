@@ -58,6 +58,37 @@ static dls_kernel_part part_of(int32_t kind)
     }
 }
 
+static dls_pass_kind pass_of(int32_t kind)
+{
+    switch (kind) {
+    case DLS_OP_BATCH_NORM:
+    case DLS_OP_BATCH_NORM_GRAD:
+        return DLS_PASS_BATCH_NORM;
+    case DLS_OP_CAST:
+    case DLS_OP_LAYER_NORM:
+    case DLS_OP_LAYER_NORM_GRAD:
+        return DLS_PASS_COPY;
+    case DLS_OP_TRANSPOSE:
+        return DLS_PASS_TURN;
+    case DLS_OP_BIAS_ADD_GRAD:
+        return DLS_PASS_SUM;
+    default:
+        break;
+    }
+    switch (dls_op_family_of(kind)) {
+    case DLS_FAMILY_ELEMENTWISE:
+        return DLS_PASS_NUMBERS;
+    case DLS_FAMILY_DATA:
+        return DLS_PASS_COPY;
+    case DLS_FAMILY_REDUCE:
+        return DLS_PASS_SUM;
+    case DLS_FAMILY_POOL:
+        return DLS_PASS_POOL;
+    default:
+        return DLS_PASS_ANY;
+    }
+}
+
 static bool runs(const dls_op_node *x)
 {
     switch (dls_op_family_of(x->kind)) {
@@ -83,7 +114,7 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
                     .backward = x->phase == DLS_PHASE_BACKWARD,
                     .op_family = (uint8_t)dls_op_family_of(x->kind),
                     .repeats = x->repeat,
-                    .batch_norm = x->kind == DLS_OP_BATCH_NORM || x->kind == DLS_OP_BATCH_NORM_GRAD,
+                    .pass = (uint8_t)pass_of(x->kind),
                     .tensor = -1,
                     .moved = (double)(x->read_bytes + x->write_bytes) / element / batch};
     const dls_op_family family = dls_op_family_of(x->kind);

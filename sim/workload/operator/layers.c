@@ -54,10 +54,10 @@ static double size_of(dls_shape s)
     return (double)s.h * s.w * s.c;
 }
 
-static void passes(dls_layers *b, double forward, double backward, double kept, bool batch_norm)
+static void passes(dls_layers *b, double forward, double backward, double kept, dls_pass_kind pass)
 {
     dls_kernel k = {
-        .family = DLS_KERNEL_MEMORY, .tensor = -1, .moved = forward, .batch_norm = batch_norm};
+        .family = DLS_KERNEL_MEMORY, .tensor = -1, .moved = forward, .pass = (uint8_t)pass};
     kernel(b, k);
     k.backward = 1;
     k.moved = backward;
@@ -68,7 +68,7 @@ static void passes(dls_layers *b, double forward, double backward, double kept, 
 
 void dls_layers_elementwise(dls_layers *b, double forward, double backward, double kept)
 {
-    passes(b, forward, backward, kept, false);
+    passes(b, forward, backward, kept, DLS_PASS_ANY);
 }
 
 void dls_layers_parameters(dls_layers *b, int n, double elements)
@@ -147,7 +147,7 @@ void dls_layers_conv(dls_layers *b, int32_t kh, int32_t kw, int32_t stride, int3
     }
     if (then & DLS_NORM) {
         dls_layers_parameters(b, 2, c);
-        passes(b, 3 * n, 5 * n, n, true);
+        passes(b, 3 * n, 5 * n, n, DLS_PASS_BATCH_NORM);
     }
     if (then & DLS_RELU) {
         dls_layers_relu(b);

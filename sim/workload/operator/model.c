@@ -19,11 +19,16 @@
 /* Matrix units reach 0.3 to 0.45 of their rate in tf32, vector units all of theirs and 1.6 times it with
  * Winograd's algorithm: above this many times their rate matrix units are faster in any case. */
 #define FASTER 4
-/* What the kernels of batch norms move in a second on a multiprocessor, of an H100: ResNet-50's at
- * a batch of 256, 91 GB in 48.8 ms and 46 GB in 27.2 (docs/measured.md); since Ampere, as some
- * of these have more bandwidth than that. */
-#define NORM_BPS 14.1e9
-#define NORM_HALF_BPS 12.7e9
+/* What PyTorch's kernels move in a second on a multiprocessor where memory is fast enough, in 32 and 16 bits; 0:
+ * as much as memory does. By the kinds of kernels of networks that fit on an H100 and an H200, whose memories
+ * differ and multiprocessors do not (docs/operator.md). Since Ampere, as nothing older was looked at. */
+static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_NUMBERS] = {0, 29e9},
+                                               [DLS_PASS_COPY] = {26e9, 26e9},
+                                               [DLS_PASS_TURN] = {15e9, 15e9},
+                                               [DLS_PASS_SUM] = {16.5e9, 11e9},
+                                               [DLS_PASS_POOL] = {10.8e9, 7.6e9},
+                                               [DLS_PASS_BATCH_NORM] = {16.4e9, 14.25e9}};
+#define FLOOR_POWER 3
 #define MIB 1048576.0
 #define CONTEXT_BYTES (450 * MIB) /* CUDA context and libraries */
 #define WORKSPACE_BYTES (256 * MIB)
@@ -197,10 +202,10 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     if (shortest) {
         r.launch_s = 1e-6 * shortest->c[DLS_ELEMENTS_FLOOR];
     }
-    r.norm_bps = r.mem_bps;
-    if (model->sized && gpu->tf32_flops > 0) {
-        r.norm_bps = fmin(r.mem_bps, r.own.gpu.multiprocessors *
-                                         (as == DLS_NUMERIC_FP16 ? NORM_HALF_BPS : NORM_BPS));
+    for (int i = 0; i < DLS_PASSES; i++) {
+        const bool bound = model->sized && gpu->tf32_flops > 0 && pass_bps[i][r.half_units] > 0;
+        const double all = r.own.gpu.multiprocessors * pass_bps[i][r.half_units];
+        r.pass_bps[i] = bound ? r.mem_bps / pow(1 + pow(r.mem_bps / all, FLOOR_POWER), 1.0 / FLOOR_POWER) : r.mem_bps;
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {
@@ -353,7 +358,7 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
                rates->op->byte_s[k->op_family] * dls_kernel_bytes(k, rates, batch);
     }
     const double bytes = dls_kernel_bytes(k, rates, batch);
-    const double memory = bytes / (k->batch_norm ? rates->norm_bps : rates->mem_bps);
+    const double memory = bytes / rates->pass_bps[k->pass];
     const dls_groupconv *g = &rates->groupconv;
     const double once = bytes / k->repeats, mem_bps = rates->own.gpu.mem_bps;
     const bool half = rates->half_units;

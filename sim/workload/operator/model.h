@@ -121,7 +121,7 @@ typedef struct dls_rates {
     dls_units vector;
     bool has_vector;
     double mem_bps, launch_s, derate;
-    double norm_bps; /* of batch norms */
+    double pass_bps[DLS_PASSES]; /* mem_bps or less */
     double element_bytes;
     bool half_units;             /* multiplies in matrix units of 16 bits */
     double fp32_flops;           /* data sheet */

@@ -119,7 +119,7 @@ static bool alike(const dls_kernel *a, const dls_kernel *b)
     return a->flops == b->flops && a->moved == b->moved && a->moved_once == b->moved_once &&
            a->family == b->family && a->backward == b->backward && a->op_family == b->op_family &&
            a->repeats == b->repeats && a->part == b->part && a->layout == b->layout &&
-           a->batch_norm == b->batch_norm && a->count == b->count && a->m == b->m && a->n == b->n &&
+           a->pass == b->pass && a->count == b->count && a->m == b->m && a->n == b->n &&
            a->k == b->k && a->at_batch == b->at_batch &&
            memcmp(&a->window, &b->window, sizeof a->window) == 0 && p->count == q->count &&
            p->rows == q->rows && p->depth == q->depth && p->columns == q->columns &&

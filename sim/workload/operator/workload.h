@@ -77,6 +77,18 @@ typedef struct dls_product {
     dls_grows grows;
 } dls_product;
 
+/* What a kernel that is bound by memory does, where multiprocessors cannot do it as fast as memory would let them. */
+typedef enum dls_pass_kind {
+    DLS_PASS_ANY, /* as fast as memory */
+    DLS_PASS_NUMBERS, /* number by number */
+    DLS_PASS_COPY, /* casts, copies, norms of rows */
+    DLS_PASS_TURN, /* transposes */
+    DLS_PASS_SUM,
+    DLS_PASS_POOL,
+    DLS_PASS_BATCH_NORM,
+    DLS_PASSES
+} dls_pass_kind;
+
 typedef struct dls_kernel {
     uint8_t family;
     uint8_t backward;
@@ -94,7 +106,7 @@ typedef struct dls_kernel {
     dls_product product; /* the same and matrix products, for the sized model */
     uint8_t part;        /* dls_kernel_part */
     uint8_t layout;      /* dls_layout */
-    bool batch_norm;
+    uint8_t pass;        /* dls_pass_kind */
     uint16_t back;       /* so many before it stands one as fast at any batch; 0: none that is known */
 } dls_kernel;
 #define DLS_KERNELS_BACK 1024 /* `back` is less */
