@@ -76,8 +76,6 @@ static dls_pass_kind pass_of(int32_t kind)
         break;
     }
     switch (dls_op_family_of(kind)) {
-    case DLS_FAMILY_ELEMENTWISE:
-        return DLS_PASS_NUMBERS;
     case DLS_FAMILY_DATA:
         return DLS_PASS_COPY;
     case DLS_FAMILY_REDUCE:

@@ -22,8 +22,7 @@
 /* What PyTorch's kernels move in a second on a multiprocessor where memory is fast enough, in 32 and 16 bits; 0:
  * as much as memory does. By the kinds of kernels of networks that fit on an H100 and an H200, whose memories
  * differ and multiprocessors do not (docs/operator.md). Since Ampere, as nothing older was looked at. */
-static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_NUMBERS] = {0, 29e9},
-                                               [DLS_PASS_COPY] = {26e9, 26e9},
+static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_COPY] = {30e9, 30e9},
                                                [DLS_PASS_TURN] = {15e9, 15e9},
                                                [DLS_PASS_SUM] = {16.5e9, 11e9},
                                                [DLS_PASS_POOL] = {10.8e9, 7.6e9},

@@ -80,7 +80,6 @@ typedef struct dls_product {
 /* What a kernel that is bound by memory does, where multiprocessors cannot do it as fast as memory would let them. */
 typedef enum dls_pass_kind {
     DLS_PASS_ANY, /* as fast as memory */
-    DLS_PASS_NUMBERS, /* number by number */
     DLS_PASS_COPY, /* casts, copies, norms of rows */
     DLS_PASS_TURN, /* transposes */
     DLS_PASS_SUM,
