@@ -81,7 +81,7 @@ TEST(no_memory_for_a_network)
 
 TEST(kernels_by_hand)
 {
-    dls_rates r = {.mem_bps = 1e9, .launch_s = 1e-3, .derate = 1, .element_bytes = 4};
+    dls_rates r = {.mem_bps = 1e9, .pass_bps = {1e9}, .launch_s = 1e-3, .derate = 1, .element_bytes = 4};
     r.own.flops[DLS_KERNEL_MATMUL] = 1e12;
     /* 4 samples: 4 * 1e12 / 1e12 = 4 s against 4 * (4 * 1e8 + 1e8) / 1e9 = 2 s */
     dls_kernel k = {.family = DLS_KERNEL_MATMUL,

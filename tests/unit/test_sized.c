@@ -234,31 +234,32 @@ TEST(products_of_odd_rows)
     unload(&t);
 }
 
-/* A batch norm is bound by what a multiprocessor moves where there is more bandwidth than that. */
-TEST(batch_norms)
+/* Passes over memory are bound by what a multiprocessor moves where there is more bandwidth than that: an H200's
+ * gain less from its memory than what goes number by number. */
+TEST(passes_bound_by_multiprocessors)
 {
     tables t = load();
-    const dls_kernel k = {
-        .family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 1e9, .batch_norm = true};
-    dls_kernel plain = k;
     dls_opmodel model;
     dls_sized_table table = {0};
     assert_int_equal(dls_opmodel_of(hardware_folder(), &table, &model, NULL), DLS_OK);
-    plain.batch_norm = false;
-    for (size_t g = 0; g < t.hw.n_gpus; g++) {
-        const char *name = t.hw.gpu[g].name;
-        model.sized = &table;
-        dls_rates rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
-        const double more = dls_kernel_s(&k, &rates, 1) / dls_kernel_s(&plain, &rates, 1);
-        assert_true(more >= 1);
-        if (strcmp(name, "H100") == 0) {
-            assert_true(more > 1.3 && more < 1.6);
-        } else if (strcmp(name, "K80") == 0 || strcmp(name, "RTX3090") == 0) {
-            assert_true(more == 1);
+    for (int pass = DLS_PASS_ANY; pass < DLS_PASSES; pass++) {
+        const dls_kernel k = {.family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 1e9, .pass = (uint8_t)pass};
+        double h100 = 0;
+        for (size_t g = 0; g < t.hw.n_gpus; g++) {
+            const dls_hw_gpu *gpu = &t.hw.gpu[g];
+            for (int sized = 0; sized < 2; sized++) {
+                model.sized = sized ? &table : NULL;
+                const dls_rates rates = dls_opmodel_rates(&model, gpu, DLS_NUMERIC_FP32);
+                const double memory = 4e9 / rates.mem_bps;
+                const double s = dls_kernel_s(&k, &rates, 1) / rates.derate - rates.launch_s;
+                const bool bound = sized && pass != DLS_PASS_ANY && gpu->tf32_flops > 0;
+                assert_true(bound ? s > memory : fabs(s / memory - 1) < 1e-9);
+                assert_true(s < memory + 4e9 / rates.own.gpu.multiprocessors / 10e9);
+                h100 = sized && strcmp(gpu->name, "H100") == 0 ? s : h100;
+                assert_true(!sized || strcmp(gpu->name, "H200") != 0 ||
+                            (s < h100 && (s > 0.72 * h100) == bound));
+            }
         }
-        model.sized = NULL;
-        rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
-        assert_true(dls_kernel_s(&k, &rates, 1) == dls_kernel_s(&plain, &rates, 1));
     }
     dls_sized_table_fini(&table);
     unload(&t);
