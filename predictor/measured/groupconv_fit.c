@@ -107,7 +107,7 @@ static double part_s(const dls_groupconv *g, const dls_measured_kernel *r, dls_k
     const double bytes = gpu.element_bytes * (k.moved + k.moved_once);
     k.part = (uint8_t)part;
     return r->units == DLS_NUMERIC_FP16
-               ? dls_groupconv9_s(g, &k, 1, bytes, gpu.mem_bps, r->gpu->fp32_flops)
+               ? dls_groupconv9_s(g, &k, 1, bytes, gpu.mem_bps, r->gpu->fp32_flops, gpu.flops)
                : dls_groupconv32_s(g, &k, 1, bytes, gpu.mem_bps, r->gpu->fp32_flops, gpu.flops);
 }
 

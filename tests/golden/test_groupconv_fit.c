@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The shipped constants of convolutions of groups are the fit to timm's benchmark and to an H100's
- * kernels, those of its host the fit to its steps, and no row that judges has a part in them.
+ * The shipped constants of convolutions of groups are the fit to timm's benchmark and to an H100's and
+ * an H200's kernels, those of its host the fit to its steps, and no row that judges has a part in them.
  */
 #include "predictor/measured/groupconv_fit.h"
 #include "predictor/measured/host_fit.h"
@@ -37,8 +37,10 @@ TEST(shipped)
     snprintf(folder, sizeof folder, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
     assert_int_equal(dls_hardware_load(folder, &hw, &err), DLS_OK);
     assert_int_equal(dls_measured_steps_read(&steps, path, &hw, &none, &err), DLS_OK);
-    snprintf(path, sizeof path, "%s/measured/h100_groupconv.csv.gz", folder);
-    assert_int_equal(dls_measured_kernels_read(&kernels, path, &hw, NULL, &err), DLS_OK);
+    for (int i = 1; i <= 2; i++) {
+        snprintf(path, sizeof path, "%s/measured/h%d00_groupconv.csv.gz", folder, i);
+        assert_int_equal(dls_measured_kernels_read(&kernels, path, &hw, NULL, &err), DLS_OK);
+    }
     assert_int_equal(kernels.bad.n, 0);
     const dls_groupconv now = fitted(&steps, &kernels, &hw);
     snprintf(path, sizeof path, "%s/grouped.cfg", folder);

@@ -52,7 +52,57 @@ TEST(held_at_once)
     assert_int_equal((int)lrint(4 * w.kept), 120);
 }
 
-/* Images that are no squares: a window sees squares of as many pixels, and its products are theirs. */
+/* Nodes of a kind, and the bytes that they read and write. */
+static int64_t bytes_of(const dls_opgraph *g, dls_op_kind kind, int *n)
+{
+    int64_t sum = 0;
+    *n = 0;
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *x = &g->nodes[i];
+        if (x->kind == (int32_t)kind && x->phase != DLS_PHASE_OTHER) {
+            sum += x->read_bytes + x->write_bytes;
+            ++*n;
+        }
+    }
+    return sum;
+}
+
+/* In mixed precision convolutions take 16 bits, batch norms what they get; after a norm of groups
+ * images lie by channel until a convolution has copied one. What a concatenation hands back to
+ * parts that are joined again, and to ReLU, are views. */
+TEST(widths_and_layouts)
+{
+    const dls_opgraph_info info = {
+        .batch = 2, .numeric = DLS_NUMERIC_BF16, .optimiser = DLS_OPTIMISER_SGD, .model = "mixed"};
+    const dls_conv one = {.out = 4, .kernel_h = 1, .kernel_w = 1, .stride = 1};
+    dls_net *net;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+    int n;
+    assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
+    dls_net_set_runner(net, DLS_RUN_EAGER);
+    dls_tensor part[2], x = dls_net_conv(net, dls_net_image(net, 8, 8, 4), one);
+    x = dls_net_relu(net, dls_net_group_norm(net, x, false));
+    x = dls_net_conv(net, dls_net_conv(net, x, one), one);
+    x = dls_net_batch_norm(net, dls_net_add(net, x, dls_net_numbers(net, 256)));
+    dls_net_split(net, dls_net_conv(net, x, one), 2, part);
+    part[1] = dls_net_relu(net, part[1]);
+    dls_net_loss(
+        net, dls_net_dense(net, dls_net_global_mean(net, dls_net_concat(net, part, 2)), 2, false));
+    assert_int_equal(dls_net_finish(net, &g, NULL), DLS_OK);
+    dls_net_destroy(net);
+    const int64_t image = 2 * 8 * 8 * 4, weight = 16;
+    assert_int_equal(bytes_of(g, DLS_OP_CONV2D, &n), 4 * 2 * (2 * image + weight));
+    assert_int_equal(n, 4);
+    /* The norm's input in 32 bits, the convolution's in 16. */
+    assert_int_equal(bytes_of(g, DLS_OP_TRANSPOSE, &n), (2 * 4 + 2 * 2) * image);
+    assert_int_equal(n, 2);
+    assert_int_equal(bytes_of(g, DLS_OP_BATCH_NORM, &n), 3 * 4 * image);
+    assert_int_equal(bytes_of(g, DLS_OP_SLICE, &n), 0);
+    assert_int_equal(n, 2);
+}
+
+/* Images that are no squares: a window sees squares of as many pixels, and its products are theirs.
+ */
 TEST(rectangles)
 {
     const dls_opgraph_info info = {
@@ -62,7 +112,12 @@ TEST(rectangles)
     DLS_OWN(dls_workload_fini) dls_workload w = {0};
     assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
     const dls_tensor x = dls_net_conv(net, dls_net_image(net, 16, 64, 3),
-                                      (dls_conv){.out = 8, .kernel_h = 3, .kernel_w = 3, .stride = 4, .stride_w = 1, .pad = DLS_PAD_SAME});
+                                      (dls_conv){.out = 8,
+                                                 .kernel_h = 3,
+                                                 .kernel_w = 3,
+                                                 .stride = 4,
+                                                 .stride_w = 1,
+                                                 .pad = DLS_PAD_SAME});
     assert_int_equal(dls_net_dim(net, x, 1), 4);
     assert_int_equal(dls_net_dim(net, x, 2), 64);
     dls_net_loss(net, dls_net_global_mean(net, x));
@@ -229,8 +284,8 @@ TEST(eager_kernels)
     assert_true(moved[0] > 15 * B);
 }
 
-/* Kernels of a convolution with its norm and ReLU, a pool, a mean and a layer with a bias, and bytes
- * that the pool moves, forward and back. */
+/* Kernels of a convolution with its norm and ReLU, a pool, a mean and a layer with a bias, and
+ * bytes that the pool moves, forward and back. */
 static size_t image_kernels(unsigned runner, dls_numeric numeric, double pool[2])
 {
     dls_opgraph_info info = {.batch = 2, .numeric = numeric, .optimiser = DLS_OPTIMISER_MOMENTUM};
@@ -265,12 +320,14 @@ TEST(eager_images)
 {
     enum { N = 2 * 8 * 8 * 4, B = 4 * N };
     double pool[2];
-    /* The image's copy, convolution, norm and its counter, ReLU, pool, joint, mean, product, loss; back
-     * zeros and the loss, the bias's sum, two products, the mean's quotient, the pool and a copy for
-     * it, the sum for ReLU, which reads the other part as it is, ReLU, the norm, the weights. */
+    /* The image's copy, convolution, norm and its counter, ReLU, pool, joint, mean, product, loss;
+     * back zeros and the loss, the bias's sum, two products, the mean's quotient, the pool and a
+     * copy for it, the sum for ReLU, which reads the other part as it is, ReLU, the norm, the
+     * weights. */
     assert_int_equal(image_kernels(DLS_RUN_EAGER, DLS_NUMERIC_FP32, pool), 10 + 12);
     assert_true(pool[0] == 2 * B + 8 * N && pool[1] == 3 * B + 8 * N);
-    assert_int_equal(image_kernels(DLS_RUN_EAGER | DLS_RUN_FORWARD, DLS_NUMERIC_FP32, pool), 8 + 12);
+    assert_int_equal(image_kernels(DLS_RUN_EAGER | DLS_RUN_FORWARD, DLS_NUMERIC_FP32, pool),
+                     8 + 12);
     /* Two weights and a bias go to 16 bits and their gradients back; cuDNN has no norm for bf16. */
     assert_int_equal(image_kernels(DLS_RUN_EAGER, DLS_NUMERIC_FP16, pool), 22 + 2 * 3);
     assert_int_equal(image_kernels(DLS_RUN_EAGER, DLS_NUMERIC_BF16, pool), 22 + 2 * 3 + 3);

@@ -265,7 +265,8 @@ dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bo
         return -1;
     }
     net->tensors[net->n_tensors] = (net_tensor){
-        .shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad, .wide = net->wide};
+        .shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad, .wide = net->wide,
+        .planes = net->planes};
     return (dls_tensor)net->n_tensors++;
 }
 
@@ -273,6 +274,7 @@ dls_tensor dls_net_at_width(dls_net *net, dls_tensor x, bool wide, net_cast how)
 {
     const net_tensor from = *at(net, x);
     net->wide = wide && net->runner != DLS_RUN_GRAPH && net->element_bytes == 2;
+    net->planes = from.planes;
     if (x < 0 || from.wide == net->wide) {
         return x;
     }

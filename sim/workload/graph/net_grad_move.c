@@ -4,14 +4,18 @@
  */
 #include "workload/graph/net_grad.h"
 
-/* PyTorch hands out views, which what goes number by number reads as they are; others copy them. */
+/* PyTorch hands out views, which what goes number by number or joins them again reads as they are;
+ * others copy them. */
 static bool takes_views(const dls_net *net, dls_tensor t)
 {
     size_t i = 0;
-    while (i + 1 < net->n_tape && net->tape[i].out != t) {
+    while (i + 1 < net->n_tape &&
+           (t < net->tape[i].out || t >= net->tape[i].out + net->tape[i].n_out)) {
         i++;
     }
-    return dls_net_eager(net) && (net->tensors[t].grads >= 0 || net->tape[i].op == TAPE_UNARY);
+    const tape_op op = net->tape[i].op;
+    return dls_net_eager(net) && (net->tensors[t].grads >= 0 || op == TAPE_UNARY ||
+                                  op == TAPE_MUL || op == TAPE_SPLIT || op == TAPE_TRANSPOSE);
 }
 
 void dls_net_grad_concat(const ctx *c)
@@ -24,9 +28,10 @@ void dls_net_grad_concat(const ctx *c)
         if (input(c, i)->needs_grad) {
             const dls_shape part = input(c, i)->shape;
             const int32_t in[] = {c->dy, offset};
-            give(c, i, takes_views(net, c->x[i])
-                           ? view(net, DLS_OP_SLICE, &part, in, 2)
-                           : emit(net, DLS_OP_SLICE, &part, bytes_of(net, &part), 0, in, 2));
+            give(c, i,
+                 takes_views(net, c->x[i])
+                     ? view(net, DLS_OP_SLICE, &part, in, 2)
+                     : emit(net, DLS_OP_SLICE, &part, bytes_of(net, &part), 0, in, 2));
         }
     }
 }

@@ -22,6 +22,7 @@ typedef struct net_tensor {
     int32_t grads; /* list of gradient nodes in net.grads, -1: none */
     bool needs_grad;
     bool wide; /* 32 bits where the net has 16 */
+    bool planes; /* an image by channel where the net has them by pixel */
 } net_tensor;
 
 typedef struct net_var {
@@ -93,8 +94,7 @@ struct dls_net {
     bool decay;
     int32_t shards;
     unsigned runner; /* bits of dls_graph_runner */
-    bool wide;       /* of the operation that is being written down */
-    bool planes;     /* norms make images by channel, convolutions want them by pixel */
+    bool wide, planes; /* of what the operation that is being written down makes */
     int32_t element_bytes;
     dls_phase phase;
     int32_t layer, repeat;
@@ -203,6 +203,7 @@ static inline int64_t read_of(const dls_net *net, dls_tensor t)
 static inline void on(dls_net *net, dls_tensor x)
 {
     net->wide = at(net, x)->wide;
+    net->planes = at(net, x)->planes;
 }
 
 /* The result of an operation on x, with its record. */

@@ -76,12 +76,22 @@ static dls_tensor add_bias(dls_net *net, dls_tensor x, bool joined)
     return out;
 }
 
+/* A copy by channel (planes) or by pixel; `back` passes over memory for its gradient. */
+static dls_tensor laid_out(dls_net *net, dls_tensor x, bool planes, int back)
+{
+    x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, back);
+    if (net->status == DLS_OK) {
+        net->tensors[x].planes = net->planes = planes;
+    }
+    return x;
+}
+
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 {
-    if (net->planes) { /* back: its gradient for the norm, and once more what it read */
-        x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2 * COPY);
+    x = dls_net_at_width(net, x, false, CAST_APART);
+    if (at(net, x)->planes) { /* back: its gradient for the norm, and once more what it read */
+        x = laid_out(net, x, false, 2 * COPY);
     }
-    on(net, x);
     dls_net_layer(net, "conv");
     const dls_shape in = at(net, x)->shape;
     const int32_t in_c = (int32_t)in.dim[3];
@@ -260,7 +270,7 @@ static void beside_batch_norm(dls_net *net, int32_t node, int64_t width)
  * kernel of a layer norm finds a row in the cache the second time. */
 static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, bool groups)
 {
-    x = dls_net_at_width(net, x, kind != DLS_OP_BATCH_NORM, CAST_APART);
+    x = dls_net_at_width(net, x, kind != DLS_OP_BATCH_NORM || at(net, x)->wide, CAST_APART);
     const dls_shape shape = at(net, x)->shape;
     const dls_shape width = {.dim = {dls_net_dim(net, x, -1)}, .n = 1};
     const int32_t gamma = dls_net_var(net, &width, false);
@@ -306,10 +316,8 @@ dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised)
     dls_net_layer(net, "layer_norm");
     if (standardised) {
         net->g->info.by_channel = true;
-    } else if (last) { /* what it reads, and back what the convolution before it gets */
-        net->planes = true;
-        x = dls_net_at_width(net, x, true, CAST_APART);
-        x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, COPY);
+    } else if (last && !at(net, x)->planes) { /* back: what the convolution before it gets */
+        x = laid_out(net, dls_net_at_width(net, x, true, CAST_APART), true, COPY);
     }
     return norm(net, x, DLS_OP_LAYER_NORM, true, true);
 }

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#define DLS_FIT_MAX 24 /* parameters */
+#define DLS_FIT_MAX 32 /* parameters */
 
 typedef struct dls_fit {
     /* Residuals of all n_residuals points for the n parameters x. Must be smooth near x. */

@@ -8,6 +8,7 @@
 #include "base/own.h"
 #include "workload/operator/cfgread.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define LEAST 1e-12
@@ -16,6 +17,7 @@
 #define FAST_CHANNELS 4 /* of a group, doubled up to three times, by cuDNN 9 four */
 #define FAST_MOST 32
 #define FAST_MOST_9 64
+#define HALF_BYTES 2
 
 static const char *const key[DLS_GROUPCONV_N] = {
 #define XX(id, key, mean, sigma) #key,
@@ -71,17 +73,29 @@ static double tried(const dls_kernel *k, double batch)
     return batch * k->flops * stride * stride;
 }
 
+static bool is_power_of_two(int32_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
 double dls_groupconv9_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
-                        double mem_bps, double fp32_flops)
+                        double mem_bps, double fp32_flops, double flops)
 {
     static const dls_groupconv_constant of_part[] = {[DLS_PART_FORWARD] = DLS_GROUPCONV_V9_FORWARD,
                                                      [DLS_PART_DATA] = DLS_GROUPCONV_V9_DATA,
                                                      [DLS_PART_WEIGHT] = DLS_GROUPCONV_V9_WEIGHT};
     const int32_t width = width_of(g, k);
     const double call = 1e-6 * g->c[DLS_GROUPCONV_V9_CALL], work = tried(k, batch) / fp32_flops;
-    if (width < 1 || k->layout == DLS_LAYOUT_FIRST ||
-        (width > 1 && !is_fast(&k->window, width, FAST_MOST_9))) {
+    if (width < 1 || k->layout == DLS_LAYOUT_FIRST) {
         return 0;
+    }
+    if (width > 1 && !is_fast(&k->window, width, FAST_MOST_9)) {
+        const bool even =
+            is_power_of_two(width) && is_power_of_two(k->window.out_c / (int32_t)k->count);
+        return 1e-6 * g->c[DLS_GROUPCONV_V9_TURN_CALL] +
+               bytes / HALF_BYTES /
+                   (fp32_flops * g->c[even ? DLS_GROUPCONV_V9_TURN : DLS_GROUPCONV_V9_TURN_ODD]) +
+               batch * k->flops / (flops * g->c[DLS_GROUPCONV_V9_DENSE]);
     }
     return call + (width == 1 ? bytes / (mem_bps * g->c[DLS_GROUPCONV_V9_DEPTHWISE]) +
                                     work / g->c[of_part[k->part]]
@@ -93,21 +107,28 @@ double dls_groupconv9_s(const dls_groupconv *g, const dls_kernel *k, double batc
 double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
                          double mem_bps, double fp32_flops, double flops)
 {
-    static const dls_groupconv_constant of_part[] = {
-        [DLS_PART_FORWARD] = DLS_GROUPCONV_DEPTHWISE_FORWARD,
-        [DLS_PART_DATA] = DLS_GROUPCONV_DEPTHWISE_DATA,
-        [DLS_PART_WEIGHT] = DLS_GROUPCONV_DEPTHWISE_WEIGHT};
     const int32_t width = width_of(g, k);
-    const double work = batch * k->flops;
+    const double work = batch * k->flops / fp32_flops;
     if (width < 1) {
         return 0;
     }
+    if (width == 1 && k->part == DLS_PART_FORWARD) {
+        const double taps = (double)k->window.kernel_h * k->window.kernel_w;
+        return fmax(bytes / mem_bps, work * (1 + g->c[DLS_GROUPCONV_DEPTHWISE_OUTPUT] / taps) /
+                                         g->c[DLS_GROUPCONV_DEPTHWISE_FORWARD]);
+    }
     if (width == 1) {
         return bytes / (mem_bps * g->c[DLS_GROUPCONV_DEPTHWISE]) +
-               tried(k, batch) / (fp32_flops * g->c[of_part[k->part]]);
+               tried(k, batch) /
+                   (fp32_flops * g->c[k->part == DLS_PART_DATA ? DLS_GROUPCONV_DEPTHWISE_DATA
+                                                               : DLS_GROUPCONV_DEPTHWISE_WEIGHT]);
     }
-    const double *c = g->c + (flops > fp32_flops ? DLS_GROUPCONV_TF32 : DLS_GROUPCONV_FP32);
-    return bytes / (mem_bps * c[k->part != DLS_PART_FORWARD]) + work / flops + 1e-6 * c[2];
+    const bool matrix = flops > fp32_flops, gradient = k->part != DLS_PART_FORWARD;
+    const double *c = g->c + (matrix ? DLS_GROUPCONV_TF32 : DLS_GROUPCONV_FP32);
+    const double block = work / width / c[1];
+    const double s = matrix ? bytes / (mem_bps * c[0]) + block : fmax(work / c[0], block);
+    const double calls = matrix ? 1 : (double)k->count;
+    return (gradient ? c[3] : 1) * s + 1e-6 * calls * c[gradient ? 4 : 2];
 }
 
 dls_status dls_groupconv_load(const char *path, dls_groupconv *g, dls_error *err)

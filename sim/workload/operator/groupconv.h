@@ -13,19 +13,29 @@
  * many: images x pixels x narrow_ns.
  *
  * In 32 bits, with channels first: depthwise ones are PyTorch's own kernels of vector units in
- * tf32, too; those of groups are cuDNN's, whose gradients move more, in several launches:
+ * tf32, too, for which an output is as much work as so many taps:
  *
- *      depthwise  bytes / (bandwidth x depthwise) + flops / (fp32 peak x that of the part)
- *      grouped    bytes / (bandwidth x memory of the part) + flops / peak + call
+ *      forward    flops (1 + depthwise_output / taps) / (fp32 peak x depthwise_forward)
+ *      gradients  bytes / (bandwidth x depthwise) + flops / (fp32 peak x that of the part)
  *
  * where the gradient of the images tries each tap for each of their pixels, whatever the stride.
+ * Those of groups are cuDNN's: matrix units between transposes, which take as long for an output
+ * and a tap whatever the width of a group, or vector units, to which wide groups are work, too:
  *
- * cuDNN 9 on an H100 has fast kernels in 16 bits, channels last, for depthwise ones and for 4 to 64
- * channels a group, a power of two, in any number of groups, which take as long for few channels a
- * group as for many:
+ *      tf32       bytes / (bandwidth x tf32) + flops / width / (fp32 peak x tf32_block)
+ *      fp32       max(flops / (fp32 peak x fp32), flops / width / (fp32 peak x fp32_block))
+ *
+ * and a call, in fp32 one for each group; gradients take so many times as long, with calls of their
+ * own.
+ *
+ * cuDNN 9 on Hopper has fast kernels in 16 bits, channels last, for depthwise ones and for 4 to 64
+ * channels a group, a power of two, as many out as in, in any number of groups, which take as long
+ * for few channels a group as for many. For other widths it turns images so that groups lie apart,
+ * multiplies them as dense ones, and turns the result; kernels that turn powers of two are faster:
  *
  *      depthwise  bytes / (bandwidth x v9_depthwise) + flops / (fp32 peak x that of the part)
- *      grouped    flops / channels of a group / (fp32 peak x that of the part)
+ *      fast       flops / width / (fp32 peak x that of the part)
+ *      others     numbers / (fp32 peak x v9_turn or v9_turn_odd) + flops / (peak x v9_dense)
  *
  * and a call. Constants are those of grouped.cfg: in 16 bits fitted to whole steps, in 32 and of
  * cuDNN 9 to kernels (docs/operator.md).
@@ -45,22 +55,31 @@
     XX(COMPUTE_FIRST, compute_first, 1, 0.7)                                                       \
     XX(NARROW, narrow_ns, 2, 1)                                                                    \
     XX(DEPTHWISE, depthwise, 0.85, 0.1)                                                            \
+    XX(DEPTHWISE_OUTPUT, depthwise_output, 10, 0.7)                                                \
     XX(DEPTHWISE_FORWARD, depthwise_forward, 0.05, 0.7)                                            \
     XX(DEPTHWISE_DATA, depthwise_data, 0.02, 0.7)                                                  \
     XX(DEPTHWISE_WEIGHT, depthwise_weight, 0.02, 0.7)                                              \
-    XX(TF32, tf32, 0.2, 0.7)                                                                       \
-    XX(TF32_GRADIENT, tf32_gradient, 0.15, 0.7)                                                    \
+    XX(TF32, tf32, 0.3, 0.7)                                                                       \
+    XX(TF32_BLOCK, tf32_block, 0.05, 0.7)                                                          \
     XX(TF32_CALL, tf32_call_us, 15, 0.7)                                                           \
-    XX(FP32, fp32, 0.1, 0.7)                                                                       \
-    XX(FP32_GRADIENT, fp32_gradient, 0.05, 0.7)                                                    \
-    XX(FP32_CALL, fp32_call_us, 15, 0.7)                                                           \
+    XX(TF32_GRADIENT, tf32_gradient, 1.5, 0.7)                                                     \
+    XX(TF32_GRADIENT_CALL, tf32_gradient_call_us, 20, 0.7)                                         \
+    XX(FP32, fp32, 0.5, 0.7)                                                                       \
+    XX(FP32_BLOCK, fp32_block, 0.01, 0.7)                                                          \
+    XX(FP32_CALL, fp32_call_us, 1, 0.7)                                                            \
+    XX(FP32_GRADIENT, fp32_gradient, 1.5, 0.7)                                                     \
+    XX(FP32_GRADIENT_CALL, fp32_gradient_call_us, 2, 0.7)                                          \
     XX(V9_DEPTHWISE, v9_depthwise, 0.7, 0.3)                                                       \
     XX(V9_FORWARD, v9_forward, 0.4, 0.7)                                                           \
     XX(V9_DATA, v9_data, 0.1, 0.7)                                                                 \
     XX(V9_WEIGHT, v9_weight, 0.1, 0.7)                                                             \
     XX(V9_BLOCK, v9_block, 0.08, 0.5)                                                              \
     XX(V9_BLOCK_WEIGHT, v9_block_weight, 0.07, 0.5)                                                \
-    XX(V9_CALL, v9_call_us, 4, 0.5)
+    XX(V9_CALL, v9_call_us, 4, 0.5)                                                                \
+    XX(V9_TURN, v9_turn, 0.0055, 0.5)                                                              \
+    XX(V9_TURN_ODD, v9_turn_odd, 0.0016, 0.5)                                                      \
+    XX(V9_TURN_CALL, v9_turn_call_us, 40, 0.5)                                                     \
+    XX(V9_DENSE, v9_dense, 0.3, 0.3)
 
 typedef enum dls_groupconv_constant {
 #define XX(id, key, mean, sigma) DLS_GROUPCONV_##id,
@@ -79,9 +98,9 @@ typedef struct dls_groupconv {
 double dls_groupconv_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
                        double mem_bps, double fp32_flops);
 
-/* The same by cuDNN 9 on an H100; 0: it has no fast kernel. */
+/* The same by cuDNN 9 on Hopper; flops: the peak in 16 bits. 0: channels lie first. */
 double dls_groupconv9_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,
-                        double mem_bps, double fp32_flops);
+                        double mem_bps, double fp32_flops, double flops);
 
 /* The same in 32 bits; flops: the precision's peak, that of vector units in fp32. */
 double dls_groupconv32_s(const dls_groupconv *g, const dls_kernel *k, double batch, double bytes,

@@ -362,7 +362,7 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
     const double once = bytes / k->repeats, mem_bps = rates->own.gpu.mem_bps;
     const bool half = rates->half_units;
     double grouped = half && rates->own.sized[DLS_SIZED_CONV].row
-                         ? dls_groupconv9_s(g, k, batch, once, mem_bps, rates->fp32_flops)
+                         ? dls_groupconv9_s(g, k, batch, once, mem_bps, rates->fp32_flops, rates->own.gpu.flops)
                          : 0;
     if (!(grouped > 0)) {
         grouped = half ? dls_groupconv_s(g, k, batch, once, mem_bps, rates->fp32_flops)
