@@ -460,10 +460,13 @@ dls_tensor dls_net_dropout(dls_net *net, dls_tensor x)
     return out;
 }
 
+/* Of fp16 PyTorch's kernel makes 32 bits itself, of bf16 a copy is made (SoftMax.cpp). */
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
 {
-    const int64_t read = read_of(net, x);
-    x = dls_net_at_width(net, x, true, CAST_INSIDE);
+    const bool copied = net->g->info.numeric == DLS_NUMERIC_BF16;
+    const int64_t narrow = read_of(net, x);
+    x = dls_net_at_width(net, x, true, copied ? CAST_APART : CAST_INSIDE);
+    const int64_t read = copied ? read_of(net, x) : narrow;
     const dls_shape shape = at(net, x)->shape;
     const int32_t node =
         emit(net, DLS_OP_SOFTMAX, &shape, read, DLS_WORK_SOFTMAX * (double)dls_shape_size(&shape),

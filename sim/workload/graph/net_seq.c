@@ -262,9 +262,8 @@ void dls_net_loss(dls_net *net, dls_tensor logits)
 {
     dls_net_layer(net, "loss");
     if (net->runner != DLS_RUN_GRAPH) {
-        const int64_t once = read_of(net, logits);
-        logits = dls_net_at_width(net, logits, true, CAST_INSIDE);
-        const int32_t node = loss_in_one(net, logits, 3 * once);
+        logits = dls_net_at_width(net, logits, true, CAST_APART);
+        const int32_t node = loss_in_one(net, logits, 3 * read_of(net, logits));
         tape_rec *rec = dls_net_record(net, TAPE_LOSS, &logits, 1,
                                        dls_net_tensor(net, &(dls_shape){.n = 0}, node, true), 1);
         if (rec) {

@@ -68,18 +68,12 @@ static dls_pass_kind pass_of(int32_t kind)
     case DLS_OP_LAYER_NORM:
     case DLS_OP_LAYER_NORM_GRAD:
         return DLS_PASS_COPY;
-    case DLS_OP_TRANSPOSE:
-        return DLS_PASS_TURN;
-    case DLS_OP_BIAS_ADD_GRAD:
-        return DLS_PASS_SUM;
     default:
         break;
     }
     switch (dls_op_family_of(kind)) {
     case DLS_FAMILY_DATA:
         return DLS_PASS_COPY;
-    case DLS_FAMILY_REDUCE:
-        return DLS_PASS_SUM;
     case DLS_FAMILY_POOL:
         return DLS_PASS_POOL;
     default:

@@ -23,8 +23,6 @@
  * as much as memory does. By the kinds of kernels of networks that fit on an H100 and an H200, whose memories
  * differ and multiprocessors do not (docs/operator.md). Since Ampere, as nothing older was looked at. */
 static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_COPY] = {30e9, 30e9},
-                                               [DLS_PASS_TURN] = {15e9, 15e9},
-                                               [DLS_PASS_SUM] = {16.5e9, 11e9},
                                                [DLS_PASS_POOL] = {10.8e9, 7.6e9},
                                                [DLS_PASS_BATCH_NORM] = {16.4e9, 14.25e9}};
 #define FLOOR_POWER 3

@@ -81,8 +81,6 @@ typedef struct dls_product {
 typedef enum dls_pass_kind {
     DLS_PASS_ANY, /* as fast as memory */
     DLS_PASS_COPY, /* casts, copies, norms of rows */
-    DLS_PASS_TURN, /* transposes */
-    DLS_PASS_SUM,
     DLS_PASS_POOL,
     DLS_PASS_BATCH_NORM,
     DLS_PASSES
