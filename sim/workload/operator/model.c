@@ -22,7 +22,8 @@
 /* What PyTorch's kernels move in a second on a multiprocessor where memory is fast enough, in 32 and 16 bits; 0:
  * as much as memory does. By the kinds of kernels of networks that fit on an H100 and an H200, whose memories
  * differ and multiprocessors do not (docs/operator.md). Since Ampere, as nothing older was looked at. */
-static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_COPY] = {30e9, 30e9},
+static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_ANY] = {45e9, 45e9},
+                                               [DLS_PASS_COPY] = {30e9, 30e9},
                                                [DLS_PASS_POOL] = {10.8e9, 7.6e9},
                                                [DLS_PASS_BATCH_NORM] = {16.4e9, 14.25e9}};
 #define FLOOR_POWER 3
@@ -190,17 +191,19 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
         r.vector = units_of(model, gpu, DLS_NUMERIC_FP32, DLS_NUMERIC_FP32,
                             factors_in(model, gpu, DLS_NUMERIC_FP32));
     }
-    /* Kernels of matrix units were measured one after the other, in a graph: the shortest of a
-     * family says what a launch costs. */
-    const dls_sized_row *shortest =
-        model->sized
-            ? dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row
-            : NULL;
-    if (shortest) {
-        r.launch_s = 1e-6 * shortest->c[DLS_ELEMENTS_FLOOR];
+    /* Where kernels of matrix units were measured, one after the other in a graph, the shortest says what a launch
+     * costs, and those that go number by number what memory gives. */
+    const dls_sized_row *measured =
+        model->sized ? dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row : NULL;
+    if (measured) {
+        r.launch_s = 1e-6 * measured->c[DLS_ELEMENTS_FLOOR];
+        const dls_sized_row *row =
+            r.half_units ? measured
+                         : dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP32).row;
+        r.mem_bps = row ? gpu->mem_bps * row->c[DLS_ELEMENTS_MEMORY] : r.mem_bps;
     }
     for (int i = 0; i < DLS_PASSES; i++) {
-        const bool bound = model->sized && gpu->tf32_flops > 0 && pass_bps[i][r.half_units] > 0;
+        const bool bound = model->sized && gpu->tf32_flops > 0;
         const double all = r.own.gpu.multiprocessors * pass_bps[i][r.half_units];
         r.pass_bps[i] = bound ? r.mem_bps / pow(1 + pow(r.mem_bps / all, FLOOR_POWER), 1.0 / FLOOR_POWER) : r.mem_bps;
     }
@@ -415,7 +418,8 @@ dls_step dls_step_kernels(const dls_workload *w, const dls_rates *rates, double 
         *(w->kernel[i].backward ? &step.runs : &step.forward_runs) +=
             s > 0 ? w->kernel[i].repeats : 0;
     }
-    const double byte_s = rates->op ? rates->op->byte_s[DLS_FAMILY_OPTIMISER] : 1 / rates->mem_bps;
+    const double byte_s =
+        rates->op ? rates->op->byte_s[DLS_FAMILY_OPTIMISER] : 1 / rates->pass_bps[DLS_PASS_ANY];
     step.update_s =
         rates->derate * (dls_update_bytes(w) * byte_s + dls_update_runs(w) * rates->launch_s);
     step.runs += step.forward_runs + dls_update_runs(w);

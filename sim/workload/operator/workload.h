@@ -79,7 +79,7 @@ typedef struct dls_product {
 
 /* What a kernel that is bound by memory does, where multiprocessors cannot do it as fast as memory would let them. */
 typedef enum dls_pass_kind {
-    DLS_PASS_ANY, /* as fast as memory */
+    DLS_PASS_ANY,
     DLS_PASS_COPY, /* casts, copies, norms of rows */
     DLS_PASS_POOL,
     DLS_PASS_BATCH_NORM,
