@@ -57,6 +57,8 @@ struct dls_whatif {
     dls_kernel_nets nets; /* justus */
     model_work **known;   /* [n] owned */
     size_t n, cap;
+    char name[DLS_MODEL_KEY]; /* whose names these are: looked up last */
+    dls_model_names names;
     usual_factor usual;               /* driple: at the model's usual batch, of a step of 1 s */
     measured_step measured[MEASURED]; /* habitat: by the batch's number of bits */
 };
@@ -158,7 +160,19 @@ const dls_hardware *dls_whatif_hardware(const dls_whatif *w)
 
 /* ---- what is asked about --------------------------------------------------------------------- */
 
-static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_model_names *names,
+static dls_model_names look_up(dls_whatif *w, const char *model)
+{
+    if (!model || strlen(model) >= sizeof w->name) {
+        return dls_model_lookup(model);
+    }
+    if (!w->names.zoo || strcmp(w->name, model) != 0) {
+        strcpy(w->name, model);
+        w->names = dls_model_lookup(model);
+    }
+    return w->names;
+}
+
+static dls_status check(dls_whatif *w, const dls_whatif_question *q, dls_model_names *names,
                         dls_error *err)
 {
     const dls_setting_spec *s = &q->setting;
@@ -174,7 +188,7 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
     if (q->part == DLS_STEP_FORWARD && w->source != OPERATOR && w->source != HABITAT) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "whole training steps only");
     }
-    *names = dls_model_lookup(q->model);
+    *names = look_up(w, q->model);
     if (names->match != DLS_MODEL_KNOWN) {
         return dls_fail(err, DLS_EINPUT, "model",
                         "unknown model \"%s\" ('dlsim graph zoo' lists those of the zoo)",
