@@ -167,6 +167,7 @@ static void grad_norm(const ctx *c)
         emit(net, (dls_op_kind)(c->rec->kind + 1), &in, (apart ? 2 : 4) * b,
              DLS_WORK_NORM_GRAD * (double)dls_shape_size(&in),
              (int32_t[]){c->dy, input(c, 0)->node, net->vars[c->rec->var[0]].read}, 3);
+    sees(net, node, &c->rec->dims);
     give(c, 0, node);
     give_var(c, 0, node);
     if (c->rec->var[1] >= 0) {

@@ -70,16 +70,18 @@ void dls_net_grad_pool(const ctx *c)
     const dls_shape in = input(c, 0)->shape, pooled = net->tensors[c->rec->out].shape;
     const int64_t out = bytes_of(net, &pooled), b = bytes_of(net, &in);
     const double n = (double)dls_shape_size(&in);
+    int32_t node;
     if (c->rec->kind == DLS_OP_MAX_POOL) {
         const int64_t read =
             dls_net_eager(net) ? out + dls_net_places(net, c->rec->kind, &pooled) : 2 * out;
-        give(c, 0,
-             emit(net, DLS_OP_MAX_POOL_GRAD, &in, b + read, n,
-                  (int32_t[]){input(c, 0)->node, c->rec->node, c->dy}, 3));
+        node = emit(net, DLS_OP_MAX_POOL_GRAD, &in, b + read, n,
+                    (int32_t[]){input(c, 0)->node, c->rec->node, c->dy}, 3);
     } else {
         const int32_t dims = dls_net_const(net, in.n);
-        give(c, 0, emit(net, DLS_OP_AVG_POOL_GRAD, &in, out, n, (int32_t[]){dims, c->dy}, 2));
+        node = emit(net, DLS_OP_AVG_POOL_GRAD, &in, out, n, (int32_t[]){dims, c->dy}, 2);
     }
+    sees(net, node, &c->rec->dims);
+    give(c, 0, node);
 }
 
 /* TensorFlow's makes copies and divides them; PyTorch's divides a view. */

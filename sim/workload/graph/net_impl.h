@@ -165,6 +165,13 @@ static inline int32_t pointwise(dls_net *net, dls_op_kind kind, const dls_shape 
                ? dls_net_emit(net, kind, &joined, in, n)
                : emit(net, kind, shape, read, (double)dls_shape_size(shape), in, n);
 }
+/* What PyTorch's kernel of a node sees, where its time depends on it. */
+static inline void sees(dls_net *net, int32_t node, const dls_op_dims *d)
+{
+    if (node >= 0 && net->runner != DLS_RUN_GRAPH) {
+        net->g->nodes[node].dims = *d;
+    }
+}
 /* A constant of n elements (0: a scalar). */
 int32_t dls_net_const(dls_net *net, int64_t n);
 void dls_net_edge(dls_net *net, int32_t from, int32_t to, bool control);

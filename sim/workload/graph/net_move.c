@@ -29,7 +29,22 @@ dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t ke
     const int32_t node =
         emit(net, kind, &shape, bytes_of(net, &in) + dls_net_places(net, kind, &shape),
              (double)dls_shape_size(&shape) * kernel * kernel, &at(net, x)->node, 1);
-    return record1(net, TAPE_POOL, kind, x, &shape, node, NULL);
+    const dls_op_dims seen = {.in_h = (int32_t)in.dim[1],
+                              .in_w = (int32_t)in.dim[2],
+                              .in_c = (int32_t)in.dim[3],
+                              .out_h = (int32_t)shape.dim[1],
+                              .out_w = (int32_t)shape.dim[2],
+                              .kernel_h = kernel,
+                              .kernel_w = kernel,
+                              .stride_h = stride,
+                              .stride_w = stride};
+    tape_rec *rec;
+    const dls_tensor out = record1(net, TAPE_POOL, kind, x, &shape, node, &rec);
+    sees(net, node, &seen);
+    if (rec) {
+        rec->dims = seen;
+    }
+    return out;
 }
 
 static dls_tensor mean(dls_net *net, dls_tensor x, const dls_shape *shape)

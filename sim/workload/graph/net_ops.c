@@ -285,9 +285,12 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, 
     const int reads = known || (eager && kind == DLS_OP_LAYER_NORM && !groups) ? 1 : 2;
     const int32_t node = emit(net, kind, &shape, reads * bytes_of(net, &shape),
                               DLS_WORK_NORM * (double)dls_shape_size(&shape), in, bias ? 3 : 2);
+    const dls_op_dims seen = {.in_c = batch ? (int32_t)width.dim[0] : 0};
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_NORM, kind, x, &shape, node, &rec);
+    sees(net, node, &seen);
     if (rec) {
+        rec->dims = seen;
         rec->var[0] = gamma;
         rec->var[1] = beta;
         net->tensors[out].needs_grad = true;

@@ -58,12 +58,16 @@ static dls_kernel_part part_of(int32_t kind)
     }
 }
 
-static dls_pass_kind pass_of(int32_t kind)
+/* cuDNN has no batch norms of bf16; results in 32 bits are told by what is written. */
+static dls_pass_kind pass_of(const dls_opgraph *g, const dls_op_node *x)
 {
+    const int32_t kind = x->kind;
     switch (kind) {
     case DLS_OP_BATCH_NORM:
     case DLS_OP_BATCH_NORM_GRAD:
-        return DLS_PASS_BATCH_NORM;
+        return g->info.numeric == DLS_NUMERIC_BF16 && x->write_bytes < 2 * x->out_bytes
+                   ? DLS_PASS_OWN_NORM
+                   : DLS_PASS_BATCH_NORM;
     case DLS_OP_CAST:
     case DLS_OP_LAYER_NORM:
     case DLS_OP_LAYER_NORM_GRAD:
@@ -106,15 +110,18 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
                     .backward = x->phase == DLS_PHASE_BACKWARD,
                     .op_family = (uint8_t)dls_op_family_of(x->kind),
                     .repeats = x->repeat,
-                    .pass = (uint8_t)pass_of(x->kind),
+                    .pass = (uint8_t)pass_of(g, x),
                     .tensor = -1,
                     .moved = (double)(x->read_bytes + x->write_bytes) / element / batch};
     const dls_op_family family = dls_op_family_of(x->kind);
+    const dls_op_dims *d = &x->dims;
+    if (family == DLS_FAMILY_CONV || family == DLS_FAMILY_POOL || family == DLS_FAMILY_NORM) {
+        k.window = (dls_window){
+            edge(d->in_h, d->in_w),  d->in_c, d->out_c, d->kernel_h, d->kernel_w, d->stride_h,
+            edge(d->out_h, d->out_w)};
+    }
     if (family == DLS_FAMILY_CONV) {
-        k.family = (uint8_t)conv_family(&x->dims);
-        const dls_op_dims *d = &x->dims;
-        k.window = (dls_window){edge(d->in_h, d->in_w), d->in_c,     d->out_c, d->kernel_h,
-                                d->kernel_w,            d->stride_h, edge(d->out_h, d->out_w)};
+        k.family = (uint8_t)conv_family(d);
         k.part = (uint8_t)part_of(x->kind);
     } else if (family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN) {
         k.family = DLS_KERNEL_MATMUL;

@@ -24,8 +24,14 @@
  * differ and multiprocessors do not (docs/operator.md). Since Ampere, as nothing older was looked at. */
 static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_ANY] = {45e9, 45e9},
                                                [DLS_PASS_COPY] = {30e9, 30e9},
-                                               [DLS_PASS_POOL] = {10.8e9, 7.6e9},
-                                               [DLS_PASS_BATCH_NORM] = {16.4e9, 14.25e9}};
+                                               [DLS_PASS_POOL] = {45e9, 45e9},
+                                               [DLS_PASS_BATCH_NORM] = {26.5e9, 26.5e9},
+                                               [DLS_PASS_OWN_NORM] = {14.25e9, 14.25e9}};
+/* In a second: numbers of a channel, if images lie by channel, that a batch norm moves; numbers that a pool makes
+ * on a multiprocessor, and what each that it looks at is of one (docs/operator.md). */
+#define CHANNEL_NUMBERS 3.8e9
+#define POOL_NUMBERS 0.89e9
+#define POOL_TAP 0.15
 #define FLOOR_POWER 3
 #define MIB 1048576.0
 #define CONTEXT_BYTES (450 * MIB) /* CUDA context and libraries */
@@ -202,10 +208,10 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
                          : dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP32).row;
         r.mem_bps = row ? gpu->mem_bps * row->c[DLS_ELEMENTS_MEMORY] : r.mem_bps;
     }
+    r.bound = model->sized && gpu->tf32_flops > 0;
     for (int i = 0; i < DLS_PASSES; i++) {
-        const bool bound = model->sized && gpu->tf32_flops > 0;
         const double all = r.own.gpu.multiprocessors * pass_bps[i][r.half_units];
-        r.pass_bps[i] = bound ? r.mem_bps / pow(1 + pow(r.mem_bps / all, FLOOR_POWER), 1.0 / FLOOR_POWER) : r.mem_bps;
+        r.pass_bps[i] = r.bound ? r.mem_bps / pow(1 + pow(r.mem_bps / all, FLOOR_POWER), 1.0 / FLOOR_POWER) : r.mem_bps;
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {
@@ -343,6 +349,28 @@ static double compute_s(const dls_kernel *k, const dls_units *u, double batch, d
     return s > 0 ? s : batch * k->flops / u->flops[k->family];
 }
 
+/* What takes as long whatever the bytes: a batch norm of few channels that lie apart, each of which
+ * one block of threads moves; the numbers of a pool and those that each looks at. */
+static double window_s(const dls_kernel *k, const dls_rates *rates, double batch, double bytes)
+{
+    const dls_window *w = &k->window;
+    if (!rates->bound || w->in_c < 1) {
+        return 0;
+    }
+    if (k->pass == DLS_PASS_BATCH_NORM || k->pass == DLS_PASS_OWN_NORM) {
+        return k->layout == DLS_LAYOUT_FIRST
+                   ? bytes / rates->element_bytes / (CHANNEL_NUMBERS * w->in_c)
+                   : 0;
+    }
+    if (k->pass != DLS_PASS_POOL) {
+        return 0;
+    }
+    const double edge = k->backward ? w->in_h : w->out_h, across = k->backward ? w->stride : 1;
+    const double taps = w->kernel_h / across * w->kernel_w / across;
+    return batch * edge * edge * w->in_c * (1 + POOL_TAP * taps) /
+           (POOL_NUMBERS * rates->own.gpu.multiprocessors);
+}
+
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
 {
     dls_op_work work;
@@ -358,7 +386,7 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
                rates->op->byte_s[k->op_family] * dls_kernel_bytes(k, rates, batch);
     }
     const double bytes = dls_kernel_bytes(k, rates, batch);
-    const double memory = bytes / rates->pass_bps[k->pass];
+    const double memory = fmax(bytes / rates->pass_bps[k->pass], window_s(k, rates, batch, bytes));
     const dls_groupconv *g = &rates->groupconv;
     const double once = bytes / k->repeats, mem_bps = rates->own.gpu.mem_bps;
     const bool half = rates->half_units;

@@ -122,6 +122,7 @@ typedef struct dls_rates {
     bool has_vector;
     double mem_bps, launch_s, derate;
     double pass_bps[DLS_PASSES]; /* mem_bps or less */
+    bool bound;                  /* by multiprocessors, too */
     double element_bytes;
     bool half_units;             /* multiplies in matrix units of 16 bits */
     double fp32_flops;           /* data sheet */

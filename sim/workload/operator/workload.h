@@ -82,7 +82,8 @@ typedef enum dls_pass_kind {
     DLS_PASS_ANY,
     DLS_PASS_COPY, /* casts, copies, norms of rows */
     DLS_PASS_POOL,
-    DLS_PASS_BATCH_NORM,
+    DLS_PASS_BATCH_NORM, /* cuDNN's */
+    DLS_PASS_OWN_NORM,   /* PyTorch's batch norm, in bf16 */
     DLS_PASSES
 } dls_pass_kind;
 
@@ -99,7 +100,7 @@ typedef struct dls_kernel {
     /* As matrix products, `count` of them, at one batch; 0 if not known. */
     int64_t count, m, n, k;
     double at_batch;
-    dls_window window;   /* convolutions */
+    dls_window window;   /* convolutions; pools, which have no out_c; of batch norms in_c */
     dls_product product; /* the same and matrix products, for the sized model */
     uint8_t part;        /* dls_kernel_part */
     uint8_t layout;      /* dls_layout */
