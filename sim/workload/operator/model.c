@@ -19,14 +19,14 @@
 /* Matrix units reach 0.3 to 0.45 of their rate in tf32, vector units all of theirs and 1.6 times it with
  * Winograd's algorithm: above this many times their rate matrix units are faster in any case. */
 #define FASTER 4
-/* What PyTorch's kernels move in a second on a multiprocessor where memory is fast enough, in 32 and 16 bits; 0:
- * as much as memory does. By the kinds of kernels of networks that fit on an H100 and an H200, whose memories
- * differ and multiprocessors do not (docs/operator.md). Since Ampere, as nothing older was looked at. */
-static const double pass_bps[DLS_PASSES][2] = {[DLS_PASS_ANY] = {45e9, 45e9},
-                                               [DLS_PASS_COPY] = {30e9, 30e9},
-                                               [DLS_PASS_POOL] = {45e9, 45e9},
-                                               [DLS_PASS_BATCH_NORM] = {26.5e9, 26.5e9},
-                                               [DLS_PASS_OWN_NORM] = {14.25e9, 14.25e9}};
+/* What PyTorch's kernels move in a second on a multiprocessor where memory is fast enough, by the kinds of kernels
+ * of networks that fit on an H100 and an H200, whose memories differ and multiprocessors do not
+ * (docs/operator.md). Since Ampere, as nothing older was looked at. */
+static const double pass_bps[DLS_PASSES] = {[DLS_PASS_ANY] = 45e9,
+                                            [DLS_PASS_COPY] = 30e9,
+                                            [DLS_PASS_POOL] = 45e9,
+                                            [DLS_PASS_BATCH_NORM] = 26.5e9,
+                                            [DLS_PASS_OWN_NORM] = 14.25e9};
 /* In a second: numbers of a channel, if images lie by channel, that a batch norm moves; numbers that a pool makes
  * on a multiprocessor, and what each that it looks at is of one (docs/operator.md). */
 #define CHANNEL_NUMBERS 3.8e9
@@ -210,8 +210,9 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     }
     r.bound = model->sized && gpu->tf32_flops > 0;
     for (int i = 0; i < DLS_PASSES; i++) {
-        const double all = r.own.gpu.multiprocessors * pass_bps[i][r.half_units];
-        r.pass_bps[i] = r.bound ? r.mem_bps / pow(1 + pow(r.mem_bps / all, FLOOR_POWER), 1.0 / FLOOR_POWER) : r.mem_bps;
+        const double all = r.own.gpu.multiprocessors * pass_bps[i];
+        const double slower = pow(1 + pow(r.mem_bps / all, FLOOR_POWER), 1.0 / FLOOR_POWER);
+        r.pass_bps[i] = r.bound ? r.mem_bps / slower : r.mem_bps;
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {
