@@ -342,7 +342,7 @@ dls_tensor dls_block_gelu_of_tanh(dls_net *net, dls_tensor y)
     return dls_net_mul(net, half, one);
 }
 
-/* Nine kernels, three of which read two tensors; eighteen back. */
+/* Nine kernels, three of which read two tensors, so as much as ten; eighteen back. */
 #define BLOOM_KERNELS 10
 #define BACK_BLOOM 44
 dls_tensor dls_block_gelu_of_bloom(dls_net *net, dls_tensor y)
