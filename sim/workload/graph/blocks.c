@@ -91,6 +91,12 @@ dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner)
     return dls_block_weigh(net, x, s);
 }
 
+dls_tensor dls_block_in_place(dls_net *net, dls_tensor x, dls_op_kind kind)
+{
+    const bool copied = kind == DLS_OP_SWISH && dls_net_spells_out(net) && dls_net_trains_eagerly(net);
+    return dls_net_unary(net, copied ? dls_net_pass(net, x, DLS_OP_TILE, 0) : x, kind);
+}
+
 dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
 {
     return dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);

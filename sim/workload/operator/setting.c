@@ -31,6 +31,9 @@ dls_rates dls_setting_rates(const dls_opmodel *model, const dls_work_setting *s,
     const double beside = s->fabric && s->n_workers > 1 ? 1 + s->fabric->beside : 1;
     if (beside > 1) {
         rates.mem_bps /= beside;
+        for (int i = 0; i < DLS_PASSES; i++) {
+            rates.pass_bps[i] /= beside;
+        }
     }
     if (rates.op && beside > 1) {
         *own = *rates.op;
