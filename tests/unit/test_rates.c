@@ -8,6 +8,7 @@
 #include "workload/kinds.h"
 #include "workload/operator/model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,72 @@ TEST(halves_without_units)
             assert_true(dls_kernel_s(&matmul, &fp16, 32) < dls_kernel_s(&matmul, &fp32, 32));
         }
     }
+    unload(t);
+}
+
+/* Passes over memory are bound by what a multiprocessor moves where there is more bandwidth than
+ * that: an H200's gain less from its memory than what goes number by number. */
+TEST(passes_bound_by_multiprocessors)
+{
+    tables *t = load();
+    for (int pass = DLS_PASS_ANY; pass < DLS_PASSES; pass++) {
+        const dls_kernel k = {
+            .family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 1e9, .pass = (uint8_t)pass};
+        double h100 = 0;
+        for (size_t g = 0; g < t->hw.n_gpus; g++) {
+            const dls_hw_gpu *gpu = &t->hw.gpu[g];
+            for (int sized = 0; sized < 2; sized++) {
+                t->model.sized = sized ? &t->kernels : NULL;
+                const dls_rates rates = dls_opmodel_rates(&t->model, gpu, DLS_NUMERIC_FP32);
+                const double memory = 4e9 / rates.mem_bps;
+                const double s = dls_kernel_s(&k, &rates, 1) / rates.derate - rates.launch_s;
+                const bool bound = sized && gpu->tf32_flops > 0;
+                assert_true(bound ? s > memory : fabs(s / memory - 1) < 1e-9);
+                assert_true(s < memory + 4e9 / rates.own.gpu.multiprocessors / 10e9);
+                h100 = sized && strcmp(gpu->name, "H100") == 0 ? s : h100;
+                assert_true(!sized || strcmp(gpu->name, "H200") != 0 || (s < h100 && s > 0.7 * h100));
+            }
+        }
+    }
+    unload(t);
+}
+
+/* A batch norm of few channels that lie apart takes as long as a channel; a pool as long as the
+ * numbers that it makes and looks at, on an H200 as on an H100. */
+TEST(passes_bound_by_windows)
+{
+    tables *t = load();
+    dls_kernel norm = {.family = DLS_KERNEL_MEMORY,
+                       .repeats = 1,
+                       .moved = 1e7,
+                       .pass = DLS_PASS_BATCH_NORM,
+                       .layout = DLS_LAYOUT_FIRST,
+                       .window = {.in_c = 20}};
+    dls_kernel pool = {
+        .family = DLS_KERNEL_MEMORY,
+        .repeats = 1,
+        .moved = 1,
+        .pass = DLS_PASS_POOL,
+        .window = {.in_h = 56, .in_c = 64, .kernel_h = 3, .kernel_w = 3, .stride = 2, .out_h = 28}};
+    double forward[2] = {0};
+    for (int h200 = 0; h200 < 2; h200++) {
+        const dls_hw_gpu *gpu;
+        assert_int_equal(dls_hardware_gpu(&t->hw, h200 ? "H200" : "H100", &gpu, NULL), DLS_OK);
+        const dls_rates rates = dls_opmodel_rates(&t->model, gpu, DLS_NUMERIC_FP32);
+        norm.layout = DLS_LAYOUT_FIRST;
+        norm.window.in_c = 20;
+        const double few = dls_kernel_s(&norm, &rates, 64) - rates.launch_s;
+        norm.window.in_c = 10;
+        assert_true(fabs((dls_kernel_s(&norm, &rates, 64) - rates.launch_s) / few - 2) < 1e-9);
+        norm.layout = DLS_LAYOUT_LAST;
+        assert_true(dls_kernel_s(&norm, &rates, 64) - rates.launch_s < few / 5);
+        pool.backward = false;
+        forward[h200] = dls_kernel_s(&pool, &rates, 64) - rates.launch_s;
+        pool.backward = true; /* 4 times the numbers, each in 2.25 windows */
+        const double back = dls_kernel_s(&pool, &rates, 64) - rates.launch_s;
+        assert_true(fabs(back / forward[h200] - 4 * (1 + 0.15 * 2.25) / (1 + 0.15 * 9)) < 1e-9);
+    }
+    assert_true(forward[0] == forward[1]);
     unload(t);
 }
 
