@@ -200,23 +200,29 @@ static dls_block_style style_of(const dls_net *net, dls_block_heads b)
     return dls_net_eager(net) ? b.style : DLS_BLOCK_PLAIN;
 }
 
-/* Queries of x, keys and values of y. */
-static void projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
-                        dls_tensor part[3])
+static bool scales_queries(dls_block_style style, dls_block_heads b)
+{
+    return style == DLS_BLOCK_OPT || (style == DLS_BLOCK_TIMM && !b.cosine);
+}
+
+void dls_block_projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
+                           dls_tensor part[3])
 {
     const int64_t width =
         dls_net_part(net, b.depth > 0 ? b.heads * b.depth : dls_net_dim(net, x, -1));
     const dls_block_style style = style_of(net, b);
-    if (style == DLS_BLOCK_GPT) {
-        dls_net_split(net, dls_net_dense(net, x, 3 * width, b.bias), 3, part);
+    const bool joint = style == DLS_BLOCK_GPT || (style == DLS_BLOCK_TIMM && x == y);
+    if (joint) {
+        const dls_tensor all = dls_net_dense(net, x, 3 * width, b.bias || b.first_bias);
+        (b.indexed ? dls_net_index : dls_net_split)(net, all, 3, part);
     }
     for (int i = 0; i < 3; i++) {
         const int64_t heads = i > 0 && b.key_heads > 0 ? b.key_heads : b.heads;
-        if (style != DLS_BLOCK_GPT) {
+        if (!joint) {
             part[i] = dls_net_dense(net, i == 0 ? x : y, width / b.heads * heads,
                                     b.bias || b.first_bias);
         }
-        if (style == DLS_BLOCK_OPT && i == 0) {
+        if (scales_queries(style, b) && i == 0) {
             part[i] = dls_net_scale(net, part[i]);
         }
         part[i] = dls_net_split_heads(net, part[i], dls_net_part(net, heads));
@@ -249,23 +255,34 @@ dls_tensor dls_block_capped(dls_net *net, dls_tensor x)
     return dls_net_scale(net, dls_net_unary(net, dls_net_scale(net, x), DLS_OP_TANH));
 }
 
+dls_tensor dls_block_warmed(dls_net *net, dls_tensor a)
+{
+    return dls_net_spells_out(net)
+               ? dls_net_mul(net, a, dls_net_numbers(net, dls_net_dim(net, a, 1)))
+               : dls_net_scale(net, a);
+}
+
 static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_heads b)
 {
     const dls_block_style style = style_of(net, b);
     dls_tensor a = dls_net_batch_matmul(net, q, k, true);
     const bool within = b.offset && style == DLS_BLOCK_LLAMA; /* the product scales, and adds what it finds */
-    a = style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_T5 || within ? a : dls_net_scale(net, a);
+    const bool scaled = scales_queries(style, b) || b.style == DLS_BLOCK_T5 || within;
+    a = scaled ? a : b.cosine ? dls_block_warmed(net, a) : dls_net_scale(net, a);
     a = b.capped ? dls_block_capped(net, a) : a;
     if (b.offset && !within) {
         a = dls_net_add(net, a, *b.offset);
     } else if (style == DLS_BLOCK_LLAMA) {
         a = within ? dls_net_pass(net, a, DLS_OP_TILE, 0) : a;
         a = dls_net_pass_wide(net, a, DLS_OP_ADD, 0);
-    } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT) {
+    } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT && style != DLS_BLOCK_TIMM) {
         a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
     if (b.places > 0) {
         a = dls_net_add(net, a, dls_net_numbers(net, b.places));
+    }
+    if (style == DLS_BLOCK_TIMM && b.masked) {
+        a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
     if (style == DLS_BLOCK_GPT) {
         a = dls_net_pass(net, a, DLS_OP_SELECT, BACK_WHERE);
@@ -276,11 +293,15 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
     return drop(net, dls_net_softmax(net, a), b.dropout && style != DLS_BLOCK_OPT);
 }
 
-/* Of a row's division by its length: sum of squares, root, bound, products. */
-#define BACK_UNIT 8
+/* Of a row's division by its length: two quotients, their product with the gradient and its sum; of
+ * the length another quotient, a selection and a product; all in 32 bits. */
+#define BACK_UNIT 20
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x)
 {
-    return dls_net_pass(net, x, DLS_OP_POW, BACK_UNIT);
+    if (dls_net_spells_out(net)) {
+        (void)dls_net_row_mean(net, x); /* a kernel that reads all */
+    }
+    return dls_net_pass_wide(net, x, DLS_OP_POW, BACK_UNIT);
 }
 
 /* Rotary positions for the first n numbers of a head, 0: for all; the rest passes by. The head is
@@ -311,7 +332,7 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
 {
     const int64_t width = dls_net_dim(net, x, -1);
     dls_tensor part[3]; /* queries, keys, values */
-    projections(net, x, y, b, part);
+    dls_block_projections(net, x, y, b, part);
     if (b.cosine) {
         part[0] = dls_block_unit(net, part[0]);
         part[1] = dls_block_unit(net, part[1]);

@@ -59,6 +59,8 @@ dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 
 /* The last dimension brought to length 1. */
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x);
+/* Scores [b][heads][..] times a trained number of each head. */
+dls_tensor dls_block_warmed(dls_net *net, dls_tensor a);
 /* A constant times the tanh of x divided by it. */
 dls_tensor dls_block_capped(dls_net *net, dls_tensor x);
 
@@ -74,7 +76,8 @@ dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor
  * BERT adds a mask to the scores; GPT makes queries, keys and values in one product, selects by a
  * mask and spells GELU out; OPT scales queries, adds its mask, bounds the sums and drops no scores;
  * T5 does not scale and adds a bias of places, or a mask, to the scores; LLaMA and all decoders since
- * repeat keys and values for their queries, and add a mask of 32 bits.
+ * repeat keys and values for their queries, and add a mask of 32 bits. timm's make queries, keys and
+ * values of one thing in one product, too, and scale queries; `masked`: a mask is added to the scores.
  */
 typedef enum dls_block_style {
     DLS_BLOCK_PLAIN,
@@ -82,7 +85,8 @@ typedef enum dls_block_style {
     DLS_BLOCK_GPT,
     DLS_BLOCK_OPT,
     DLS_BLOCK_T5,
-    DLS_BLOCK_LLAMA
+    DLS_BLOCK_LLAMA,
+    DLS_BLOCK_TIMM
 } dls_block_style;
 
 typedef struct dls_block_heads {
@@ -94,6 +98,8 @@ typedef struct dls_block_heads {
     bool first_bias; /* of queries, keys and values alone */
     bool last_bias;  /* of the last product alone */
     bool dropout;
+    bool masked;  /* timm's */
+    bool indexed; /* queries, keys and values are taken out by their indices */
     bool of_tanh; /* GELU is, whatever the style */
     bool rotary;
     int64_t turned; /* numbers of a head that rotary turns; 0: all */
@@ -108,6 +114,9 @@ typedef struct dls_block_heads {
 dls_tensor dls_block_gelu_of_tanh(dls_net *net, dls_tensor x);
 dls_tensor dls_block_gelu_of_bloom(dls_net *net, dls_tensor x);
 
+/* Queries of x, keys and values of y, [b][heads][t][depth] each. */
+void dls_block_projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
+                           dls_tensor part[3]);
 /* Multi-head attention of x on y; width as x's. */
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b);
 dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls_op_kind activation,

@@ -266,7 +266,7 @@ dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bo
     }
     net->tensors[net->n_tensors] = (net_tensor){
         .shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad, .wide = net->wide,
-        .planes = net->planes};
+        .planes = net->planes && shape->n > 2};
     return (dls_tensor)net->n_tensors++;
 }
 

@@ -110,6 +110,8 @@ dls_tensor dls_net_rotary(dls_net *net, dls_tensor x);
 dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n);
 /* n equal parts of the last dimension; part[n] */
 void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part);
+/* The same where each is taken by its index: back each fills up zeros, and they are added. */
+void dls_net_index(dls_net *net, dls_tensor x, int n, dls_tensor *part);
 /* One row of the middle dimension: [b][t][d] to [b][d]; n of its rows: [b][n][d]. */
 dls_tensor dls_net_first_token(dls_net *net, dls_tensor x);
 /* n of the channels [..][c] to [..][n] */
@@ -135,6 +137,9 @@ dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t
 dls_tensor dls_net_flatten(dls_net *net, dls_tensor x); /* [b][...] to [b][rest] */
 /* [b][m][n].. to [b][n][m].. */
 dls_tensor dls_net_transpose(dls_net *net, dls_tensor x);
+/* x with its dimensions in another order, whose numbers are not moved in PyTorch: products, norms and softmax
+ * copy what lies so, and products add their bias apart. */
+dls_tensor dls_net_turned(dls_net *net, dls_tensor x);
 /* [b][t][heads * d] to [b][heads][t][d], and back */
 dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads);
 dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x);

@@ -42,6 +42,15 @@ void dls_net_grad_split(const ctx *c)
     dls_net *net = c->net;
     const dls_shape in = input(c, 0)->shape;
     int32_t grads[DLS_NET_INPUTS];
+    for (int i = 0; i < c->rec->n_out && c->rec->flag && dls_net_eager(net); i++) {
+        const net_tensor *part = &net->tensors[c->rec->out + i];
+        const dls_shape shape = part->shape;
+        const int32_t grad = dls_net_sum(net, part->grads, &shape);
+        give(c, 0, emit(net, DLS_OP_STRIDED_SLICE_GRAD, &in, bytes_of(net, &shape), 0, &grad, 1));
+    }
+    if (c->rec->flag && dls_net_eager(net)) {
+        return;
+    }
     for (int i = 0; i < c->rec->n_out; i++) {
         const net_tensor *part = &net->tensors[c->rec->out + i];
         const dls_shape shape = part->shape;

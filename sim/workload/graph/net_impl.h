@@ -22,7 +22,7 @@ typedef struct net_tensor {
     int32_t grads; /* list of gradient nodes in net.grads, -1: none */
     bool needs_grad;
     bool wide; /* 32 bits where the net has 16 */
-    bool planes; /* an image by channel where the net has them by pixel */
+    bool planes; /* an image, or its pixels as tokens, lies by channel, as PyTorch's does unless asked otherwise */
 } net_tensor;
 
 typedef struct net_var {
@@ -84,7 +84,7 @@ typedef struct tape_rec {
     dls_tensor out; /* first of n_out */
     int32_t n_out;
     dls_op_dims dims;
-    bool flag; /* batch matrix product: second factor transposed; matmul: variable is */
+    bool flag; /* batch matrix product: second factor transposed; matmul: variable is; split: by indices */
 } tape_rec;
 
 struct dls_net {
@@ -237,6 +237,11 @@ static inline int32_t extent(int64_t in, int32_t kernel, int32_t stride, int32_t
 
 /* Bytes of the places in which a pool that PyTorch runs found its results. */
 int64_t dls_net_places(const dls_net *net, int32_t kind, const dls_shape *pooled);
+/* Images come by channel: PyTorch's default, and in 32 bits nothing else was measured. */
+static inline bool by_channel(const dls_net *net)
+{
+    return dls_net_eager(net) && (net->element_bytes > 2 || net->runner & DLS_RUN_CHANNELS_FIRST);
+}
 /* Gradients and updates, called by dls_net_finish. */
 void dls_net_backward(dls_net *net);
 void dls_net_update(dls_net *net);

@@ -88,6 +88,7 @@ dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n)
         needs |= at(net, x[i])->needs_grad;
     }
     shape.dim[shape.n - 1] = width;
+    net->planes = net->planes && shape.n == DLS_NET_DIMS;
     in[n] = dls_net_const(net, 0);
     const int32_t node = emit(net, DLS_OP_CONCAT, &shape, bytes_of(net, &shape), 0, in, n + 1);
     const dls_tensor out = dls_net_tensor(net, &shape, node, needs);
@@ -117,6 +118,14 @@ void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
     dls_net_record(net, TAPE_SPLIT, &x, 1, part[0], n);
 }
 
+void dls_net_index(dls_net *net, dls_tensor x, int n, dls_tensor *part)
+{
+    dls_net_split(net, x, n, part);
+    if (net->status == DLS_OK) {
+        net->tape[net->n_tape - 1].flag = true;
+    }
+}
+
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -127,6 +136,7 @@ static dls_tensor cut_or_sum(dls_net *net, dls_tensor x, dls_shape shape, int64_
                              bool fewer)
 {
     on(net, x);
+    net->planes = net->planes && !fewer;
     const int64_t read = larger(bytes_of(net, &shape), fewer ? read_of(net, x) : 0);
     const int32_t begin = dls_net_const(net, numbers);
     const int32_t node =
@@ -187,6 +197,18 @@ dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t
     return record1(net, TAPE_RESHAPE, DLS_OP_RESHAPE, x, &shape, node, NULL);
 }
 
+dls_tensor dls_net_turned(dls_net *net, dls_tensor x)
+{
+    if (!dls_net_eager(net)) {
+        return dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
+    }
+    x = dls_net_reshape(net, x, at(net, x)->shape.n, at(net, x)->shape.dim);
+    if (net->status == DLS_OK) {
+        net->tensors[x].planes = true;
+    }
+    return x;
+}
+
 dls_tensor dls_net_flatten(dls_net *net, dls_tensor x)
 {
     const int64_t size = dls_shape_size(&at(net, x)->shape);
@@ -197,6 +219,7 @@ dls_tensor dls_net_flatten(dls_net *net, dls_tensor x)
 dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
 {
     on(net, x);
+    net->planes = false;
     dls_shape shape = at(net, x)->shape;
     const int64_t t = shape.dim[1];
     shape.dim[1] = shape.dim[2];

@@ -28,6 +28,7 @@ static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)
 dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c)
 {
     const int32_t asked = net->g->info.image;
+    net->planes = by_channel(net);
     dls_net_layer(net, "input");
     return input(
         net,
@@ -51,6 +52,16 @@ dls_tensor dls_net_dense_input(dls_net *net, int32_t n)
 }
 
 /* ---- convolutions and matrix products -------------------------------------------------------- */
+
+/* A copy by channel (planes) or by pixel; `back` passes over memory for its gradient. */
+static dls_tensor laid_out(dls_net *net, dls_tensor x, bool planes, int back)
+{
+    x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, back);
+    if (net->status == DLS_OK) {
+        net->tensors[x].planes = net->planes = planes;
+    }
+    return x;
+}
 
 /* `joined`: the product in front adds it. */
 static dls_tensor add_bias(dls_net *net, dls_tensor x, bool joined)
@@ -76,20 +87,16 @@ static dls_tensor add_bias(dls_net *net, dls_tensor x, bool joined)
     return out;
 }
 
-/* A copy by channel (planes) or by pixel; `back` passes over memory for its gradient. */
-static dls_tensor laid_out(dls_net *net, dls_tensor x, bool planes, int back)
+/* Of what lies by channel, or turned, PyTorch's kernels that read whole rows make a copy. */
+static dls_tensor side_by_side(dls_net *net, dls_tensor x)
 {
-    x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, back);
-    if (net->status == DLS_OK) {
-        net->tensors[x].planes = net->planes = planes;
-    }
-    return x;
+    return at(net, x)->planes ? laid_out(net, x, false, COPY) : x;
 }
 
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 {
     x = dls_net_at_width(net, x, false, CAST_APART);
-    if (at(net, x)->planes) { /* back: its gradient for the norm, and once more what it read */
+    if (at(net, x)->planes && !by_channel(net)) { /* back: its gradient for the norm, and once more what it read */
         x = laid_out(net, x, false, 2 * COPY);
     }
     dls_net_layer(net, "conv");
@@ -152,6 +159,7 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 static dls_tensor matmul(dls_net *net, dls_tensor x, int32_t var, int64_t n, bool transposed)
 {
     x = dls_net_at_width(net, x, false, CAST_APART);
+    x = side_by_side(net, x);
     dls_shape shape = at(net, x)->shape;
     const int64_t k = dls_net_dim(net, x, -1);
     if (var < 0) {
@@ -183,8 +191,9 @@ dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias)
 {
     dls_net_layer(net, "dense");
     const dls_shape weight = {.dim = {dls_net_dim(net, x, -1), out}, .n = 2};
+    const bool joined = dls_net_eager(net) && !at(net, x)->planes;
     const dls_tensor y = matmul(net, x, dls_net_var(net, &weight, true), out, false);
-    return bias ? add_bias(net, y, net->runner != DLS_RUN_GRAPH) : y;
+    return bias ? add_bias(net, y, joined) : y;
 }
 
 dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_embedding table, bool bias)
@@ -202,6 +211,8 @@ dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool t
 {
     x = dls_net_at_width(net, x, false, CAST_APART);
     y = dls_net_at_width(net, y, false, CAST_APART);
+    x = side_by_side(net, x);
+    y = side_by_side(net, y);
     dls_shape shape = at(net, x)->shape;
     const int64_t k = dls_net_dim(net, x, -1);
     const int64_t n = dls_net_dim(net, y, transpose_y ? -2 : -1);
@@ -271,6 +282,7 @@ static void beside_batch_norm(dls_net *net, int32_t node, int64_t width)
 static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias, bool groups)
 {
     x = dls_net_at_width(net, x, kind != DLS_OP_BATCH_NORM || at(net, x)->wide, CAST_APART);
+    x = kind == DLS_OP_LAYER_NORM && !groups ? side_by_side(net, x) : x;
     const dls_shape shape = at(net, x)->shape;
     const dls_shape width = {.dim = {dls_net_dim(net, x, -1)}, .n = 1};
     const int32_t gamma = dls_net_var(net, &width, false);
@@ -381,6 +393,7 @@ static dls_tensor binary(dls_net *net, dls_tensor x, dls_tensor y, tape_op op, d
     const bool wide = at(net, x)->wide || at(net, y)->wide;
     x = dls_net_at_width(net, x, wide, CAST_READ);
     y = dls_net_at_width(net, y, wide, CAST_READ);
+    net->planes = at(net, x)->planes; /* the first says how results lie */
     const dls_shape shape = at(net, x)->shape;
     const int32_t node =
         pointwise(net, kind, &shape, bytes_of(net, &shape) + bytes_of(net, &at(net, y)->shape),
@@ -467,8 +480,9 @@ dls_tensor dls_net_dropout(dls_net *net, dls_tensor x)
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
 {
     const bool copied = net->g->info.numeric == DLS_NUMERIC_BF16;
+    x = side_by_side(net, copied ? dls_net_at_width(net, x, true, CAST_APART) : x);
     const int64_t narrow = read_of(net, x);
-    x = dls_net_at_width(net, x, true, copied ? CAST_APART : CAST_INSIDE);
+    x = dls_net_at_width(net, x, true, CAST_INSIDE);
     const int64_t read = copied ? read_of(net, x) : narrow;
     const dls_shape shape = at(net, x)->shape;
     const int32_t node =
@@ -492,6 +506,7 @@ static dls_tensor pass(dls_net *net, dls_tensor x, dls_op_kind kind, int64_t rea
 dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
 {
     x = dls_net_at_width(net, x, kind == DLS_OP_POW || at(net, x)->wide, CAST_APART);
+    net->planes = net->planes && kind != DLS_OP_TRANSPOSE;
     return pass(net, x, kind, read_of(net, x), back);
 }
 

@@ -37,6 +37,7 @@ dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices)
         return -1;
     }
     net->wide = net->runner != DLS_RUN_GRAPH && net->element_bytes == 2; /* tables keep 32 bits */
+    net->planes = false;
     net_var *var = &net->vars[table];
     dls_shape shape = shape_of(net, indices);
     var->sparse_rows += dls_shape_size(&shape);
@@ -83,6 +84,7 @@ dls_tensor dls_net_numbers(dls_net *net, int64_t n)
         return -1;
     }
     net->wide = net->runner != DLS_RUN_GRAPH && net->element_bytes == 2; /* as tables */
+    net->planes = false;
     const dls_tensor out = dls_net_tensor(net, &shape, net->vars[var].read, true);
     tape_rec *rec = dls_net_record(net, TAPE_NUMBERS, NULL, 0, out, 1);
     if (rec) {

@@ -79,19 +79,20 @@ static void classify(dls_net *net, dls_tensor x, const classes *c)
 static dls_tensor talk(dls_net *net, dls_tensor a, const classes *c)
 {
     const int64_t b = dls_net_dim(net, a, 0), n = dls_net_dim(net, a, 2);
-    a = dls_net_pass(net, a, DLS_OP_TRANSPOSE, 2);
-    a = dls_net_reshape(net, a, 2, (int64_t[]){b * n * n, c->heads});
-    a = dls_net_pass(net, dls_net_dense(net, a, c->heads, true), DLS_OP_TRANSPOSE, 2);
+    a = dls_net_turned(net, dls_net_reshape(net, a, 3, (int64_t[]){b, n * n, c->heads}));
+    a = dls_net_turned(net, dls_net_dense(net, a, c->heads, true));
     return dls_net_reshape(net, a, 4, (int64_t[]){b, c->heads, n, n});
 }
 
 static dls_tensor talking_attention(dls_net *net, dls_tensor y, const classes *c)
 {
     dls_tensor part[3];
-    for (int i = 0; i < 3; i++) {
-        part[i] = dls_net_split_heads(net, dls_net_dense(net, y, c->width, true), c->heads);
-    }
-    part[0] = dls_net_scale(net, part[0]);
+    dls_block_projections(net, y, y,
+                          (dls_block_heads){.heads = c->heads,
+                                            .style = DLS_BLOCK_TIMM,
+                                            .bias = true,
+                                            .indexed = true},
+                          part);
     dls_tensor a = talk(net, dls_net_batch_matmul(net, part[0], part[1], true), c);
     a = talk(net, dls_net_softmax(net, a), c);
     a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
@@ -112,22 +113,19 @@ static void cait(dls_net *net, const char *spec)
 
 /* ---- XCiT ------------------------------------------------------------------------------------ */
 
-/* [b][n][width] to [b][heads][width / heads][n] */
-static dls_tensor channels_of(dls_net *net, dls_tensor y, const classes *c)
-{
-    const int64_t b = dls_net_batch(net), n = dls_net_dim(net, y, 1);
-    y = dls_net_transpose(net, dls_net_dense(net, y, c->width, true));
-    return dls_net_reshape(net, y, 4, (int64_t[]){b, c->heads, c->width / c->heads, n});
-}
 
 static dls_tensor covariance_attention(dls_net *net, dls_tensor y, const classes *c)
 {
     const int64_t b = dls_net_batch(net), n = dls_net_dim(net, y, 1);
-    const dls_tensor q = dls_block_unit(net, channels_of(net, y, c));
-    const dls_tensor k = dls_block_unit(net, channels_of(net, y, c));
-    const dls_tensor v = channels_of(net, y, c);
-    dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, q, k, true));
-    a = dls_net_batch_matmul(net, dls_net_softmax(net, a), v, false);
+    dls_tensor part[3];
+    dls_net_split(net, dls_net_dense(net, y, 3 * (int64_t)c->width, true), 3, part);
+    for (int i = 0; i < 3; i++) { /* [b][n][width] to [b][heads][width / heads][n] */
+        part[i] = dls_net_reshape(net, dls_net_transpose(net, part[i]), 4,
+                                  (int64_t[]){b, c->heads, c->width / c->heads, n});
+        part[i] = i < 2 ? dls_block_unit(net, part[i]) : part[i];
+    }
+    dls_tensor a = dls_block_warmed(net, dls_net_batch_matmul(net, part[0], part[1], true));
+    a = dls_net_batch_matmul(net, dls_net_softmax(net, a), part[2], false);
     a = dls_net_transpose(net, dls_net_reshape(net, a, 3, (int64_t[]){b, c->width, n}));
     return dls_net_dense(net, a, c->width, true);
 }
@@ -138,7 +136,7 @@ static dls_tensor neighbours(dls_net *net, dls_tensor y, int64_t edge)
     y = dls_block_pixels(net, dls_net_pass(net, y, DLS_OP_TRANSPOSE, 2), edge, edge);
     y = dls_net_unary(net, dls_block_depthwise(net, y, 3, 1, true), DLS_OP_GELU);
     y = dls_block_depthwise(net, dls_net_batch_norm(net, y), 3, 1, true);
-    return dls_block_tokens(net, dls_net_pass(net, y, DLS_OP_TRANSPOSE, 2));
+    return dls_block_tokens(net, y);
 }
 
 static void xcit(dls_net *net, const char *spec)
@@ -183,7 +181,7 @@ static void volo(dls_net *net, const char *spec)
 {
     const classes c = read_spec(spec);
     const int32_t stem = (int32_t)dls_spec_number(spec, "stem", 64);
-    const dls_block_heads heads = {.heads = c.heads, .last_bias = true};
+    const dls_block_heads heads = {.heads = c.heads, .style = DLS_BLOCK_TIMM, .last_bias = true};
     double blocks[2] = {0};
     dls_spec_numbers(spec, "blocks", blocks, 2);
     dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 224, 224, 3), stem, 7, 2);

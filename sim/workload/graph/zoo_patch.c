@@ -68,8 +68,11 @@ static void vit(dls_net *net, const char *spec)
         x = dls_block_with_token(net, x, -1);
     }
     const int64_t tokens = dls_net_dim(net, x, 1);
-    const dls_block_heads b = {
-        .heads = p.heads, .bias = !p.unbiased, .last_bias = true, .places = places_of(&p, tokens)};
+    const dls_block_heads b = {.heads = p.heads,
+                               .style = DLS_BLOCK_TIMM,
+                               .bias = !p.unbiased,
+                               .last_bias = true,
+                               .places = places_of(&p, tokens)};
     if (!p.relative) {
         x = dls_net_add_rows(net, x, dls_net_table(net, tokens, p.width));
     }
@@ -118,7 +121,7 @@ static dls_tensor gated_attention(dls_net *net, dls_tensor y, dls_tensor pairs, 
 static void convit(dls_net *net, const char *spec)
 {
     const patches p = read_spec(spec);
-    const dls_block_heads b = {.heads = p.heads, .last_bias = true};
+    const dls_block_heads b = {.heads = p.heads, .style = DLS_BLOCK_TIMM, .last_bias = true};
     const dls_tensor image = dls_net_image(net, 224, 224, 3);
     dls_tensor x = dls_block_patches(net, image, p.width, p.patch);
     const int64_t n = dls_net_dim(net, x, 1);

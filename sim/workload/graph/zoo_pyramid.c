@@ -74,7 +74,7 @@ static dls_tensor twins_block(dls_net *net, dls_tensor x, int64_t edge, int32_t 
                               int64_t heads)
 {
     const int32_t width = (int32_t)dls_net_dim(net, x, 2);
-    const dls_block_heads b = {.heads = heads, .bias = true};
+    const dls_block_heads b = {.heads = heads, .style = DLS_BLOCK_TIMM, .bias = true};
     const dls_tensor y = dls_net_layer_norm(net, x);
     dls_tensor keys = y;
     if (few > 1) {
@@ -133,7 +133,8 @@ static void pit(dls_net *net, const char *spec)
         x = dls_block_with_token(net, x, -1);
     }
     for (int stage = 0; stage < s.n; stage++) {
-        const dls_block_heads b = {.heads = (int64_t)s.heads[stage], .bias = true};
+        const dls_block_heads b = {
+            .heads = (int64_t)s.heads[stage], .style = DLS_BLOCK_TIMM, .bias = true};
         for (int i = 0; i < (int)s.blocks[stage]; i++) {
             x = dls_block_encoder(net, x, 4 * (int64_t)s.width[stage], b);
         }

@@ -29,7 +29,7 @@ typedef struct scale {
 static scale cut(dls_net *net, dls_tensor image, int32_t width, int32_t patch, int64_t heads,
                  bool deep)
 {
-    scale s = {.width = width, .heads = {.heads = heads, .bias = true}};
+    scale s = {.width = width, .heads = {.heads = heads, .style = DLS_BLOCK_TIMM, .bias = true}};
     if (deep) {
         const int32_t stride = patch == 12 ? 3 : 2;
         s.x = dls_net_relu(net, dls_block_conv_bias(net, image, width / 4, 7, 4, 1));
@@ -119,7 +119,8 @@ static void nest(dls_net *net, const char *spec)
         x = dls_net_reshape(net, x, 3, (int64_t[]){b * squares, n / squares, width});
         for (int i = 0; i < (int)blocks[stage]; i++) {
             x = dls_block_encoder(net, x, 4 * (int64_t)width,
-                                  (dls_block_heads){.heads = heads, .bias = true});
+                                  (dls_block_heads){
+                                      .heads = heads, .style = DLS_BLOCK_TIMM, .bias = true});
         }
         x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
         x = dls_net_reshape(net, x, 4, (int64_t[]){b, edge, edge, width});
@@ -136,8 +137,9 @@ static void tnt(dls_net *net, const char *spec)
     const int64_t b = dls_net_batch(net);
     const int32_t width = (int32_t)dls_spec_number(spec, "width", 384), each = width / PIXELS;
     const dls_block_heads heads = {.heads = (int64_t)dls_spec_number(spec, "heads", 6),
+                                   .style = DLS_BLOCK_TIMM,
                                    .last_bias = true};
-    const dls_block_heads few = {.heads = 4, .last_bias = true};
+    const dls_block_heads few = {.heads = 4, .style = DLS_BLOCK_TIMM, .last_bias = true};
     dls_tensor x = dls_block_conv_bias(net, dls_net_image(net, 224, 224, 3), each, 7, 4, 1);
     const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2) / PIXELS;
     x = dls_net_pass(net, dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2), DLS_OP_TRANSPOSE, 2);

@@ -225,7 +225,7 @@ static dls_tensor transformer(dls_net *net, dls_tensor x, const stage *s, const 
 {
     const dls_tensor whole = x;
     const int64_t b = dls_net_batch(net), h = dls_net_dim(net, x, 1), w = dls_net_dim(net, x, 2);
-    const dls_block_heads heads = {.heads = 4, .bias = true};
+    const dls_block_heads heads = {.heads = 4, .style = DLS_BLOCK_TIMM, .bias = true};
     x = dls_block_conv(net, conv(net, x, s->out, 3, 1, 1, d), s->more, 1, 1, 1);
     x = dls_net_pass(net, dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2), DLS_OP_TRANSPOSE, 2);
     x = dls_net_reshape(net, x, 3, (int64_t[]){4 * b, h * w / 4, s->more});

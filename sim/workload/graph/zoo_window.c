@@ -38,7 +38,8 @@ static dls_tensor window_block(dls_net *net, dls_tensor x, int64_t edge, int64_t
     const dls_block_heads attention = {.heads = heads,
                                        .bias = true,
                                        .cosine = w->second,
-                                       .style = rolls ? DLS_BLOCK_BERT : DLS_BLOCK_PLAIN,
+                                       .style = DLS_BLOCK_TIMM,
+                                       .masked = rolls,
                                        .places = places_of(w, in, heads)};
     dls_tensor y = w->second ? x : dls_net_layer_norm(net, x);
     y = copied(net, rolls ? copied(net, y) : y);
