@@ -202,7 +202,7 @@ static dls_block_style style_of(const dls_net *net, dls_block_heads b)
 
 static bool scales_queries(dls_block_style style, dls_block_heads b)
 {
-    return style == DLS_BLOCK_OPT || (style == DLS_BLOCK_TIMM && !b.cosine);
+    return style == DLS_BLOCK_OPT || (style == DLS_BLOCK_TIMM && !b.cosine && !b.late);
 }
 
 void dls_block_projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
@@ -298,10 +298,15 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
 #define BACK_UNIT 20
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x)
 {
+    return dls_block_divided(net, x, DLS_OP_POW, BACK_UNIT);
+}
+
+dls_tensor dls_block_divided(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
+{
     if (dls_net_spells_out(net)) {
         (void)dls_net_row_mean(net, x); /* a kernel that reads all */
     }
-    return dls_net_pass_wide(net, x, DLS_OP_POW, BACK_UNIT);
+    return dls_net_pass_wide(net, x, kind, back);
 }
 
 /* Rotary positions for the first n numbers of a head, 0: for all; the rest passes by. The head is

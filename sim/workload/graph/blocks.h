@@ -57,6 +57,8 @@ dls_tensor dls_block_embed(dls_net *net, int64_t rows, int64_t width, int32_t t)
  * BasicLSTMCell: one matrix product of input and state per step. */
 dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 
+/* Rows over a number that is worked out of all of each; `back`: as of dls_net_pass. */
+dls_tensor dls_block_divided(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
 /* The last dimension brought to length 1. */
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x);
 /* Scores [b][heads][..] times a trained number of each head. */
@@ -99,6 +101,7 @@ typedef struct dls_block_heads {
     bool last_bias;  /* of the last product alone */
     bool dropout;
     bool masked;  /* timm's */
+    bool late;    /* scores are scaled, not queries */
     bool indexed; /* queries, keys and values are taken out by their indices */
     bool of_tanh; /* GELU is, whatever the style */
     bool rotary;

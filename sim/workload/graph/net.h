@@ -91,6 +91,8 @@ dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices)
 dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_embedding table, bool bias);
 /* x plus the first rows of a table, broadcast over the batch: learned positions. */
 dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_embedding table);
+/* x plus n trained numbers for the last dimension, which PyTorch adds in the kernel before. */
+dls_tensor dls_net_offset(dls_net *net, dls_tensor x);
 /* n trained numbers, to be added to or multiplied with the last dimension of others. */
 dls_tensor dls_net_numbers(dls_net *net, int64_t n);
 

@@ -219,11 +219,18 @@ dls_tensor dls_net_flatten(dls_net *net, dls_tensor x)
 dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
 {
     on(net, x);
-    net->planes = false;
     dls_shape shape = at(net, x)->shape;
     const int64_t t = shape.dim[1];
     shape.dim[1] = shape.dim[2];
     shape.dim[2] = t;
+    if (net->planes && shape.n == 3) { /* lies so already */
+        x = dls_net_reshape(net, x, shape.n, shape.dim);
+        if (net->status == DLS_OK) {
+            net->tensors[x].planes = false;
+        }
+        return x;
+    }
+    net->planes = false;
     const int32_t perm = dls_net_const(net, shape.n);
     const int32_t node = emit(net, DLS_OP_TRANSPOSE, &shape, bytes_of(net, &shape), 0,
                               (int32_t[]){at(net, x)->node, perm}, 2);

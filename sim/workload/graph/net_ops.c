@@ -196,6 +196,11 @@ dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias)
     return bias ? add_bias(net, y, joined) : y;
 }
 
+dls_tensor dls_net_offset(dls_net *net, dls_tensor x)
+{
+    return add_bias(net, x, dls_net_eager(net));
+}
+
 dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_embedding table, bool bias)
 {
     dls_net_layer(net, "output");

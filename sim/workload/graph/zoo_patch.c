@@ -96,7 +96,7 @@ static void vit(dls_net *net, const char *spec)
 /* ---- ConViT ---------------------------------------------------------------------------------- */
 
 #define GATED_LAYERS 10
-#define BACK_NORMED 3 /* of rows that are divided by their sums */
+#define BACK_NORMED 14 /* of rows that are divided by their sums: five quotients and products, two sums */
 
 /* Scores of three numbers for each pair of places, worked out for every sample, beside those of
  * queries and keys; a trained number of each head weighs the two, and each row is normed again. */
@@ -104,16 +104,15 @@ static dls_tensor gated_attention(dls_net *net, dls_tensor y, dls_tensor pairs, 
 {
     const int64_t b = dls_net_batch(net), width = dls_net_dim(net, y, 2), n = dls_net_dim(net, y, 1);
     dls_tensor part[3];
-    for (int i = 0; i < 3; i++) {
-        part[i] = dls_net_split_heads(net, dls_net_dense(net, y, width, false), heads);
-    }
+    dls_block_projections(net, y, y,
+                          (dls_block_heads){.heads = heads, .style = DLS_BLOCK_TIMM, .late = true}, part);
     dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, part[0], part[1], true));
-    dls_tensor places = dls_net_pass(net, dls_net_dense(net, pairs, heads, true), DLS_OP_TRANSPOSE, 2);
+    dls_tensor places = dls_net_turned(net, dls_net_dense(net, pairs, heads, true));
     places = dls_net_reshape(net, places, 4, (int64_t[]){b, heads, n, n});
     const dls_tensor gate = dls_net_unary(net, dls_net_numbers(net, heads), DLS_OP_SIGMOID);
     a = dls_net_mul(net, dls_net_softmax(net, a), gate);
     a = dls_net_add(net, a, dls_net_mul(net, dls_net_softmax(net, places), gate));
-    a = dls_net_pass(net, a, DLS_OP_REAL_DIV, BACK_NORMED);
+    a = dls_block_divided(net, a, DLS_OP_REAL_DIV, BACK_NORMED);
     a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
     return dls_net_dense(net, a, width, true);
 }
@@ -164,9 +163,7 @@ static dls_tensor two_products(dls_net *net, dls_tensor x, int64_t inner, bool g
 /* Scale and offset of each channel: ResMLP's norm. */
 static dls_tensor affine(dls_net *net, dls_tensor x)
 {
-    const int64_t width = dls_net_dim(net, x, -1);
-    x = dls_net_mul(net, x, dls_net_numbers(net, width));
-    return dls_net_add(net, x, dls_net_numbers(net, width));
+    return dls_net_offset(net, dls_net_mul(net, x, dls_net_numbers(net, dls_net_dim(net, x, -1))));
 }
 
 static dls_tensor mixer_block(dls_net *net, dls_tensor x, const patches *p, bool gated)

@@ -138,8 +138,9 @@ static void tnt(dls_net *net, const char *spec)
     const int32_t width = (int32_t)dls_spec_number(spec, "width", 384), each = width / PIXELS;
     const dls_block_heads heads = {.heads = (int64_t)dls_spec_number(spec, "heads", 6),
                                    .style = DLS_BLOCK_TIMM,
+                                   .late = true,
                                    .last_bias = true};
-    const dls_block_heads few = {.heads = 4, .style = DLS_BLOCK_TIMM, .last_bias = true};
+    const dls_block_heads few = {.heads = 4, .style = DLS_BLOCK_TIMM, .late = true, .last_bias = true};
     dls_tensor x = dls_block_conv_bias(net, dls_net_image(net, 224, 224, 3), each, 7, 4, 1);
     const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2) / PIXELS;
     x = dls_net_pass(net, dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2), DLS_OP_TRANSPOSE, 2);
@@ -223,17 +224,16 @@ static dls_tensor surroundings(dls_net *net, stage *s, dls_tensor v)
 /* Keys, normed over the tokens, by values first: a product whose size no token changes. */
 static dls_tensor factor_attention(dls_net *net, stage *s, dls_tensor y)
 {
-    dls_tensor part[3], head[3];
-    for (int i = 0; i < 3; i++) {
-        part[i] = dls_net_dense(net, y, s->width, true);
-        head[i] = dls_net_split_heads(net, part[i], HEADS);
-    }
+    dls_tensor part[3];
+    dls_net_split(net, dls_net_dense(net, y, 3 * s->width, true), 3, part);
+    const dls_tensor q = dls_net_split_heads(net, part[0], HEADS);
+    const dls_tensor v = dls_net_split_heads(net, part[2], HEADS);
     /* [b][heads][width / heads][tokens] */
     const int64_t n = dls_net_dim(net, y, 1), each = s->width / HEADS;
     const int64_t turned[] = {dls_net_batch(net), HEADS, each, n};
-    dls_tensor k = dls_net_reshape(net, dls_net_softmax(net, head[1]), 4, turned);
-    k = dls_net_batch_matmul(net, k, head[2], false);
-    dls_tensor a = dls_net_merge_heads(net, dls_net_batch_matmul(net, head[0], k, false));
+    dls_tensor k = dls_net_turned(net, dls_net_reshape(net, part[1], 4, turned));
+    k = dls_net_batch_matmul(net, dls_net_softmax(net, k), v, false);
+    dls_tensor a = dls_net_merge_heads(net, dls_net_batch_matmul(net, q, k, false));
     dls_tensor near = surroundings(net, s, part[2]);
     near = dls_net_mul(net, near, dls_net_tokens(net, part[0], n - 1));
     near = dls_block_with_token(net, near, dls_net_tokens(net, part[0], 1));

@@ -246,8 +246,8 @@ static dls_tensor transformer(dls_net *net, dls_tensor x, const stage *s, const 
 static dls_tensor linear_attention(dls_net *net, dls_tensor x, int32_t width)
 {
     const dls_tensor q = dls_block_conv_bias(net, x, 1, 1, 1, 1);
-    const dls_tensor k = dls_block_conv_bias(net, x, width, 1, 1, 1);
-    const dls_tensor v = dls_block_conv_bias(net, x, width, 1, 1, 1);
+    dls_tensor kv[2];
+    dls_net_split(net, dls_block_conv_bias(net, x, 2 * width, 1, 1, 1), 2, kv);
     dls_tensor a = dls_net_softmax(
         net, dls_net_reshape(net, q, 3,
                              (int64_t[]){dls_net_batch(net), 1,
@@ -255,9 +255,9 @@ static dls_tensor linear_attention(dls_net *net, dls_tensor x, int32_t width)
     a = dls_net_reshape(
         net, a, 4,
         (int64_t[]){dls_net_batch(net), dls_net_dim(net, x, 1), dls_net_dim(net, x, 2), 1});
-    a = dls_net_global_mean(net, dls_net_mul(net, k, a));
+    a = dls_net_global_mean(net, dls_net_mul(net, kv[0], a));
     a = dls_net_reshape(net, a, 4, (int64_t[]){dls_net_batch(net), 1, 1, width});
-    return dls_block_conv_bias(net, dls_net_mul(net, dls_net_relu(net, v), a), width, 1, 1, 1);
+    return dls_block_conv_bias(net, dls_net_mul(net, dls_net_relu(net, kv[1]), a), width, 1, 1, 1);
 }
 
 static dls_tensor transformer2(dls_net *net, dls_tensor x, const stage *s, const staged *d)

@@ -42,7 +42,9 @@ static dls_tensor window_block(dls_net *net, dls_tensor x, int64_t edge, int64_t
                                        .masked = rolls,
                                        .places = places_of(w, in, heads)};
     dls_tensor y = w->second ? x : dls_net_layer_norm(net, x);
-    y = copied(net, rolls ? copied(net, y) : y);
+    y = rolls ? copied(net, y) : y;
+    y = dls_net_eager(net) ? copied(net, y) : y; /* by PyTorch's padding, if with nothing */
+    y = copied(net, y);
     y = dls_net_reshape(net, y, 3, (int64_t[]){b * edge * edge / n, n, width});
     y = copied(net, dls_block_attention(net, y, y, attention));
     y = dls_net_reshape(net, y, 3, (int64_t[]){b, edge * edge, width});
@@ -57,6 +59,7 @@ static dls_tensor window_block(dls_net *net, dls_tensor x, int64_t edge, int64_t
 static dls_tensor merged(dls_net *net, dls_tensor x, int64_t edge)
 {
     const int64_t b = dls_net_batch(net), width = dls_net_dim(net, x, 2);
+    x = dls_net_eager(net) ? copied(net, x) : x;
     x = dls_net_reshape(net, copied(net, x), 3, (int64_t[]){b, edge * edge / 4, 4 * width});
     return dls_net_dense(net, dls_net_layer_norm(net, x), 2 * width, false);
 }
