@@ -26,6 +26,7 @@ ALL = [("bf16", ""), ("fp32", ""), ("tf32", ""), ("amp", "")]
 THREE = ALL[:3]
 TWO = [("bf16", ""), ("tf32", "")]
 IMAGES = [("bf16", "nhwc"), ("tf32", "nchw"), ("fp32", "nchw")]
+TOKENS = [(precision, "nchw") for precision, _ in THREE]  # transformers and mixers
 MORE_IMAGES = IMAGES + [("amp", "nhwc"), ("amp", "nchw")]
 HOST_BOUND = IMAGES[:1]  # at 8 samples: what the host can feed
 
@@ -35,7 +36,7 @@ IMAGE_NETWORKS = [(name, 224, batch, IMAGES[:2]) for name, batch in [
     ("resnetv2_50", 128), ("poolformer_s12", 128), ("cspdarknet53", 128), ("res2net50_26w_4s", 128), ("torchvision/squeezenet1_1", 512),
     ("torchvision/shufflenet_v2_x1_0", 512), ("repvgg_b1", 128), ("dpn92", 128), ("visformer_small", 128), ("rexnet_100", 256),
     ("mixnet_m", 128)]]
-IMAGE_NETWORKS += [(name, 224, batch, TWO) for name, batch in [
+IMAGE_NETWORKS += [(name, 224, batch, TOKENS[::2]) for name, batch in [
     ("vit_large_patch16_224", 64), ("xcit_small_12_p16_224", 128), ("twins_svt_small", 128), ("levit_256", 256),
     ("cait_s24_224", 64), ("beit_base_patch16_224", 128)]]
 IMAGE_NETWORKS += [(name, pixels, batch, formats)
@@ -43,12 +44,12 @@ IMAGE_NETWORKS += [(name, pixels, batch, formats)
                                                ("inception_v3", 299, 64), ("resnet18", 224, 128), ("resnet152", 224, 64),
                                                ("inception_v4", 299, 64), ("densenet121", 224, 64)]
                    for batch, formats in [(usual, MORE_IMAGES), (8, HOST_BOUND)]]
-IMAGE_NETWORKS += [(name, 224, 128, THREE) for name in ("vit_base_patch16_224", "swin_tiny_patch4_window7_224", "mixer_b16_224")]
+IMAGE_NETWORKS += [(name, 224, 128, TOKENS) for name in ("vit_base_patch16_224", "swin_tiny_patch4_window7_224", "mixer_b16_224")]
 IMAGE_NETWORKS += [(name, 224, batch, IMAGES) for name, batch in [
     ("resnet50", 256), ("mobilenetv2_100", 256), ("convnext_tiny", 128), ("resnet50_gn", 128), ("efficientnet_b0", 256),
     ("resnext50_32x4d", 128), ("densenet121", 128), ("regnety_032", 128), ("seresnet50", 128), ("torchvision/googlenet", 256),
     ("wide_resnet50_2", 128), ("vgg11", 128), ("resnet101", 128), ("dla60", 128), ("hrnet_w18", 64), ("ghostnet_100", 256)]]
-IMAGE_NETWORKS += [("deit3_small_patch16_224", 224, 256, THREE), ("xception41", 299, 64, IMAGES)]
+IMAGE_NETWORKS += [("deit3_small_patch16_224", 224, 256, TOKENS), ("xception41", 299, 64, IMAGES)]
 
 
 def decoder(width, layers, heads, words, **more):

@@ -265,6 +265,9 @@ static void grad_pass(const ctx *c)
     while (left > 0) {
         const int32_t now = left < 4 ? left : 2;
         grad = pointwise(c->net, DLS_OP_MUL, &in, (now - 1) * bytes_of(c->net, &in), &grad, 1);
+        if (c->rec->flag) {
+            scattered(c->net, grad, &in);
+        }
         left -= now;
     }
     give(c, 0, grad);

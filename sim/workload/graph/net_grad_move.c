@@ -123,7 +123,10 @@ void dls_net_grad_transpose(const ctx *c)
     const dls_shape dims = {.dim = {in.n}, .n = 1};
     const int32_t perm = dls_net_const(c->net, in.n);
     const int32_t inverse = view(c->net, DLS_OP_INVERT_PERMUTATION, &dims, &perm, 1);
-    give(c, 0,
-         emit(c->net, DLS_OP_TRANSPOSE, &in, bytes_of(c->net, &in), 0, (int32_t[]){c->dy, inverse},
-              2));
+    const int32_t node = emit(c->net, DLS_OP_TRANSPOSE, &in, bytes_of(c->net, &in), 0,
+                              (int32_t[]){c->dy, inverse}, 2);
+    if (in.n == 3) {
+        scattered(c->net, node, &in);
+    }
+    give(c, 0, node);
 }

@@ -84,7 +84,8 @@ typedef struct tape_rec {
     dls_tensor out; /* first of n_out */
     int32_t n_out;
     dls_op_dims dims;
-    bool flag; /* batch matrix product: second factor transposed; matmul: variable is; split: by indices */
+    bool flag; /* batch matrix product: second factor transposed; matmul: variable is; split: by indices;
+                  pass: scattered */
 } tape_rec;
 
 struct dls_net {
@@ -171,6 +172,11 @@ static inline void sees(dls_net *net, int32_t node, const dls_op_dims *d)
     if (node >= 0 && net->runner != DLS_RUN_GRAPH) {
         net->g->nodes[node].dims = *d;
     }
+}
+/* Neighbouring threads of a node read or write numbers that lie apart, as many as an array of that shape has. */
+static inline void scattered(dls_net *net, int32_t node, const dls_shape *s)
+{
+    sees(net, node, &(dls_op_dims){.in_c = (int32_t)(dls_shape_size(s) / net->g->info.batch)});
 }
 /* A constant of n elements (0: a scalar). */
 int32_t dls_net_const(dls_net *net, int64_t n);

@@ -234,6 +234,9 @@ dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
     const int32_t perm = dls_net_const(net, shape.n);
     const int32_t node = emit(net, DLS_OP_TRANSPOSE, &shape, bytes_of(net, &shape), 0,
                               (int32_t[]){at(net, x)->node, perm}, 2);
+    if (shape.n == 3) { /* of more, rows stay together */
+        scattered(net, node, &shape);
+    }
     return record1(net, TAPE_TRANSPOSE, DLS_OP_TRANSPOSE, x, &shape, node, NULL);
 }
 

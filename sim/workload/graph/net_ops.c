@@ -59,6 +59,8 @@ static dls_tensor laid_out(dls_net *net, dls_tensor x, bool planes, int back)
     x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, back);
     if (net->status == DLS_OK) {
         net->tensors[x].planes = net->planes = planes;
+        scattered(net, at(net, x)->node, &at(net, x)->shape);
+        net->tape[net->n_tape - 1].flag = true;
     }
     return x;
 }
@@ -403,6 +405,9 @@ static dls_tensor binary(dls_net *net, dls_tensor x, dls_tensor y, tape_op op, d
     const int32_t node =
         pointwise(net, kind, &shape, bytes_of(net, &shape) + bytes_of(net, &at(net, y)->shape),
                   (int32_t[]){at(net, x)->node, at(net, y)->node}, 2);
+    if (at(net, x)->planes != at(net, y)->planes && dls_shape_size(&shape) == dls_shape_size(&at(net, y)->shape)) {
+        scattered(net, node, &shape);
+    }
     const bool needs = at(net, x)->needs_grad || at(net, y)->needs_grad;
     const dls_tensor out = dls_net_tensor(net, &shape, node, needs);
     dls_net_record(net, op, (dls_tensor[]){x, y}, 2, out, 1);

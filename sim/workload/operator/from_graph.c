@@ -62,6 +62,10 @@ static dls_kernel_part part_of(int32_t kind)
 static dls_pass_kind pass_of(const dls_opgraph *g, const dls_op_node *x)
 {
     const int32_t kind = x->kind;
+    const dls_op_family family = dls_op_family_of(kind);
+    if (x->dims.in_c > 0 && family != DLS_FAMILY_CONV && family != DLS_FAMILY_POOL && family != DLS_FAMILY_NORM) {
+        return DLS_PASS_SCATTERED;
+    }
     switch (kind) {
     case DLS_OP_BATCH_NORM:
     case DLS_OP_BATCH_NORM_GRAD:
@@ -75,7 +79,7 @@ static dls_pass_kind pass_of(const dls_opgraph *g, const dls_op_node *x)
     default:
         break;
     }
-    switch (dls_op_family_of(kind)) {
+    switch (family) {
     case DLS_FAMILY_DATA:
         return DLS_PASS_COPY;
     case DLS_FAMILY_POOL:
@@ -115,7 +119,8 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
                     .moved = (double)(x->read_bytes + x->write_bytes) / element / batch};
     const dls_op_family family = dls_op_family_of(x->kind);
     const dls_op_dims *d = &x->dims;
-    if (family == DLS_FAMILY_CONV || family == DLS_FAMILY_POOL || family == DLS_FAMILY_NORM) {
+    if (family == DLS_FAMILY_CONV || family == DLS_FAMILY_POOL || family == DLS_FAMILY_NORM ||
+        k.pass == DLS_PASS_SCATTERED) {
         k.window = (dls_window){
             edge(d->in_h, d->in_w),  d->in_c, d->out_c, d->kernel_h, d->kernel_w, d->stride_h,
             edge(d->out_h, d->out_w)};

@@ -26,12 +26,15 @@ static const double pass_bps[DLS_PASSES] = {[DLS_PASS_ANY] = 45e9,
                                             [DLS_PASS_COPY] = 30e9,
                                             [DLS_PASS_POOL] = 45e9,
                                             [DLS_PASS_BATCH_NORM] = 26.5e9,
-                                            [DLS_PASS_OWN_NORM] = 14.25e9};
+                                            [DLS_PASS_OWN_NORM] = 14.25e9,
+                                            [DLS_PASS_SCATTERED] = 30e9};
 /* In a second: numbers of a channel, if images lie by channel, that a batch norm moves; numbers that a pool makes
- * on a multiprocessor, and what each that it looks at is of one (docs/operator.md). */
+ * on a multiprocessor, and what each that it looks at is of one; numbers that a multiprocessor moves which lie
+ * apart (docs/operator.md). */
 #define CHANNEL_NUMBERS 3.8e9
 #define POOL_NUMBERS 0.89e9
 #define POOL_TAP 0.15
+#define SCATTERED_NUMBERS 1.12e9
 #define FLOOR_POWER 3
 #define MIB 1048576.0
 #define CONTEXT_BYTES (450 * MIB) /* CUDA context and libraries */
@@ -362,6 +365,9 @@ static double window_s(const dls_kernel *k, const dls_rates *rates, double batch
         return k->layout == DLS_LAYOUT_FIRST
                    ? bytes / rates->element_bytes / (CHANNEL_NUMBERS * w->in_c)
                    : 0;
+    }
+    if (k->pass == DLS_PASS_SCATTERED) {
+        return batch * w->in_c / (SCATTERED_NUMBERS * rates->own.gpu.multiprocessors);
     }
     if (k->pass != DLS_PASS_POOL) {
         return 0;

@@ -84,6 +84,7 @@ typedef enum dls_pass_kind {
     DLS_PASS_POOL,
     DLS_PASS_BATCH_NORM, /* cuDNN's */
     DLS_PASS_OWN_NORM,   /* PyTorch's batch norm, in bf16 */
+    DLS_PASS_SCATTERED,  /* of numbers that lie apart, window.in_c a sample */
     DLS_PASSES
 } dls_pass_kind;
 
