@@ -10,6 +10,7 @@
  *      scaled        every branch is multiplied with trained numbers
  *      relative      positions are numbers added to the scores, and no others
  *      unbiased      queries, keys and values have no bias
+ *      post          norms behind the branches
  *      mean          all patches are averaged, and there is no token for the class
  *      two           two tokens, and two products to the classes
  *      parallel      two branches of each kind beside each other
@@ -24,7 +25,7 @@
 typedef struct patches {
     int32_t width, depth, heads, patch;
     double wide;
-    bool scaled, relative, unbiased, mean, two;
+    bool scaled, relative, unbiased, mean, two, post;
     int32_t branches;
 } patches;
 
@@ -40,12 +41,18 @@ static patches read_spec(const char *spec)
                      .unbiased = dls_spec_has(spec, "unbiased"),
                      .mean = dls_spec_has(spec, "mean"),
                      .two = dls_spec_has(spec, "two"),
+                     .post = dls_spec_has(spec, "post"),
                      .branches = dls_spec_has(spec, "parallel") ? 2 : 1};
 }
 
 static dls_tensor join(dls_net *net, dls_tensor x, dls_tensor y, bool scaled)
 {
     return scaled ? dls_block_add_scaled(net, x, y) : dls_net_add(net, x, y);
+}
+
+static dls_tensor normed(dls_net *net, dls_tensor x, bool does)
+{
+    return does ? dls_net_layer_norm(net, x) : x;
 }
 
 /* Pairs of places that differ, of every head, and three with the class token. */
@@ -78,13 +85,14 @@ static void vit(dls_net *net, const char *spec)
     }
     for (int32_t i = 0; i < p.depth; i++) {
         for (int32_t k = 0; k < p.branches; k++) {
-            const dls_tensor y = dls_net_layer_norm(net, x);
-            x = join(net, x, dls_block_attention(net, y, y, b), p.scaled);
+            const dls_tensor y = normed(net, x, !p.post);
+            x = join(net, x, normed(net, dls_block_attention(net, y, y, b), p.post), p.scaled);
         }
         for (int32_t k = 0; k < p.branches; k++) {
-            const dls_tensor z = dls_net_layer_norm(net, x);
             const int64_t inner = (int64_t)(p.wide * p.width + 0.5);
-            x = join(net, x, dls_block_feed_forward(net, z, inner, DLS_OP_GELU, b), p.scaled);
+            const dls_tensor z =
+                dls_block_feed_forward(net, normed(net, x, !p.post), inner, DLS_OP_GELU, b);
+            x = join(net, x, normed(net, z, p.post), p.scaled);
         }
     }
     x = dls_net_layer_norm(net, x);
@@ -234,16 +242,16 @@ static const dls_zoo_model rows[] = {
     VIT("vit_base_patch16_miil", 224, BASE " unbiased"),
     VIT("vit_base_patch16_plus", 240, "width=896 heads=14 scaled"),
     VIT("vit_base_patch32_plus", 256, "width=896 heads=14 patch=32 scaled"),
-    VIT("vit_base_patch16_rpn", 224, BASE " unbiased mean"),
+    VIT("vit_base_patch16_rpn", 224, BASE " unbiased post mean"),
     VIT("vit_small_patch16_36x1", 224, SMALL " depth=36 scaled"),
     VIT("vit_small_patch16_18x2", 224, SMALL " depth=18 scaled parallel"),
     VIT("vit_base_patch16_18x2", 224, BASE " depth=18 scaled parallel"),
     VIT("vit_relpos_small_patch16", 224, SMALL " relative scaled mean"),
     VIT("vit_relpos_medium_patch16", 224, MEDIUM " relative scaled mean"),
     VIT("vit_relpos_medium_patch16_cls", 224, MEDIUM " relative scaled"),
-    VIT("vit_relpos_medium_patch16_rpn", 224, MEDIUM " relative scaled mean"),
-    VIT("vit_relpos_small_patch16_rpn", 224, SMALL " relative scaled mean"),
-    VIT("vit_relpos_base_patch16_rpn", 224, BASE " relative scaled mean"),
+    VIT("vit_relpos_medium_patch16_rpn", 224, MEDIUM " relative post mean"),
+    VIT("vit_relpos_small_patch16_rpn", 224, SMALL " relative post mean"),
+    VIT("vit_relpos_base_patch16_rpn", 224, BASE " relative post mean"),
     VIT("vit_relpos_base_patch16_cls", 224, BASE " relative scaled"),
     VIT("vit_relpos_base_patch16_clsgap", 224, BASE " relative scaled"),
     VIT("vit_relpos_base_patch16", 224, BASE " relative scaled mean"),
@@ -251,7 +259,7 @@ static const dls_zoo_model rows[] = {
     VIT("vit_srelpos_medium_patch16", 224, MEDIUM " relative scaled mean"),
     VIT("vit_relpos_base_patch16_plus", 240, "width=896 heads=14 relative scaled mean"),
     VIT("vit_relpos_base_patch32_plus_rpn", 256,
-        "width=896 heads=14 patch=32 relative scaled mean"),
+        "width=896 heads=14 patch=32 relative post mean"),
     VIT("deit_tiny_distilled_patch16", 224, TINY " two"),
     VIT("deit_small_distilled_patch16", 224, SMALL " two"),
     VIT("deit_base_distilled_patch16", 224, BASE " two"),

@@ -64,6 +64,7 @@ static dls_tensor local_attention(dls_net *net, dls_tensor y, int64_t edge, dls_
 {
     const int64_t batch = dls_net_batch(net), width = dls_net_dim(net, y, 2);
     const int64_t along = (edge + SQUARE - 1) / SQUARE, n = SQUARE * SQUARE;
+    y = dls_net_eager(net) ? dls_net_pass(net, y, DLS_OP_TRANSPOSE, 2) : y; /* by PyTorch's padding, if with nothing */
     y = dls_net_windows(net, y, 3, (int64_t[]){batch * along * along, n, width});
     y = dls_block_attention(net, y, y, b);
     return dls_net_windows(net, y, 3, (int64_t[]){batch, edge * edge, width});

@@ -146,6 +146,7 @@ static void tnt(dls_net *net, const char *spec)
     x = dls_net_pass(net, dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2), DLS_OP_TRANSPOSE, 2);
     x = dls_net_reshape(net, x, 3, (int64_t[]){b * n, PIXELS, each});
     x = dls_net_add_rows(net, x, dls_net_table(net, PIXELS, each));
+    x = dls_net_eager(net) ? dls_net_turned(net, x) : x; /* pixels lie by channel */
     dls_tensor y = dls_net_layer_norm(net, dls_net_reshape(net, x, 3, (int64_t[]){b, n, width}));
     y = dls_net_layer_norm(net, dls_net_dense(net, y, width, true));
     y = dls_block_with_token(net, y, -1);

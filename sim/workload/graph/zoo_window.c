@@ -18,6 +18,12 @@ static dls_tensor copied(dls_net *net, dls_tensor x)
     return dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
 }
 
+/* An image that goes round: PyTorch's kernels go along one edge each. */
+static dls_tensor rolled(dls_net *net, dls_tensor x)
+{
+    return copied(net, dls_net_eager(net) ? copied(net, x) : x);
+}
+
 typedef struct windows {
     bool second;   /* version 2: norms behind the branches, cosines, places from a small network */
     int64_t inner; /* of that network */
@@ -42,13 +48,13 @@ static dls_tensor window_block(dls_net *net, dls_tensor x, int64_t edge, int64_t
                                        .masked = rolls,
                                        .places = places_of(w, in, heads)};
     dls_tensor y = w->second ? x : dls_net_layer_norm(net, x);
-    y = rolls ? copied(net, y) : y;
+    y = rolls ? rolled(net, y) : y;
     y = dls_net_eager(net) ? copied(net, y) : y; /* by PyTorch's padding, if with nothing */
     y = copied(net, y);
     y = dls_net_reshape(net, y, 3, (int64_t[]){b * edge * edge / n, n, width});
     y = copied(net, dls_block_attention(net, y, y, attention));
     y = dls_net_reshape(net, y, 3, (int64_t[]){b, edge * edge, width});
-    y = rolls ? copied(net, y) : y;
+    y = rolls ? rolled(net, y) : y;
     x = dls_net_add(net, x, w->second ? dls_net_layer_norm(net, y) : y);
     y = w->second ? x : dls_net_layer_norm(net, x);
     y = dls_block_feed_forward(net, y, 4 * width, DLS_OP_GELU, attention);
