@@ -23,6 +23,7 @@ except Exception:  # also what a broken one raises
             os.execvp(python, [python, __file__, script, modules, " ".join(following), *arguments])
         except OSError:
             pass  # there is no such program
+    os.environ["DLSIM_PYTHONS_LEFT"] = ""
     os.execvp("sh", ["sh", os.path.join(here, "python.sh"), *modules.split()])  # says what is missing
 sys.argv[:] = [script, *arguments]
 runpy.run_path(os.path.join(here, script), run_name="__main__")

@@ -51,7 +51,9 @@ esac
 [ "$bad" = 0 ] || { echo "${DLSIM_COMMAND:-reproduce.sh}: formats '$formats': of pdf, svg, png" >&2; exit 2; }
 DLSIM=$(realpath "${DLSIM:-$root/build/release/dlsim}")
 [ -x "$DLSIM" ] || { echo "reproduce.sh: no program at $DLSIM; build it, or set DLSIM" >&2; exit 1; }
-PYTHON=$(sh "$here/python.sh") || exit $?
+modules="h5py numpy pandas matplotlib"
+# shellcheck disable=SC2086
+PYTHON=$(sh "$here/python.sh" $modules) || exit $?
 mkdir -p "$out/data"
 WORK=$(cd "$out/data" && pwd)
 
@@ -91,4 +93,4 @@ cd "$root"
         [ -z "$files" ] || echo "$figure" $files
     done
     echo end
-} | "$PYTHON" "$here/draw.py" "$WORK/.." "$formats"
+} | "$PYTHON" "$here/launch.py" draw.py "$modules" "${DLSIM_PYTHON:-python3 /usr/bin/python3}" "$WORK/.." "$formats"

@@ -262,7 +262,8 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
     return DLS_OK;
 }
 
-/* What the operator model knows of a question: the step, and what a worker sends. */
+/* What the operator model knows of a question: the step, and what a worker sends, unless the step
+ * alone is asked for. */
 static dls_status known_of(const dls_whatif *w, const dls_whatif_question *q,
                            const dls_workload *work, dls_known *known, dls_error *err)
 {
@@ -272,6 +273,12 @@ static dls_status known_of(const dls_whatif *w, const dls_whatif_question *q,
     DLS_TRY(dls_setting_work(&q->setting, &w->model, w->hw, work, q->batch, q->numeric, &fabric, &s,
                              err));
     s.host = dls_opmodel_host(&w->model, q->host ? q->host : "");
+    if (q->step_only) {
+        dls_step_in_setting step;
+        DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
+        *known = (dls_known){.step_s = step.step_s};
+        return DLS_OK;
+    }
     DLS_TRY(dls_timeline_build(&w->model, work, &s, &timeline, err));
     *known = (dls_known){.step_s = timeline.step_s,
                          .link_bytes =
@@ -314,7 +321,7 @@ static dls_status ask_at(dls_whatif *w, const dls_zoo_input *input, int32_t batc
 }
 
 /* The profile of the batch asked for; a relative inspector's step goes by what it says of the usual
- * batch (driple.c). */
+ * batch alone (driple.c). */
 static dls_status ask_at_batches(dls_whatif *w, const dls_whatif_question *q,
                                  const dls_zoo_input *input, int32_t setting,
                                  const dls_known *known, dls_profile *profile, dls_error *err)
@@ -327,8 +334,13 @@ static dls_status ask_at_batches(dls_whatif *w, const dls_whatif_question *q,
         DLS_TRY(ask_at(w, input, input->model->batch, setting, &one, profile, err));
         w->usual = (usual_factor){input, setting, profile->iteration_s};
     }
+    const double step_s = w->usual.step_s * known->step_s;
+    if (q->step_only) {
+        *profile = (dls_profile){.iteration_s = step_s};
+        return DLS_OK;
+    }
     DLS_TRY(ask_at(w, input, q->batch, setting, known, profile, err));
-    dls_profile_stretch(profile, w->usual.step_s * known->step_s / profile->iteration_s);
+    dls_profile_stretch(profile, step_s / profile->iteration_s);
     return DLS_OK;
 }
 
@@ -354,7 +366,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
     }
     DLS_TRY(ask_at_batches(w, q, input, setting, &known, &profile, err));
     out->prediction.iteration_s = profile.iteration_s;
-    for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
+    for (int k = 0; k < DLS_METRICS && !q->step_only; k++) { /* no amount is negative, whatever a network says */
         out->prediction.metric[k] = fmax(0, profile.metric[k]);
     }
     return DLS_OK;

@@ -32,7 +32,7 @@ typedef struct dls_whatif_question {
     dls_setting_spec setting; /* its name is not read */
     int32_t batch;            /* per worker */
     dls_step_part part;
-    bool step_only;      /* models: the step's time and memory, no metrics, which take longer than both */
+    bool step_only;      /* the step's time and memory, no metrics, which take longer than both */
     const char *host;    /* operator: a row of operator.cfg's hosts; NULL or unknown: none */
     bool compiled;       /* by torch.compile or the like: operator, habitat */
     bool pytorch; /* said to run it: layers of TensorFlow's benchmarks then say nothing; the same */

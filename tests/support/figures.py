@@ -31,11 +31,13 @@ def sketch(fig, folder, name):
     fig.set_layout_engine(None)
     for ax in fig.axes:
         ax.set_axis_off()
+        ax.set_title(ax.get_title(), y=1)  # else every axis is measured for where it may stand
     fig.savefig(os.path.join(folder, f"{name}.png"), dpi=50, metadata={"Software": None})
     style.plt.close(fig)
 
 
 style.save = sketch
+matplotlib.rcParams["axes.grid"] = False
 
 
 def change(path, what):
@@ -49,7 +51,7 @@ def change(path, what):
         return
     with h5py.File(path, "r+") as f:
         names = []
-        f.visit(lambda n: names.append(n) if isinstance(f[n], h5py.Dataset) and fnmatch.fnmatch(n, what) else None)
+        f.visit(lambda n: names.append(n) if fnmatch.fnmatch(n, what) and isinstance(f[n], h5py.Dataset) else None)
         for name in names:
             values = f[name][...]
             at = np.argwhere(values > 0)
