@@ -91,12 +91,6 @@ dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner)
     return dls_block_weigh(net, x, s);
 }
 
-dls_tensor dls_block_in_place(dls_net *net, dls_tensor x, dls_op_kind kind)
-{
-    const bool copied = kind == DLS_OP_SWISH && dls_net_spells_out(net) && dls_net_trains_eagerly(net);
-    return dls_net_unary(net, copied ? dls_net_pass(net, x, DLS_OP_TILE, 0) : x, kind);
-}
-
 dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
 {
     return dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
@@ -105,6 +99,10 @@ dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
 dls_tensor dls_block_enlarged(dls_net *net, dls_tensor x, dls_tensor like)
 {
     const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
+    if (dls_net_eager(net)) {
+        const int64_t to[] = {b, dls_net_dim(net, like, 1), dls_net_dim(net, like, 2), c};
+        return dls_net_windows(net, x, 4, to);
+    }
     for (int64_t h = dls_net_dim(net, x, 1); h > 0 && h < dls_net_dim(net, like, 1); h *= 2) {
         x = dls_net_concat(net, (dls_tensor[]){x, x, x, x}, 4);
         x = dls_net_reshape(net, x, 4, (int64_t[]){b, 2 * h, 2 * h, c});

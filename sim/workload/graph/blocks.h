@@ -32,9 +32,6 @@ dls_tensor dls_block_weigh(dls_net *net, dls_tensor x, dls_tensor s);
 /* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between, 0: by
  * the means alone, over which one row of weights slides (ECA, Wang et al., 2020). */
 dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner);
-/* In place of what it reads, as in most of timm's and torchvision's: PyTorch copies that first for Swish, whose
- * gradient needs it. */
-dls_tensor dls_block_in_place(dls_net *net, dls_tensor x, dls_op_kind kind);
 /* Means of 2 x 2 pixels. */
 dls_tensor dls_block_halved(dls_net *net, dls_tensor x);
 /* Nearest neighbours: each pixel becomes four until there are as many as of `like`. */

@@ -289,6 +289,7 @@ dls_tensor dls_net_at_width(dls_net *net, dls_tensor x, bool wide, net_cast how)
     const dls_tensor out = record1(net, TAPE_CAST, DLS_OP_CAST, x, &from.shape, node, &rec);
     if (rec) {
         rec->flag = how == CAST_INSIDE;
+        net->tensors[out].narrow = how == CAST_READ && net->wide;
     }
     return out;
 }
@@ -373,6 +374,25 @@ int32_t dls_net_weight(dls_net *net, int32_t var)
     return v->read;
 }
 
+int32_t dls_net_norm_of_weights(dls_net *net, int32_t var, dls_op_kind kind, int32_t from)
+{
+    const net_var *v = &net->vars[var];
+    const int64_t n = dls_shape_size(&v->shape);
+    const dls_op_dims seen = {.in_c = (int32_t)v->shape.dim[v->shape.n - 1]};
+    const net_work work = {.shape = v->shape,
+                           .element_bytes = net->element_bytes,
+                           .read_bytes = (kind == DLS_OP_BATCH_NORM ? 2 : 4) * 4 * n,
+                           .write_bytes = 4 * n,
+                           .flops = DLS_WORK_NORM * (double)n,
+                           .dims = &seen};
+    return dls_net_emit(net, kind, &work, &from, 1);
+}
+
+void dls_net_standardise(dls_net *net)
+{
+    net->standardise = true;
+}
+
 tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_in, dls_tensor out,
                          int n_out)
 {
@@ -400,6 +420,7 @@ tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_i
                       .n_out = n_out};
     for (int i = 0; i < n_in; i++) {
         net->inputs[net->n_inputs++] = in[i];
+        net->tensors[in[i]].uses++;
     }
     return rec;
 }

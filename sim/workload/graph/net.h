@@ -75,12 +75,15 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv conv);
 dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias);
 dls_tensor dls_net_batch_norm(dls_net *net, dls_tensor x);
 dls_tensor dls_net_layer_norm(dls_net *net, dls_tensor x);
+/* Weights of the convolutions that follow are brought to mean 0 and variance 1 in each step, as PyTorch's programs do
+ * it: a batch norm of them. */
+void dls_net_standardise(dls_net *net);
 /* Of images, over groups of channels: one reading more than a layer norm, as a group does not stay
  * in the cache. PyTorch's (1.12) takes and makes images of which a channel lies together: where
  * channels were to lie last, each convolution behind it copies what it reads, and so does the next
- * norm. `standardised`: weights of the convolutions are computed, which leaves them so, too, and
- * the network runs as if channels first had been asked for. */
-dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised);
+ * norm. Where weights are standardised, which leaves them so, too, the network runs as if channels
+ * first had been asked for. */
+dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x);
 dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x); /* no bias */
 /* A table of trained rows. */
 typedef int32_t dls_embedding;
@@ -103,13 +106,20 @@ void dls_net_share(dls_net *net, int32_t from);
 
 /* ---- layers without -------------------------------------------------------------------------- */
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind); /* RELU, GELU, TANH, ... */
-dls_tensor dls_net_relu(dls_net *net, dls_tensor x);
+/* In place of what it reads, as in most of timm's and torchvision's: PyTorch copies that first for Swish, whose
+ * gradient needs it. */
+dls_tensor dls_net_in_place(dls_net *net, dls_tensor x, dls_op_kind kind);
+/* dls_net_relu is Swish from here on: networks that are another's with its activations. */
+void dls_net_swish_for_relu(dls_net *net);
+dls_tensor dls_net_relu(dls_net *net, dls_tensor x); /* in place */
 dls_tensor dls_net_add(dls_net *net, dls_tensor x, dls_tensor y);
 dls_tensor dls_net_mul(dls_net *net, dls_tensor x, dls_tensor y); /* y may be broadcast to x */
 dls_tensor dls_net_scale(dls_net *net, dls_tensor x);             /* by a constant */
 dls_tensor dls_net_rotary(dls_net *net, dls_tensor x);
 /* Along the last dimension. */
 dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n);
+/* Images beside each other in one array, which PyTorch lays out by channel, as if that had been asked for. */
+dls_tensor dls_net_stack(dls_net *net, const dls_tensor *x, int n);
 /* n equal parts of the last dimension; part[n] */
 void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part);
 /* The same where each is taken by its index: back each fills up zeros, and they are added. */
@@ -128,8 +138,12 @@ dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t ke
                         int32_t stride, int32_t pad);
 dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x); /* [b][h][w][c] to [b][c] */
 dls_tensor dls_net_row_mean(dls_net *net, dls_tensor x);    /* [..][n] to [..][1] */
+/* The sum of n equal parts of the last dimension, as PyTorch adds them: in one kernel, to 32 bits. */
+dls_tensor dls_net_parts_sum(dls_net *net, dls_tensor x, int n);
 dls_tensor dls_net_dropout(dls_net *net, dls_tensor x);
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
+/* A copy in 32 bits of what mixed precision has in 16. */
+dls_tensor dls_net_wide(dls_net *net, dls_tensor x);
 /* Eager PyTorch's: one kernel that reads x and writes as much; its gradient's kernels read and
  * write `back` times as much, 0: they touch nothing. */
 dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back);

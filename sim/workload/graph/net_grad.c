@@ -18,6 +18,9 @@ static void give_var(const ctx *c, int i, int32_t node)
     if (var->half && c->rec->op <= TAPE_BIAS) { /* back to 32 bits */
         node = dls_net_of_bytes(net, &var->shape, node, 4);
     }
+    if (var->standardised) {
+        node = dls_net_norm_of_weights(net, c->rec->var[i], DLS_OP_BATCH_NORM_GRAD, node);
+    }
     dls_net_add_grad(net, &var->grads, node);
 }
 
@@ -215,7 +218,7 @@ static void grad_binary(const ctx *c)
         int32_t grad = c->dy;
         if (c->rec->op == TAPE_MUL) {
             grad = pointwise(net, DLS_OP_MUL, &shape[0],
-                             bytes_of(net, &shape[0]) + bytes_of(net, &shape[1 - i]),
+                             bytes_of(net, &shape[0]) + read_of(net, c->x[1 - i]),
                              (int32_t[]){c->dy, node[1 - i]}, 2);
         }
         give(c, i, unbroadcast(c, args, grad, &shape[0], &shape[i]));

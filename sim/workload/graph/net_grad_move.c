@@ -14,8 +14,9 @@ static bool takes_views(const dls_net *net, dls_tensor t)
         i++;
     }
     const tape_op op = net->tape[i].op;
-    return dls_net_eager(net) && (net->tensors[t].grads >= 0 || op == TAPE_UNARY ||
-                                  op == TAPE_MUL || op == TAPE_SPLIT || op == TAPE_TRANSPOSE);
+    return dls_net_eager(net) && (net->tensors[t].uses > 1 || op == TAPE_UNARY ||
+                                  op == TAPE_MUL || op == TAPE_SPLIT || op == TAPE_FIRST ||
+                                  op == TAPE_TRANSPOSE);
 }
 
 void dls_net_grad_concat(const ctx *c)
@@ -65,10 +66,14 @@ void dls_net_grad_first(const ctx *c)
 {
     const dls_shape in = input(c, 0)->shape;
     const dls_shape out = c->net->tensors[c->rec->out].shape;
+    const int64_t part = bytes_of(c->net, &out), whole = bytes_of(c->net, &in);
+    const bool apart = dls_net_eager(c->net) && part < whole; /* zeros, then what there is in their place */
+    const net_work work = {.shape = in,
+                           .element_bytes = c->net->element_bytes,
+                           .read_bytes = part,
+                           .write_bytes = whole + (apart ? part : 0)};
     const int32_t begin = dls_net_const(c->net, in.n);
-    give(c, 0,
-         emit(c->net, DLS_OP_STRIDED_SLICE_GRAD, &in, bytes_of(c->net, &out), 0,
-              (int32_t[]){c->dy, begin}, 2));
+    give(c, 0, dls_net_emit(c->net, DLS_OP_STRIDED_SLICE_GRAD, &work, (int32_t[]){c->dy, begin}, 2));
 }
 
 /* Of the greatest TensorFlow reads input, output and gradient; PyTorch writes zeros first, and then
@@ -100,6 +105,10 @@ void dls_net_grad_mean(const ctx *c)
     const dls_shape in = input(c, 0)->shape;
     const int64_t b = bytes_of(net, &in), out = bytes_of(net, &net->tensors[c->rec->out].shape);
     const double n = (double)dls_shape_size(&in);
+    if (c->rec->kind == DLS_OP_SUM) {
+        give(c, 0, view(net, DLS_OP_TILE, &in, &c->dy, 1));
+        return;
+    }
     if (dls_net_eager(net)) {
         give(c, 0, emit(net, DLS_OP_REAL_DIV, &in, out, n, &c->dy, 1));
         return;

@@ -20,9 +20,12 @@ typedef struct net_tensor {
     dls_shape shape;
     int32_t node;
     int32_t grads; /* list of gradient nodes in net.grads, -1: none */
+    int32_t uses;  /* operations that take it */
     bool needs_grad;
     bool wide; /* 32 bits where the net has 16 */
+    bool narrow; /* wide, but read as the 16 bits that it was */
     bool planes; /* an image, or its pixels as tokens, lies by channel, as PyTorch's does unless asked otherwise */
+    bool within; /* a view of channels that lie among others */
 } net_tensor;
 
 typedef struct net_var {
@@ -32,6 +35,7 @@ typedef struct net_var {
     int32_t grads;
     bool decay;
     bool half; /* read is a copy in 16 bits, which PyTorch makes for products alone */
+    bool standardised; /* read is computed in each step */
     int64_t sparse_rows; /* > 0: only so many rows change per step */
 } net_var;
 
@@ -92,7 +96,7 @@ struct dls_net {
     dls_opgraph *g;
     dls_status status;
     dls_error err;
-    bool decay;
+    bool decay, standardise, swish;
     int32_t shards;
     unsigned runner; /* bits of dls_graph_runner */
     bool wide, planes; /* of what the operation that is being written down makes */
@@ -187,6 +191,8 @@ int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay);
 int32_t dls_net_of_bytes(dls_net *net, const dls_shape *shape, int32_t node, int32_t bytes);
 /* What a product or a convolution, or the bias of one, reads of a variable. */
 int32_t dls_net_weight(dls_net *net, int32_t var);
+/* A norm of 32 bits over the weights of each channel, or its gradient. */
+int32_t dls_net_norm_of_weights(dls_net *net, int32_t var, dls_op_kind kind, int32_t from);
 /* A new record on the tape, zeroed but for layer and repeat; NULL after an error. */
 tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_in, dls_tensor out,
                          int n_out);
@@ -200,16 +206,20 @@ typedef enum net_cast { CAST_APART, CAST_READ, CAST_INSIDE } net_cast;
 /* What follows works on x; PyTorch's mixed precision brings it to 32 bits (wide) or 16 before:
  * norms, softmax and losses take 32, products 16, the rest what they get. */
 dls_tensor dls_net_at_width(dls_net *net, dls_tensor x, bool wide, net_cast how);
+/* x, or a copy of a view of channels, as PyTorch makes one for operations that want all numbers together; `back`
+ * passes over memory on the way back. */
+dls_tensor dls_net_together(dls_net *net, dls_tensor x, int back);
 static inline const net_tensor *at(const dls_net *net, dls_tensor t)
 {
     static const net_tensor none = {.shape = {.dim = {1, 1, 1, 1}, .n = 4}, .node = -1};
     return net->status == DLS_OK && t >= 0 ? &net->tensors[t] : &none;
 }
 
-/* Bytes of a tensor as it is. */
+/* Bytes of a tensor as it lies in memory. */
 static inline int64_t read_of(const dls_net *net, dls_tensor t)
 {
-    return dls_shape_size(&at(net, t)->shape) * net->element_bytes * (at(net, t)->wide ? 2 : 1);
+    const net_tensor *x = at(net, t);
+    return dls_shape_size(&x->shape) * net->element_bytes * (x->wide && !x->narrow ? 2 : 1);
 }
 
 /* What follows works on x as it is. */

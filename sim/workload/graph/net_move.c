@@ -19,6 +19,7 @@ dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t ke
 {
     on(net, x);
     dls_net_layer(net, "pool");
+    x = dls_net_together(net, x, kind == DLS_OP_MAX_POOL ? 2 : 0);
     const dls_shape in = at(net, x)->shape;
     const dls_shape shape = {.dim = {in.dim[0], extent(in.dim[1], kernel, stride, pad),
                                      extent(in.dim[2], kernel, stride, pad), in.dim[3]},
@@ -71,6 +72,16 @@ dls_tensor dls_net_row_mean(dls_net *net, dls_tensor x)
     return mean(net, x, &shape);
 }
 
+dls_tensor dls_net_parts_sum(dls_net *net, dls_tensor x, int n)
+{
+    x = dls_net_at_width(net, x, true, CAST_READ);
+    dls_shape shape = at(net, x)->shape;
+    shape.dim[shape.n - 1] /= n;
+    const int32_t node = emit(net, DLS_OP_SUM, &shape, read_of(net, x),
+                              (double)dls_shape_size(&at(net, x)->shape), &at(net, x)->node, 1);
+    return record1(net, TAPE_MEAN, DLS_OP_SUM, x, &shape, node, NULL);
+}
+
 dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n)
 {
     on(net, x[0]);
@@ -96,6 +107,23 @@ dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n)
     return out;
 }
 
+dls_tensor dls_net_stack(dls_net *net, const dls_tensor *x, int n)
+{
+    const dls_tensor out = dls_net_concat(net, x, n);
+    if (net->status == DLS_OK && dls_net_eager(net)) {
+        net->tensors[out].planes = true;
+    }
+    return out;
+}
+
+/* Views of images: their channels lie among others. */
+static void lie_within(dls_net *net, dls_tensor x)
+{
+    if (net->status == DLS_OK && dls_net_eager(net)) {
+        net->tensors[x].within = net->tensors[x].shape.n == 4;
+    }
+}
+
 void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
 {
     on(net, x);
@@ -114,6 +142,7 @@ void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
         dls_net_emit(net, DLS_OP_SPLIT, &work, (int32_t[]){axis, at(net, x)->node}, 2);
     for (int i = 0; i < n; i++) {
         part[i] = dls_net_tensor(net, &shape, node, needs);
+        lie_within(net, part[i]);
     }
     dls_net_record(net, TAPE_SPLIT, &x, 1, part[0], n);
 }
@@ -172,7 +201,15 @@ dls_tensor dls_net_channels(dls_net *net, dls_tensor x, int64_t n)
 {
     dls_shape shape = at(net, x)->shape;
     shape.dim[shape.n - 1] = n;
-    return cut(net, x, shape, shape.n);
+    if (!dls_net_eager(net)) {
+        return cut(net, x, shape, shape.n);
+    }
+    on(net, x);
+    const net_work view = {.shape = shape, .element_bytes = net->element_bytes};
+    const int32_t node = dls_net_emit(net, DLS_OP_STRIDED_SLICE, &view, &at(net, x)->node, 1);
+    const dls_tensor out = record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
+    lie_within(net, out);
+    return out;
 }
 
 dls_tensor dls_net_pairs(dls_net *net, dls_tensor x)

@@ -95,9 +95,15 @@ static dls_tensor side_by_side(dls_net *net, dls_tensor x)
     return at(net, x)->planes ? laid_out(net, x, false, COPY) : x;
 }
 
+dls_tensor dls_net_together(dls_net *net, dls_tensor x, int back)
+{
+    return at(net, x)->within ? dls_net_pass(net, x, DLS_OP_SLICE, back) : x;
+}
+
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 {
     x = dls_net_at_width(net, x, false, CAST_APART);
+    x = dls_net_together(net, x, COPY); /* back: the gradient of the weights reads it again */
     if (at(net, x)->planes && !by_channel(net)) { /* back: its gradient for the norm, and once more what it read */
         x = laid_out(net, x, false, 2 * COPY);
     }
@@ -136,6 +142,11 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
     const int32_t var = dls_net_var(net, &filter, true);
     if (var < 0) {
         return -1;
+    }
+    if (net->standardise && dls_net_eager(net)) {
+        net->vars[var].standardised = true;
+        net->vars[var].read =
+            dls_net_norm_of_weights(net, var, DLS_OP_BATCH_NORM, net->vars[var].read);
     }
     const dls_shape shape = {.dim = {d.batch, d.out_h, d.out_w, out_c}, .n = 4};
     const dls_op_kind kind = c.depthwise ? DLS_OP_DEPTHWISE_CONV : DLS_OP_CONV2D;
@@ -331,12 +342,12 @@ dls_tensor dls_net_layer_norm(dls_net *net, dls_tensor x)
     return norm(net, x, DLS_OP_LAYER_NORM, true, false);
 }
 
-dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x, bool standardised)
+dls_tensor dls_net_group_norm(dls_net *net, dls_tensor x)
 {
     const bool last = net->runner != DLS_RUN_GRAPH && !(net->runner & DLS_RUN_CHANNELS_FIRST) &&
                       net->element_bytes <= HALF_BYTES;
     dls_net_layer(net, "layer_norm");
-    if (standardised) {
+    if (net->standardise) {
         net->g->info.by_channel = true;
     } else if (last && !at(net, x)->planes) { /* back: what the convolution before it gets */
         x = laid_out(net, dls_net_at_width(net, x, true, CAST_APART), true, COPY);
@@ -376,9 +387,20 @@ dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind)
     return record1(net, TAPE_UNARY, kind, x, &shape, node, NULL);
 }
 
+dls_tensor dls_net_in_place(dls_net *net, dls_tensor x, dls_op_kind kind)
+{
+    const bool copied = kind == DLS_OP_SWISH && dls_net_spells_out(net) && dls_net_trains_eagerly(net);
+    return dls_net_unary(net, copied ? dls_net_pass(net, x, DLS_OP_TILE, 0) : x, kind);
+}
+
+void dls_net_swish_for_relu(dls_net *net)
+{
+    net->swish = true;
+}
+
 dls_tensor dls_net_relu(dls_net *net, dls_tensor x)
 {
-    return dls_net_unary(net, x, DLS_OP_RELU);
+    return dls_net_in_place(net, x, net->swish ? DLS_OP_SWISH : DLS_OP_RELU);
 }
 
 /* Of the halves of a row that change places: one changes its sign; back each fills up zeros, and they are added. */
@@ -400,10 +422,10 @@ static dls_tensor binary(dls_net *net, dls_tensor x, dls_tensor y, tape_op op, d
     const bool wide = at(net, x)->wide || at(net, y)->wide;
     x = dls_net_at_width(net, x, wide, CAST_READ);
     y = dls_net_at_width(net, y, wide, CAST_READ);
-    net->planes = at(net, x)->planes; /* the first says how results lie */
+    on(net, x); /* the first says how results lie */
     const dls_shape shape = at(net, x)->shape;
     const int32_t node =
-        pointwise(net, kind, &shape, bytes_of(net, &shape) + bytes_of(net, &at(net, y)->shape),
+        pointwise(net, kind, &shape, read_of(net, x) + read_of(net, y),
                   (int32_t[]){at(net, x)->node, at(net, y)->node}, 2);
     if (at(net, x)->planes != at(net, y)->planes && dls_shape_size(&shape) == dls_shape_size(&at(net, y)->shape)) {
         scattered(net, node, &shape);
@@ -501,6 +523,11 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
     return record1(net, TAPE_SOFTMAX, DLS_OP_SOFTMAX, x, &shape, node, NULL);
 }
 
+dls_tensor dls_net_wide(dls_net *net, dls_tensor x)
+{
+    return dls_net_at_width(net, x, true, CAST_APART);
+}
+
 static dls_tensor pass(dls_net *net, dls_tensor x, dls_op_kind kind, int64_t read, int back)
 {
     const dls_shape shape = at(net, x)->shape;
@@ -522,6 +549,6 @@ dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
 
 dls_tensor dls_net_pass_wide(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
 {
-    const int64_t read = read_of(net, x);
-    return pass(net, dls_net_at_width(net, x, true, CAST_READ), kind, read, back);
+    x = dls_net_at_width(net, x, true, CAST_READ);
+    return pass(net, x, kind, read_of(net, x), back);
 }

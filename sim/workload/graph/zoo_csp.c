@@ -122,6 +122,9 @@ static void cspnet(dls_net *net, const char *spec)
 {
     double out[5] = {0}, blocks[5] = {0};
     const bool third = dls_spec_has(spec, "third");
+    if (third) {
+        dls_net_swish_for_relu(net);
+    }
     dls_tensor x = csp_stem(net, dls_net_image(net, 256, 256, 3), spec);
     const int stages = dls_spec_numbers(spec, "out", out, 5);
     dls_spec_numbers(spec, "blocks", blocks, 5);

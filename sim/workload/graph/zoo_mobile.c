@@ -21,6 +21,7 @@
  *      alone                 a d block has no shortcut
  *      edge                  the first block expands what it gives, not what it gets
  *      relu relu6            in the place of swish
+ *      relus=40              in blocks of up to so many channels, swish in all others, whatever the ends have
  *      layer group=8         norms of groups of channels; what is depthwise sees so many
  */
 #include "workload/graph/zoo_impl.h"
@@ -31,7 +32,7 @@
 #include <string.h>
 
 typedef struct mobile {
-    double width, depth;
+    double width, depth, relus;
     dls_op_kind kind; /* of activations */
     bool ends, nearest, below, alone, edge, layer;
     int32_t group, divisor;
@@ -41,11 +42,12 @@ typedef struct stage {
     char type;
     int32_t n, kernel, stride, out, before, behind;
     double expansion, excite;
+    bool relu;
 } stage;
 
 static dls_tensor act(dls_net *net, dls_tensor x, const mobile *m)
 {
-    return dls_block_in_place(net, x, m->kind);
+    return dls_net_in_place(net, x, m->kind);
 }
 
 #define KERNELS 5
@@ -65,7 +67,7 @@ static void parts_of(dls_net *net, dls_tensor x, int32_t n, dls_tensor *part)
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const mobile *m)
 {
-    return m->layer ? dls_net_group_norm(net, x, false) : dls_net_batch_norm(net, x);
+    return m->layer ? dls_net_group_norm(net, x) : dls_net_batch_norm(net, x);
 }
 
 /* 1 x 1, each of n parts by itself. */
@@ -147,6 +149,7 @@ static stage stage_at(const char *at, bool inner, const mobile *m)
                    .out = m->below ? (int32_t)(v[4] * m->width + 4) / 8 * 8
                                    : dls_zoo_round(v[4] * m->width, m->divisor),
                    .excite = v[5],
+                   .relu = v[4] <= m->relus,
                    .before = (int32_t)v[6],
                    .behind = (int32_t)v[7]};
 }
@@ -170,6 +173,7 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
                       .kind = dls_spec_has(spec, "relu6")  ? DLS_OP_RELU6
                               : dls_spec_has(spec, "relu") ? DLS_OP_RELU
                                                            : DLS_OP_SWISH,
+                      .relus = dls_spec_number(spec, "relus", 0),
                       .ends = dls_spec_has(spec, "ends"),
                       .nearest = dls_spec_has(spec, "nearest"),
                       .below = dls_spec_has(spec, "below"),
@@ -185,8 +189,10 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
     const char *first = strchr(spec, '@'), *last = strrchr(spec, '@');
     for (const char *at = first; at; at = strchr(at + 1, '@')) {
         const stage s = stage_at(at + 1, at != first && at != last, &m);
+        mobile inner = m;
+        inner.kind = s.relu ? DLS_OP_RELU : m.relus > 0 ? DLS_OP_SWISH : m.kind;
         for (int32_t i = 0; i < s.n; i++) {
-            x = block(net, x, &s, i == 0 ? s.stride : 1, &m);
+            x = block(net, x, &s, i == 0 ? s.stride : 1, &inner);
         }
     }
     dls_net_loss(net, dls_net_dense(net, head(net, x, spec, &m), 1000, true));
@@ -206,14 +212,14 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
     "@i,15,3,2,6,256,4"
 #define M2 " " DLS_ZOO_MOBILENET2
 #define M3                                                                                         \
-    " late stem=16 head=1280 @d,1,3,1,1,16 @i,1,3,2,4,24 @i,1,3,1,3,24 @i,3,5,2,3,40,-4 "          \
+    " relus=40 late stem=16 head=1280 @d,1,3,1,1,16 @i,1,3,2,4,24 @i,1,3,1,3,24 @i,3,5,2,3,40,-4 "          \
     "@i,1,3,2,6,80 @i,1,3,1,2.5,80 @i,2,3,1,2.3,80 @i,2,3,1,6,112,-4 @i,3,5,2,6,160,-4 "           \
     "@c,1,1,1,1,960"
 #define M3_PLAIN                                                                                   \
     " relu late stem=16 head=1280 @d,1,3,1,1,16 @i,1,3,2,4,24 @i,1,3,1,3,24 @i,3,3,2,3,40 "        \
     "@i,1,3,2,6,80 @i,1,3,1,2.5,80 @i,2,3,1,2.3,80 @i,2,3,1,6,112 @i,3,3,2,6,160 @c,1,1,1,1,960"
 #define M3_SMALL                                                                                   \
-    " late stem=16 head=1024 @d,1,3,2,1,16,-4 @i,1,3,2,4.5,24 @i,1,3,1,3.67,24 @i,1,5,2,4,40,-4 "  \
+    " relus=24 late stem=16 head=1024 @d,1,3,2,1,16,-4 @i,1,3,2,4.5,24 @i,1,3,1,3.67,24 @i,1,5,2,4,40,-4 "  \
     "@i,2,5,1,6,40,-4 @i,2,5,1,3,48,-4 @i,3,5,2,6,96,-4 @c,1,1,1,1,576"
 #define M3_SMALL_PLAIN                                                                             \
     " relu late stem=16 head=1024 @d,1,3,2,1,16 @i,1,3,2,4.5,24 @i,1,3,1,3.67,24 @i,1,3,2,4,40 "   \
@@ -228,12 +234,12 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
     " relu stem=8 head=1280 @d,1,3,1,1,8 @i,1,3,2,3,16 @i,2,3,2,6,16 @i,4,5,2,6,32,4 "             \
     "@i,3,3,1,6,32,4 @i,3,5,2,6,88,4 @i,1,3,1,6,144"
 #define MIX_S                                                                                      \
-    "grows=16 head=1536 @d,1,3,1,1,16 @i,1,3,2,6,24,0,2,2 @i,1,3,1,3,24,0,2,2 "                    \
+    "relu relus=32 grows=16 head=1536 @d,1,3,1,1,16 @i,1,3,2,6,24,0,2,2 @i,1,3,1,3,24,0,2,2 "                    \
     "@i,1,357,2,6,40,2 @i,3,35,1,6,40,2,2,2 @i,1,357,2,6,80,4,1,2 @i,2,35,1,6,80,4,1,2 "           \
     "@i,1,357,1,6,120,2,2,2 @i,2,3579,1,3,120,2,2,2 @i,1,35791,2,6,200,2 "                         \
     "@i,2,3579,1,6,200,2,1,2"
 #define MIX_M(few, many)                                                                           \
-    " grows=24 head=1536 @d,1,3,1,1,24 @i,1,357,2,6,32,0,2,2 @i," few ",3,1,3,32,0,2,2 "           \
+    " relu relus=32 grows=24 head=1536 @d,1,3,1,1,24 @i,1,357,2,6,32,0,2,2 @i," few ",3,1,3,32,0,2,2 "           \
     "@i,1,3579,2,6,40,2 @i," many ",35,1,6,40,2,2,2 @i,1,357,2,6,80,4 "                            \
     "@i," many ",3579,1,6,80,4,2,2 @i,1,3,1,6,120,2 @i," many ",3579,1,3,120,2,2,2 "               \
     "@i,1,3579,2,6,200,2 @i," many ",3579,1,6,200,2,1,2"
@@ -261,7 +267,7 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
     " late grows=16 head=1280 @d,1,3,1,1,32 @d,2,3,2,1,64 @d,2,3,2,1,128 @d,1,3,2,1,256 "          \
     "@d,5,5,1,1,256 @d,2,5,2,1,512,-4"
 #define TINY " nearest stem=32 least" B("4")
-#define HARD "late stem=32 head=1280 @d,1,3,1,1,16 "
+#define HARD "relus=40 late stem=32 head=1280 @d,1,3,1,1,16 "
 #define ROW(name, family, image, spec) DLS_ZOO_IMAGES(name, family, image, dls_zoo_inverted, spec)
 #define EN(name, image, spec) ROW("efficientnet" name, "efficientnet", image, spec)
 #define MN(name, spec) ROW(name, "mobilenet", 224, spec)

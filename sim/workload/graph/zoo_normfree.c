@@ -2,8 +2,8 @@
  *
  * Networks without norms (Brock et al., 2021): NFNets, and ResNets made so, names as
  * timm spells them. Activations and branches are multiplied by constants in the place of norms.
- * What is left away happens to the weights once a step, whatever the batch: they are standardised,
- * and scaled by one trained number for each channel, 0.1 % of all.
+ * Weights are standardised in each step; what is left away is their scale, one trained number for each channel, 0.1 %
+ * of all.
  *
  *      blocks=1,2,6,3 out=256,512,1536,1536   of each stage
  *      times=2              as many blocks
@@ -28,10 +28,19 @@ typedef struct normfree {
     dls_op_kind kind;
 } normfree;
 
+static dls_tensor by_gamma(dls_net *net, dls_tensor x, const normfree *n)
+{
+    return n->gamma ? dls_net_scale(net, x) : x;
+}
+
 static dls_tensor act(dls_net *net, dls_tensor x, const normfree *n)
 {
-    x = dls_net_unary(net, x, n->kind);
-    return n->gamma ? dls_net_scale(net, x) : x;
+    return by_gamma(net, dls_net_unary(net, x, n->kind), n);
+}
+
+static dls_tensor act_in_place(dls_net *net, dls_tensor x, const normfree *n)
+{
+    return by_gamma(net, dls_net_in_place(net, x, n->kind), n);
 }
 
 static dls_tensor attend(dls_net *net, dls_tensor x, const normfree *n)
@@ -53,13 +62,13 @@ static dls_tensor block(dls_net *net, dls_tensor x, int32_t out, int32_t stride,
         shortcut = stride > 1 ? dls_block_halved(net, y) : y;
         shortcut = dls_block_conv_bias(net, shortcut, out, 1, 1, 1);
     }
-    y = act(net, dls_block_conv_bias(net, y, mid, 1, 1, 1), n);
+    y = act_in_place(net, dls_block_conv_bias(net, y, mid, 1, 1, 1), n);
     y = dls_block_conv_bias(net, y, mid, 3, stride, groups);
-    y = n->extra ? dls_block_conv_bias(net, act(net, y, n), mid, 3, 1, groups) : y;
+    y = n->extra ? dls_block_conv_bias(net, act_in_place(net, y, n), mid, 3, 1, groups) : y;
     y = act(net, n->reg ? attend(net, y, n) : y, n);
     y = dls_block_conv_bias(net, y, out, 1, 1, 1);
     y = n->reg ? y : attend(net, y, n);
-    y = n->gamma ? dls_net_scale(net, y) : y;
+    y = by_gamma(net, y, n);
     return dls_net_add(net, dls_net_scale(net, y), shortcut);
 }
 
@@ -99,6 +108,7 @@ static void design(dls_net *net, const char *spec)
                                                              : DLS_OP_GELU};
     dls_spec_numbers(spec, "blocks", blocks, 4);
     dls_spec_numbers(spec, "out", out, 4);
+    dls_net_standardise(net);
     dls_tensor x = stem(net, spec, &n, dls_zoo_round(n.width * out[0], 8));
     for (int stage = 0; stage < 4; stage++) {
         for (int i = 0; i < (int)(times * blocks[stage]); i++) {

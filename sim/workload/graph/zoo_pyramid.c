@@ -32,10 +32,10 @@ static stages read_spec(const char *spec)
 static dls_tensor pool_block(dls_net *net, dls_tensor x)
 {
     const int32_t width = (int32_t)dls_net_dim(net, x, 3);
-    dls_tensor y = dls_net_group_norm(net, x, false);
+    dls_tensor y = dls_net_group_norm(net, x);
     y = dls_net_add(net, dls_net_pool(net, y, DLS_OP_AVG_POOL, 3, 1, DLS_PAD_SAME), y);
     x = dls_block_add_scaled(net, x, y);
-    y = dls_block_conv_bias(net, dls_net_group_norm(net, x, false), 4 * width, 1, 1, 1);
+    y = dls_block_conv_bias(net, dls_net_group_norm(net, x), 4 * width, 1, 1, 1);
     y = dls_block_conv_bias(net, dls_net_unary(net, y, DLS_OP_GELU), width, 1, 1, 1);
     return dls_block_add_scaled(net, x, y);
 }

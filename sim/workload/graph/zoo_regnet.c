@@ -28,7 +28,7 @@ static int32_t width_of(const regnet *r, int32_t i, int32_t *group)
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const regnet *r)
 {
-    return r->layer ? dls_net_group_norm(net, x, false) : dls_net_batch_norm(net, x);
+    return r->layer ? dls_net_group_norm(net, x) : dls_net_batch_norm(net, x);
 }
 
 static dls_tensor attend(dls_net *net, dls_tensor x, int32_t in, const regnet *r)
@@ -76,6 +76,9 @@ static void regnet_design(dls_net *net, const char *spec)
                       .layer = dls_spec_has(spec, "layer")};
     const bool preact = dls_spec_has(spec, "before");
     const int32_t head = (int32_t)dls_spec_number(spec, "head", 0);
+    if (preact || r.layer || r.wide > 1) { /* timm's own */
+        dls_net_swish_for_relu(net);
+    }
     dls_tensor x = dls_block_conv(net, dls_net_image(net, 224, 224, 3), 32, 3, 2, 1);
     x = preact ? x : dls_net_relu(net, norm(net, x, &r));
     for (int32_t i = 0, before = 0, group; i < r.depth; i++) {

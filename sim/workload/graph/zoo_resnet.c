@@ -31,7 +31,7 @@ typedef struct residual {
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const residual *r)
 {
-    return r->layer ? dls_net_group_norm(net, x, !r->plain) : dls_net_batch_norm(net, x);
+    return r->layer ? dls_net_group_norm(net, x) : dls_net_batch_norm(net, x);
 }
 
 static dls_tensor conv_norm(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
@@ -159,6 +159,9 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
                         .grow = dls_spec_number(spec, "grow", 1),
                         .spec = spec};
     dls_spec_numbers(spec, "blocks", blocks, 4);
+    if (r.layer && !r.plain) {
+        dls_net_standardise(net);
+    }
     dls_tensor x = stem(net, spec, &r);
     for (int stage = 0; stage < 4; stage++) {
         for (int i = 0; i < (int)blocks[stage]; i++) {

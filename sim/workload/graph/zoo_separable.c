@@ -105,7 +105,7 @@ static void first_xception(dls_net *net, const char *spec)
 
 static dls_tensor swish(dls_net *net, dls_tensor x)
 {
-    return dls_block_in_place(net, x, DLS_OP_SWISH);
+    return dls_net_in_place(net, x, DLS_OP_SWISH);
 }
 
 /* With batch norm between the two products. */

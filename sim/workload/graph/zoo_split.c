@@ -32,13 +32,15 @@ static dls_tensor in_turn(dls_net *net, dls_tensor x, int32_t stride, int32_t gr
     return dls_net_concat(net, part, n);
 }
 
-/* The sum of n branches, each weighed channel by channel; groups > 0: as ResNeSt's, of as many. */
-static dls_tensor weighed(dls_net *net, const dls_tensor *part, int n, int32_t inner,
-                          int32_t groups)
+/* The sum of n branches, each weighed channel by channel; groups > 0: as ResNeSt's, of as many.
+ * all: the branches beside each other, which PyTorch adds in one kernel; -1: they are added one by one. */
+static dls_tensor weighed(dls_net *net, const dls_tensor *part, dls_tensor all, int n,
+                          int32_t inner, int32_t groups)
 {
-    const int64_t c = dls_net_dim(net, part[0], 3), b = dls_net_batch(net);
-    dls_tensor s = part[0], y, weight[PARTS];
-    for (int i = 1; i < n; i++) {
+    const int64_t c = all < 0 ? dls_net_dim(net, part[0], 3) : dls_net_dim(net, all, 3) / n;
+    const int64_t b = dls_net_batch(net);
+    dls_tensor s = all < 0 ? part[0] : dls_net_parts_sum(net, all, n), y, weight[PARTS];
+    for (int i = 1; i < n && all < 0; i++) {
         s = dls_net_add(net, s, part[i]);
     }
     s = dls_net_reshape(net, dls_net_global_mean(net, s), 4, (int64_t[]){b, 1, 1, c});
@@ -51,6 +53,9 @@ static dls_tensor weighed(dls_net *net, const dls_tensor *part, int n, int32_t i
         return dls_net_mul(net, part[0], dls_net_unary(net, s, DLS_OP_SIGMOID));
     }
     s = dls_net_softmax(net, s);
+    if (all >= 0) {
+        return dls_net_parts_sum(net, dls_net_mul(net, all, s), n);
+    }
     dls_net_split(net, s, n, weight);
     y = dls_net_mul(net, part[0], weight[0]);
     for (int i = 1; i < n; i++) {
@@ -79,10 +84,11 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
         }
         x = dls_block_grouped_bn_relu(net, x, radix * out, 3, 1, radix * groups);
         part[0] = x;
-        if (radix > 1) {
+        if (radix > 1 && !dls_net_eager(net)) {
             dls_net_split(net, x, radix, part);
         }
-        x = weighed(net, part, radix, inner > least ? inner : least, groups);
+        const dls_tensor all = radix > 1 && dls_net_eager(net) ? x : -1;
+        x = weighed(net, part, all, radix, inner > least ? inner : least, groups);
         return stride > 1 ? dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, stride, DLS_PAD_SAME) : x;
     }
     if (kernels) {
@@ -93,7 +99,8 @@ dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t s
         for (int i = 0; i < kernels; i++) {
             part[i] = dls_block_grouped_bn_relu(net, part[i], out, 3, stride, groups);
         }
-        return weighed(net, part, kernels, inner > least ? inner : least, 0);
+        const dls_tensor all = dls_net_eager(net) ? dls_net_stack(net, part, kernels) : -1;
+        return weighed(net, part, all, kernels, inner > least ? inner : least, 0);
     }
     return -1;
 }

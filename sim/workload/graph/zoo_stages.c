@@ -45,7 +45,7 @@ static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, 
                        int32_t groups, const staged *d)
 {
     x = dls_net_batch_norm(net, dls_block_conv(net, x, out, kernel, stride, groups));
-    return dls_block_in_place(net, x, d->kind);
+    return dls_net_in_place(net, x, d->kind);
 }
 
 /* 3 x 3 in groups of so many channels; 0: one group. */
@@ -55,7 +55,7 @@ static dls_tensor grouped(dls_net *net, dls_tensor x, int32_t out, int32_t strid
     if (group != 1) {
         return conv(net, x, out, 3, stride, group ? out / group : 1, d);
     }
-    return dls_block_in_place(net, dls_block_depthwise_bn(net, x, 3, stride), d->kind);
+    return dls_net_in_place(net, dls_block_depthwise_bn(net, x, 3, stride), d->kind);
 }
 
 /* The pixels' mean by weights of their own, through two products, weighs the channels. */
@@ -205,7 +205,7 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
         x = s->type == 'a'   ? halo_attention(net, x, stride, s->group ? s->group : 8, s->more, d)
             : s->type == 't' ? bottleneck_attention(net, x, stride, s->more)
                              : lambda_layer(net, x, stride, s->group);
-        x = dls_block_in_place(net, dls_net_batch_norm(net, x), d->kind);
+        x = dls_net_in_place(net, dls_net_batch_norm(net, x), d->kind);
         break;
     default:
         x = conv(net, x, mid, 1, 1, 1, d);
@@ -215,7 +215,7 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
     }
     x = dls_block_conv_bn(net, x, s->out, s->type == 'b' ? 3 : 1, 1);
     x = d->inverted && !same ? x : dls_net_add(net, x, shortcut);
-    return d->inverted ? x : dls_block_in_place(net, x, d->kind);
+    return d->inverted ? x : dls_net_in_place(net, x, d->kind);
 }
 
 /* ---- MobileViT ------------------------------------------------------------------------------- */

@@ -283,8 +283,8 @@ static dls_tensor feed_forward(dls_net *net, dls_tensor x, const sizes *s)
     dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, s->inner, false),
                                  s->gated ? DLS_OP_GELU : DLS_OP_RELU);
     y = s->gated ? dls_net_mul(net, y, dls_net_dense(net, x, s->inner, false)) : y;
-    y = dls_net_dense(net, dls_net_dropout(net, y), s->width, false);
-    return dls_net_dropout(net, y);
+    y = dls_net_wide(net, dls_net_dropout(net, y)); /* to what the weights are kept in */
+    return dls_net_dropout(net, dls_net_dense(net, y, s->width, false));
 }
 
 /* memory: what the encoder says, -1 in the encoder itself. */
