@@ -106,8 +106,8 @@ void dls_net_share(dls_net *net, int32_t from);
 
 /* ---- layers without -------------------------------------------------------------------------- */
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind); /* RELU, GELU, TANH, ... */
-/* In place of what it reads, as in most of timm's and torchvision's: PyTorch copies that first for Swish, whose
- * gradient needs it. */
+/* In place of what it reads, as in most of timm's and torchvision's: PyTorch copies that first for Swish and
+ * ReLU6, whose gradients need it. */
 dls_tensor dls_net_in_place(dls_net *net, dls_tensor x, dls_op_kind kind);
 /* dls_net_relu is Swish from here on: networks that are another's with its activations. */
 void dls_net_swish_for_relu(dls_net *net);

@@ -100,13 +100,29 @@ dls_tensor dls_net_together(dls_net *net, dls_tensor x, int back)
     return at(net, x)->within ? dls_net_pass(net, x, DLS_OP_SLICE, back) : x;
 }
 
+/* As a convolution reads images, of which the gradient of its weights needs the same copies once more. */
+static dls_tensor for_conv(dls_net *net, dls_tensor x)
+{
+    x = dls_net_together(net, dls_net_at_width(net, x, false, CAST_APART), COPY);
+    return at(net, x)->planes && !by_channel(net) /* back: its gradient for the norm, too */
+               ? laid_out(net, x, false, 2 * COPY)
+               : x;
+}
+
+static int32_t filter_var(dls_net *net, const dls_shape *filter)
+{
+    const int32_t var = dls_net_var(net, filter, true);
+    if (var >= 0 && net->standardise && dls_net_eager(net)) {
+        net->vars[var].standardised = true;
+        net->vars[var].read =
+            dls_net_norm_of_weights(net, var, DLS_OP_BATCH_NORM, net->vars[var].read);
+    }
+    return var;
+}
+
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 {
-    x = dls_net_at_width(net, x, false, CAST_APART);
-    x = dls_net_together(net, x, COPY); /* back: the gradient of the weights reads it again */
-    if (at(net, x)->planes && !by_channel(net)) { /* back: its gradient for the norm, and once more what it read */
-        x = laid_out(net, x, false, 2 * COPY);
-    }
+    x = for_conv(net, x);
     dls_net_layer(net, "conv");
     const dls_shape in = at(net, x)->shape;
     const int32_t in_c = (int32_t)in.dim[3];
@@ -139,14 +155,9 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
     const dls_shape filter = {
         .dim = {c.kernel_h, c.kernel_w, grouped ? in_c / d.groups : in_c, c.depthwise ? 1 : out_c},
         .n = 4};
-    const int32_t var = dls_net_var(net, &filter, true);
+    const int32_t var = filter_var(net, &filter);
     if (var < 0) {
         return -1;
-    }
-    if (net->standardise && dls_net_eager(net)) {
-        net->vars[var].standardised = true;
-        net->vars[var].read =
-            dls_net_norm_of_weights(net, var, DLS_OP_BATCH_NORM, net->vars[var].read);
     }
     const dls_shape shape = {.dim = {d.batch, d.out_h, d.out_w, out_c}, .n = 4};
     const dls_op_kind kind = c.depthwise ? DLS_OP_DEPTHWISE_CONV : DLS_OP_CONV2D;
@@ -389,7 +400,8 @@ dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind)
 
 dls_tensor dls_net_in_place(dls_net *net, dls_tensor x, dls_op_kind kind)
 {
-    const bool copied = kind == DLS_OP_SWISH && dls_net_spells_out(net) && dls_net_trains_eagerly(net);
+    const bool needed = kind == DLS_OP_SWISH || kind == DLS_OP_RELU6;
+    const bool copied = needed && dls_net_spells_out(net) && dls_net_trains_eagerly(net);
     return dls_net_unary(net, copied ? dls_net_pass(net, x, DLS_OP_TILE, 0) : x, kind);
 }
 

@@ -96,7 +96,7 @@ void dls_zoo_densenet_cifar(dls_net *net, const char *spec)
 
 static dls_tensor relu6(dls_net *net, dls_tensor x)
 {
-    return dls_net_unary(net, x, DLS_OP_RELU6);
+    return dls_net_in_place(net, x, DLS_OP_RELU6);
 }
 
 /* Howard et al., 2017 */

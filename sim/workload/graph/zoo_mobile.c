@@ -19,6 +19,7 @@
  *      late                  the head's channels come behind the mean
  *      least                 the head has 1280 channels at least
  *      alone                 a d block has no shortcut
+ *      behind                it has one more activation, behind the product
  *      edge                  the first block expands what it gives, not what it gets
  *      relu relu6            in the place of swish
  *      relus=40              in blocks of up to so many channels, swish in all others, whatever the ends have
@@ -34,7 +35,7 @@
 typedef struct mobile {
     double width, depth, relus;
     dls_op_kind kind; /* of activations */
-    bool ends, nearest, below, alone, edge, layer;
+    bool ends, nearest, below, alone, behind, edge, layer;
     int32_t group, divisor;
 } mobile;
 
@@ -132,6 +133,7 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
         x = act(net, depthwise(net, x, s->kernel, stride, m), m);
     }
     x = product(net, excite(net, x, in, s), s->out, s->behind, m);
+    x = s->type == 'd' && m->behind ? act(net, x, m) : x;
     return kept ? dls_net_add(net, x, shortcut) : x;
 }
 
@@ -178,6 +180,7 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
                       .nearest = dls_spec_has(spec, "nearest"),
                       .below = dls_spec_has(spec, "below"),
                       .alone = dls_spec_has(spec, "alone"),
+                      .behind = dls_spec_has(spec, "behind"),
                       .edge = dls_spec_has(spec, "edge"),
                       .layer = dls_spec_has(spec, "layer"),
                       .group = (int32_t)dls_spec_number(spec, "group", 0),
@@ -264,7 +267,7 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
     "@i,4,5,1,3,56,4 @i,1,5,2,5,104 @i,4,3,1,3,104 @i,1,3,1,5,160,4 @i,8,5,1,3,160,4 "             \
     "@i,1,3,2,6,264,4 @i,6,5,1,5,264,4 @i,2,5,1,6,288,4 @c,1,1,1,1,1728"
 #define LC                                                                                         \
-    " late grows=16 head=1280 @d,1,3,1,1,32 @d,2,3,2,1,64 @d,2,3,2,1,128 @d,1,3,2,1,256 "          \
+    " alone behind late grows=16 head=1280 @d,1,3,1,1,32 @d,2,3,2,1,64 @d,2,3,2,1,128 @d,1,3,2,1,256 "          \
     "@d,5,5,1,1,256 @d,2,5,2,1,512,-4"
 #define TINY " nearest stem=32 least" B("4")
 #define HARD "relus=40 late stem=32 head=1280 @d,1,3,1,1,16 "
