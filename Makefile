@@ -49,7 +49,7 @@ TESTS_AT_ONCE = $$(($(JOBS) + 2))
 test:
 	@cmake/bootstrap.sh test
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
-	    -DCMAKE_CUDA_ARCHITECTURES=80 -DDLSIM_TESTS=ON --log-level=WARNING
+	    -DCMAKE_CUDA_ARCHITECTURES=80-virtual -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(BUILD) -j $(JOBS) -- --quiet
 	@if command -v clang >/dev/null; then \
 	    cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \

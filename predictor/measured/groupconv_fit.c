@@ -93,9 +93,11 @@ static dls_status fit(dls_fit *f, int first, dls_groupconv *g, dls_error *err)
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 typedef struct kernels {
-    const dls_opmodel *model; /* what launches cost */
     dls_groupconv *g;
-    const dls_measured_kernel **row; /* [n] owned */
+    struct kernels_row {
+        const dls_measured_kernel *measured;
+        double launch_s;
+    } * row; /* [n] owned */
     size_t n;
 } kernels;
 
@@ -124,8 +126,8 @@ static void kernel_residuals(void *user, const double *x, double *residual)
         k->g->c[i] = exp(x[i - DLS_GROUPCONV_HALF]);
     }
     for (size_t i = 0; i < k->n; i++) {
-        const dls_measured_kernel *r = k->row[i];
-        const double launch_s = dls_opmodel_rates(k->model, r->gpu, r->numeric).launch_s;
+        const dls_measured_kernel *r = k->row[i].measured;
+        const double launch_s = k->row[i].launch_s;
         const double forward_s = launch_s + part_s(k->g, r, DLS_PART_FORWARD);
         const double backward_s =
             2 * launch_s + part_s(k->g, r, DLS_PART_DATA) + part_s(k->g, r, DLS_PART_WEIGHT);
@@ -138,11 +140,12 @@ static dls_status fit_kernels(const dls_measured_kernels *rows, dls_opmodel *mod
                               dls_error *err)
 {
     dls_groupconv *g = &model->groupconv;
-    kernels k = {.model = model, .g = g};
-    DLS_TRY(dls_alloc_array(&k.row, rows->n + 1, sizeof(dls_measured_kernel *), "kernels", err));
+    kernels k = {.g = g};
+    DLS_TRY(dls_alloc_array(&k.row, rows->n + 1, sizeof *k.row, "kernels", err));
     for (size_t i = 0; i < rows->n; i++) {
-        if (kernel_fits(g, &rows->row[i])) {
-            k.row[k.n++] = &rows->row[i];
+        const dls_measured_kernel *r = &rows->row[i];
+        if (kernel_fits(g, r)) {
+            k.row[k.n++] = (struct kernels_row){r, dls_opmodel_rates(model, r->gpu, r->numeric).launch_s};
         }
     }
     *n = k.n;
