@@ -67,11 +67,14 @@ void dls_net_grad_first(const ctx *c)
     const dls_shape in = input(c, 0)->shape;
     const dls_shape out = c->net->tensors[c->rec->out].shape;
     const int64_t part = bytes_of(c->net, &out), whole = bytes_of(c->net, &in);
-    const bool apart = dls_net_eager(c->net) && part < whole; /* zeros, then what there is in their place */
+    const bool eager = dls_net_eager(c->net);
+    const bool apart = eager && part < whole; /* zeros, then what there is in their place */
+    /* Of a slice of all, which is changed in place, the gradient is copied three times. */
+    const int64_t copies = eager && part == whole && c->net->tensors[c->rec->out].within ? 3 : 1;
     const net_work work = {.shape = in,
                            .element_bytes = c->net->element_bytes,
-                           .read_bytes = part,
-                           .write_bytes = whole + (apart ? part : 0)};
+                           .read_bytes = copies * part,
+                           .write_bytes = copies * whole + (apart ? part : 0)};
     const int32_t begin = dls_net_const(c->net, in.n);
     give(c, 0, dls_net_emit(c->net, DLS_OP_STRIDED_SLICE_GRAD, &work, (int32_t[]){c->dy, begin}, 2));
 }

@@ -118,7 +118,7 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
     if (edge == 32) {
         return dls_block_conv_bn_relu(net, x, 64, 3, 1);
     }
-    if (r->layer && r->before) { /* no norm before the first block's own */
+    if (r->before) { /* no norm before the first block's own */
         const bool deep = dls_spec_numbers(spec, "stem", widths, 3) == 3;
         for (int i = 0; deep && i < 2; i++) {
             x = conv_norm(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1, 1, r);

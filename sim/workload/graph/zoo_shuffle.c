@@ -134,7 +134,8 @@ static dls_tensor bottleneck(dls_net *net, dls_tensor x, const double v[6], doub
     if (stride > 1 || in != out) {
         shortcut = conv_bn(net, dls_block_depthwise_bn(net, x, kernel, stride), out, 1);
     }
-    return dls_net_add(net, y, shortcut);
+    /* in place, to a slice of all channels */
+    return dls_net_add(net, dls_net_eager(net) ? dls_net_channels(net, y, out) : y, shortcut);
 }
 
 static void ghostnet(dls_net *net, const char *spec)

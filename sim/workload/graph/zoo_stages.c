@@ -58,7 +58,7 @@ static dls_tensor grouped(dls_net *net, dls_tensor x, int32_t out, int32_t strid
     return dls_net_in_place(net, dls_block_depthwise_bn(net, x, 3, stride), d->kind);
 }
 
-/* The pixels' mean by weights of their own, through two products, weighs the channels. */
+/* The pixels' mean by weights of their own, through two products, is added to all pixels. */
 static dls_tensor context(dls_net *net, dls_tensor x)
 {
     const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
@@ -68,7 +68,8 @@ static dls_tensor context(dls_net *net, dls_tensor x)
     a = dls_net_batch_matmul(net, a, dls_block_tokens(net, x), false);
     a = dls_net_dense(net, dls_net_reshape(net, a, 2, (int64_t[]){b, c}), (c + 4) / 8, true);
     a = dls_net_relu(net, dls_net_layer_norm(net, a));
-    return dls_block_weigh(net, x, dls_net_dense(net, a, c, true));
+    a = dls_net_reshape(net, dls_net_dense(net, a, c, true), 4, (int64_t[]){b, 1, 1, c});
+    return dls_net_add(net, x, a);
 }
 
 static dls_tensor attend(dls_net *net, dls_tensor x, const staged *d)

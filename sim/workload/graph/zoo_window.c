@@ -7,6 +7,7 @@
  *      blocks=2,2,6,2 width=96       blocks of each stage; channels of the first, doubled after
  * each heads=3 window=7,7,7,7        of the first stage, doubled; tokens of a window's edge
  *      overlap=3                     a stem of 7 x 7, or (tiered) of two 3 x 3, in place of 4 x 4
+ *      convs                         products are 1 x 1 convolutions
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -101,12 +102,16 @@ static void swin(dls_net *net, const char *spec)
 
 /* ---- ConvNeXt -------------------------------------------------------------------------------- */
 
-static dls_tensor next_block(dls_net *net, dls_tensor x)
+static dls_tensor next_block(dls_net *net, dls_tensor x, bool convs)
 {
-    const int64_t width = dls_net_dim(net, x, 3);
-    dls_tensor y = dls_block_depthwise(net, x, 7, 1, true);
-    y = dls_block_feed_forward(net, dls_net_layer_norm(net, y), 4 * width, DLS_OP_GELU,
-                               (dls_block_heads){.heads = 1});
+    const int32_t width = (int32_t)dls_net_dim(net, x, 3);
+    dls_tensor y = dls_net_layer_norm(net, dls_block_depthwise(net, x, 7, 1, true));
+    if (convs) {
+        y = dls_net_unary(net, dls_block_conv_bias(net, y, 4 * width, 1, 1, 1), DLS_OP_GELU);
+        y = dls_block_conv_bias(net, y, width, 1, 1, 1);
+    } else {
+        y = dls_block_feed_forward(net, y, 4 * width, DLS_OP_GELU, (dls_block_heads){.heads = 1});
+    }
     return dls_block_add_scaled(net, x, y);
 }
 
@@ -128,7 +133,7 @@ static void convnext(dls_net *net, const char *spec)
             x = dls_block_conv_bias(net, dls_net_layer_norm(net, x), width << stage, 2, 2, 1);
         }
         for (int i = 0; i < (int)blocks[stage]; i++) {
-            x = next_block(net, x);
+            x = next_block(net, x, dls_spec_has(spec, "convs"));
         }
     }
     x = dls_net_layer_norm(net, dls_net_global_mean(net, x));
@@ -174,16 +179,16 @@ static const dls_zoo_model rows[] = {
     SWIN("swinv2_cr_base_ns", 224, "second blocks=2,2,18,2 width=128 heads=4 window=0 inner=384"),
     SWIN("swinv2_cr_large", 224, "second blocks=2,2,18,2 width=192 heads=6 window=0 inner=384"),
     SWIN("swinv2_cr_huge", 224, "second blocks=2,2,18,2 width=352 heads=11 window=0 inner=384"),
-    NEXT("convnext_atto", 224, "blocks=2,2,6,2 width=40"),
-    NEXT("convnext_atto_ols", 224, "blocks=2,2,6,2 width=40 overlap tiered"),
-    NEXT("convnext_femto", 224, "blocks=2,2,6,2 width=48"),
-    NEXT("convnext_femto_ols", 224, "blocks=2,2,6,2 width=48 overlap tiered"),
-    NEXT("convnext_pico", 224, "blocks=2,2,6,2 width=64"),
-    NEXT("convnext_pico_ols", 224, "blocks=2,2,6,2 width=64 overlap tiered"),
-    NEXT("convnext_nano", 224, "blocks=2,2,8,2 width=80"),
-    NEXT("convnext_nano_ols", 224, "blocks=2,2,8,2 width=80 overlap"),
+    NEXT("convnext_atto", 224, "convs blocks=2,2,6,2 width=40"),
+    NEXT("convnext_atto_ols", 224, "convs blocks=2,2,6,2 width=40 overlap tiered"),
+    NEXT("convnext_femto", 224, "convs blocks=2,2,6,2 width=48"),
+    NEXT("convnext_femto_ols", 224, "convs blocks=2,2,6,2 width=48 overlap tiered"),
+    NEXT("convnext_pico", 224, "convs blocks=2,2,6,2 width=64"),
+    NEXT("convnext_pico_ols", 224, "convs blocks=2,2,6,2 width=64 overlap tiered"),
+    NEXT("convnext_nano", 224, "convs blocks=2,2,8,2 width=80"),
+    NEXT("convnext_nano_ols", 224, "convs blocks=2,2,8,2 width=80 overlap"),
     NEXT("convnext_tiny", 224, "blocks=3,3,9,3"),
-    NEXT("convnext_tiny_hnf", 224, "blocks=3,3,9,3"),
+    NEXT("convnext_tiny_hnf", 224, "convs blocks=3,3,9,3"),
     NEXT("convnext_small", 224, "blocks=3,3,27,3"),
     NEXT("convnext_base", 224, "blocks=3,3,27,3 width=128"),
     NEXT("convnext_large", 224, "blocks=3,3,27,3 width=192"),
