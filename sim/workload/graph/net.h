@@ -149,6 +149,8 @@ dls_tensor dls_net_wide(dls_net *net, dls_tensor x);
 dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
 /* The same with a constant of 32 bits, which what comes of it then has. */
 dls_tensor dls_net_pass_wide(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
+/* A copy of an image with its channels in another order. */
+dls_tensor dls_net_shuffle(dls_net *net, dls_tensor x);
 dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);
 dls_tensor dls_net_flatten(dls_net *net, dls_tensor x); /* [b][...] to [b][rest] */
 /* [b][m][n].. to [b][n][m].. */

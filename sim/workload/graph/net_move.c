@@ -277,6 +277,16 @@ dls_tensor dls_net_transpose(dls_net *net, dls_tensor x)
     return record1(net, TAPE_TRANSPOSE, DLS_OP_TRANSPOSE, x, &shape, node, NULL);
 }
 
+dls_tensor dls_net_shuffle(dls_net *net, dls_tensor x)
+{
+    const bool planes = at(net, x)->planes;
+    x = dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
+    if (net->status == DLS_OK) {
+        net->tensors[x].planes = planes;
+    }
+    return x;
+}
+
 dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads)
 {
     const dls_shape s = at(net, x)->shape;

@@ -240,8 +240,9 @@ dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool t
 {
     x = dls_net_at_width(net, x, false, CAST_APART);
     y = dls_net_at_width(net, y, false, CAST_APART);
-    x = side_by_side(net, x);
-    y = side_by_side(net, y);
+    x = at(net, x)->shape.n > 3 ? side_by_side(net, x) : x; /* else one that lies turned is read turned */
+    y = at(net, y)->shape.n > 3 ? side_by_side(net, y) : y;
+    net->planes = false;
     dls_shape shape = at(net, x)->shape;
     const int64_t k = dls_net_dim(net, x, -1);
     const int64_t n = dls_net_dim(net, y, transpose_y ? -2 : -1);

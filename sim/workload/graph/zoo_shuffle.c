@@ -18,12 +18,6 @@ static dls_tensor joined(dls_net *net, dls_tensor x, dls_tensor y)
     return dls_net_concat(net, (dls_tensor[]){x, y}, 2);
 }
 
-/* Channels of all groups beside each other. */
-static dls_tensor shuffled(dls_net *net, dls_tensor x)
-{
-    return dls_net_pass(net, x, DLS_OP_TRANSPOSE, 2);
-}
-
 static dls_tensor halved(dls_net *net, dls_tensor x, int32_t pad)
 {
     return dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, pad);
@@ -69,7 +63,7 @@ static dls_tensor unit(dls_net *net, dls_tensor x, int32_t out, int32_t stride, 
     const int32_t in = (int32_t)dls_net_dim(net, x, 3);
     dls_tensor y =
         dls_net_relu(net, conv_bn(net, x, out / 4, in % groups || in < out / 4 ? 1 : groups));
-    y = dls_block_depthwise_bn(net, shuffled(net, y), 3, stride);
+    y = dls_block_depthwise_bn(net, dls_net_shuffle(net, y), 3, stride);
     y = conv_bn(net, y, stride > 1 ? out - in : out, groups);
     return dls_net_relu(
         net, stride > 1 ? joined(net, dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, 2, DLS_PAD_SAME), y)
@@ -88,7 +82,7 @@ static dls_tensor unit2(dls_net *net, dls_tensor x, int32_t out, int32_t stride)
     dls_tensor y = dls_block_conv_bn_relu(net, half[1], out / 2, 1, 1);
     y = dls_block_depthwise_bn(net, y, 3, stride);
     y = dls_block_conv_bn_relu(net, y, out / 2, 1, 1);
-    return shuffled(net, joined(net, half[0], y));
+    return dls_net_shuffle(net, joined(net, half[0], y));
 }
 
 /* stages: channels of three; groups=: of version 1; head=: a last 1 x 1 convolution. */
