@@ -4,6 +4,7 @@
  * operation, against the same networks written as layers.
  */
 #include "support/test.h"
+#include "workload/graph/blocks.h"
 #include "workload/graph/zoo.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/model.h"
@@ -99,6 +100,41 @@ TEST(widths_and_layouts)
     assert_int_equal(bytes_of(g, DLS_OP_BATCH_NORM, &n), 3 * 4 * image);
     assert_int_equal(bytes_of(g, DLS_OP_SLICE, &n), 0);
     assert_int_equal(n, 2);
+}
+
+/* Pixels as tokens that lie by channel, as PyTorch's images do: a norm copies them, and what it read once more on the
+ * way back; what is added to its result lies otherwise, and the sum as the tokens. A token in front puts them side by
+ * side. */
+TEST(tokens_by_channel)
+{
+    enum { FIRST, WITH_TOKEN, LAST, WAYS };
+    const dls_conv one = {.out = 4, .kernel_h = 1, .kernel_w = 1, .stride = 1};
+    for (int way = 0; way < WAYS; way++) {
+        const dls_opgraph_info info = {.batch = 2,
+                                       .numeric = way == LAST ? DLS_NUMERIC_FP16 : DLS_NUMERIC_FP32,
+                                       .optimiser = DLS_OPTIMISER_SGD,
+                                       .model = "tokens"};
+        dls_net *net;
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
+        DLS_OWN(dls_workload_fini) dls_workload w = {0};
+        assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
+        dls_net_set_runner(net, DLS_RUN_EAGER);
+        dls_tensor x = dls_block_tokens(net, dls_net_conv(net, dls_net_image(net, 4, 4, 3), one));
+        x = way == WITH_TOKEN ? dls_block_with_token(net, x, -1) : x;
+        x = dls_net_add(net, x, dls_net_layer_norm(net, x));
+        dls_net_loss(net, dls_net_dense(net, dls_net_first_token(net, x), 2, true));
+        assert_int_equal(dls_net_finish(net, &g, NULL), DLS_OK);
+        dls_net_destroy(net);
+        assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
+        int scattered[2] = {0};
+        for (size_t i = 0; i < w.n_kernels; i++) {
+            const dls_kernel *k = &w.kernel[i];
+            scattered[k->backward] += k->pass == DLS_PASS_SCATTERED;
+            assert_true(k->pass != DLS_PASS_SCATTERED || k->window.in_c == 16 * 4);
+        }
+        assert_int_equal(scattered[0], way == FIRST ? 2 : 0);
+        assert_int_equal(scattered[1], way == FIRST ? 1 : 0);
+    }
 }
 
 /* Images that are no squares: a window sees squares of as many pixels, and its products are theirs.

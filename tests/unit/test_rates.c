@@ -138,7 +138,9 @@ TEST(passes_bound_by_windows)
         .moved = 1,
         .pass = DLS_PASS_POOL,
         .window = {.in_h = 56, .in_c = 64, .kernel_h = 3, .kernel_w = 3, .stride = 2, .out_h = 28}};
-    double forward[2] = {0};
+    dls_kernel apart = {
+        .family = DLS_KERNEL_MEMORY, .repeats = 1, .moved = 2, .pass = DLS_PASS_SCATTERED, .window = {.in_c = 1000}};
+    double forward[2] = {0}, turned[2] = {0};
     for (int h200 = 0; h200 < 2; h200++) {
         const dls_hw_gpu *gpu;
         assert_int_equal(dls_hardware_gpu(&t->hw, h200 ? "H200" : "H100", &gpu, NULL), DLS_OK);
@@ -155,8 +157,12 @@ TEST(passes_bound_by_windows)
         pool.backward = true; /* 4 times the numbers, each in 2.25 windows */
         const double back = dls_kernel_s(&pool, &rates, 64) - rates.launch_s;
         assert_true(fabs(back / forward[h200] - 4 * (1 + 0.15 * 2.25) / (1 + 0.15 * 9)) < 1e-9);
+        turned[h200] = dls_kernel_s(&apart, &rates, 64) - rates.launch_s;
+        apart.window.in_c *= 2;
+        assert_true(fabs((dls_kernel_s(&apart, &rates, 64) - rates.launch_s) / turned[h200] - 2) < 1e-9);
+        apart.window.in_c /= 2;
     }
-    assert_true(forward[0] == forward[1]);
+    assert_true(forward[0] == forward[1] && turned[0] == turned[1]);
     unload(t);
 }
 

@@ -125,7 +125,7 @@ typedef struct dls_op_edge {
  * launches: a dropout is one, a bias belongs to its product, gradients that meet are added up two
  * by two (docs/operator.md). Bits to add: nothing is dropped and there is no loss; a compiler has
  * joined to their neighbours what goes number by number; images lie with their channels apart,
- * which matrix units do not read (of workloads, not of graphs). */
+ * which matrix units do not read (of workloads) and norms of tokens copy (of graphs; in 32 bits always). */
 typedef enum dls_graph_runner {
     DLS_RUN_GRAPH = 0,
     DLS_RUN_EAGER = 1,
