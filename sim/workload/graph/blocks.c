@@ -96,6 +96,13 @@ dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
     return dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
 }
 
+dls_tensor dls_block_blurred(dls_net *net, dls_tensor x)
+{
+    return dls_net_eager(net) ? dls_net_pool(net, dls_net_pass(net, x, DLS_OP_PAD, 2),
+                                             DLS_OP_AVG_POOL, 3, 2, DLS_PAD_SAME)
+                              : dls_block_halved(net, x);
+}
+
 dls_tensor dls_block_enlarged(dls_net *net, dls_tensor x, dls_tensor like)
 {
     const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);

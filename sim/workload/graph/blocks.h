@@ -34,6 +34,8 @@ dls_tensor dls_block_weigh(dls_net *net, dls_tensor x, dls_tensor s);
 dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner);
 /* Means of 2 x 2 pixels. */
 dls_tensor dls_block_halved(dls_net *net, dls_tensor x);
+/* Every second pixel, with those around it (Zhang, 2019): PyTorch pads, and then looks at 3 x 3. */
+dls_tensor dls_block_blurred(dls_net *net, dls_tensor x);
 /* Nearest neighbours: each pixel becomes four until there are as many as of `like`. */
 dls_tensor dls_block_enlarged(dls_net *net, dls_tensor x, dls_tensor like);
 /* [b][h][w][c] to [b][h * w][c], and back. */

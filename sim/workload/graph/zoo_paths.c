@@ -125,7 +125,7 @@ static dls_tensor tresnet_block(dls_net *net, dls_tensor x, int32_t planes, int 
     }
     x = basic ? x : dls_block_conv_bn_relu(net, x, planes, 1, 1);
     x = dls_block_conv_bn_relu(net, x, planes, 3, 1);
-    x = strided ? dls_block_halved(net, x) : x;
+    x = strided ? dls_block_blurred(net, x) : x;
     x = basic ? dls_block_conv_bn(net, x, planes, 3, 1) : x;
     x = stage < 3 ? dls_block_squeeze_excite(net, x, few > 64 ? few : 64) : x;
     x = basic ? x : dls_block_conv_bn(net, x, out, 1, 1);

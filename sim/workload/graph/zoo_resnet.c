@@ -8,7 +8,7 @@
  *      groups=32 width=4   of the 3 x 3 convolution; channels of a group at 64
  *      stem=32,32,64       three 3 x 3 convolutions in place of 7 x 7; conv: no pooling behind
  *      average             shortcuts pool before they convolve
- *      smooth              the 3 x 3 convolution keeps its stride, pooling follows
+ *      smooth              the 3 x 3 convolution keeps its stride, pooling follows; blur: of 3 x 3, in the stem too
  *      excite=16           channels over those between; eca: no product at all
  *      early               the stride is that of the first 1 x 1 convolution
  *      before              norm and activation stand before each convolution (version 2)
@@ -24,7 +24,7 @@
 
 typedef struct residual {
     int32_t groups, per_group, excite;
-    bool basic, average, smooth, eca, half, wide3, early, before, layer, plain;
+    bool basic, average, smooth, blur, eca, half, wide3, early, before, layer, plain;
     double grow;
     const char *spec;
 } residual;
@@ -69,7 +69,7 @@ static dls_tensor strided(dls_net *net, dls_tensor x, int32_t out, int32_t strid
     }
     x = dls_net_relu(net,
                      conv_norm(net, x, out, 3, apart ? 1 : stride, r->basic ? 1 : r->groups, r));
-    return apart ? dls_block_halved(net, x) : x;
+    return apart ? (r->blur ? dls_block_blurred : dls_block_halved)(net, x) : x;
 }
 
 static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stride,
@@ -135,6 +135,9 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
             x = dls_block_conv_bn_relu(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1);
         }
     }
+    if (r->blur && dls_net_eager(net)) {
+        return dls_block_blurred(net, dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 1, DLS_PAD_SAME));
+    }
     return dls_spec_has(spec, "conv")
                ? dls_block_conv_bn_relu(net, x, (int32_t)dls_net_dim(net, x, 3), 3, 2)
                : dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
@@ -149,6 +152,7 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
                         .basic = dls_spec_has(spec, "basic"),
                         .average = dls_spec_has(spec, "average"),
                         .smooth = dls_spec_has(spec, "smooth"),
+                        .blur = dls_spec_has(spec, "blur"),
                         .eca = dls_spec_has(spec, "eca"),
                         .half = dls_spec_has(spec, "half"),
                         .wide3 = dls_spec_has(spec, "wide3"),
@@ -259,10 +263,10 @@ static const dls_zoo_model rows[] = {
     ROW("ecaresnet269d", 320, B269 D " eca"),
     ROW("ecaresnext26t_32x4d", 224, B18 T X32x4 " eca"),
     ROW("ecaresnext50t_32x4d", 224, B18 T X32x4 " eca"),
-    ROW("resnetblur18", 224, "basic " B18 " smooth"),
-    ROW("resnetblur50", 224, B50 " smooth"),
-    ROW("resnetblur50d", 224, B50 D " smooth"),
-    ROW("resnetblur101d", 224, B101 D " smooth"),
+    ROW("resnetblur18", 224, "basic " B18 " smooth blur"),
+    ROW("resnetblur50", 224, B50 " smooth blur"),
+    ROW("resnetblur50d", 224, B50 D " smooth blur"),
+    ROW("resnetblur101d", 224, B101 D " smooth blur"),
     ROW("resnetaa50", 224, B50 " smooth"),
     ROW("resnetaa50d", 224, B50 D " smooth"),
     ROW("resnetaa101d", 224, B101 D " smooth"),
