@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <ucontext.h>
 #include <vector>
 
@@ -59,6 +60,12 @@ struct emu_thread {
     unsigned long met; /* barriers and warp operations passed or waited at */
 };
 
+/* A stack, and where whoever runs on it waits for a block with threads to run. */
+struct emu_coroutine {
+    std::vector<char> stack;
+    emu_place parked;
+};
+
 /* Threads that have come to a meeting; the last to come lets all go on. */
 struct emu_meeting {
     unsigned arrived, finished, generation;
@@ -66,7 +73,8 @@ struct emu_meeting {
 
 struct emu_block {
     std::vector<emu_thread> threads;
-    std::vector<char> stacks;
+    std::deque<emu_coroutine> coroutines; /* which stay where they are when more come */
+    emu_coroutine *starting;
     std::vector<unsigned char> shared;
     std::vector<emu_meeting> warps;
     emu_meeting all;
@@ -164,30 +172,47 @@ static inline void emu_finish(emu_thread *t)
 }
 
 /* A coroutine runs one thread after the other until one has to wait and keeps the stack, so that a
- * kernel without barriers costs no switches. */
+ * kernel without barriers costs no switches; then it waits for the next block, because to begin anew
+ * takes two system calls. */
 static inline void emu_entry(void)
 {
     emu_block &e = the_emu;
-    while (e.started < e.block_dim) {
-        e.current = &e.threads[e.started++];
-        e.call(e.body);
-        emu_finish(e.current);
+    for (emu_coroutine *mine = e.starting;;) {
+        while (e.started < e.block_dim) {
+            e.current = &e.threads[e.started++];
+            e.call(e.body);
+            emu_finish(e.current);
+        }
+        emu_switch(&mine->parked, &e.scheduler);
     }
-    emu_jump(&e.scheduler);
 }
 
-/* A coroutine with a stack of its own; returns when it yields or is done. */
-EMU_OPAQUE static void emu_start(char *stack, size_t size)
+/* Returns when a new coroutine yields or is done. */
+EMU_OPAQUE static void emu_begin(emu_coroutine *c)
 {
     ucontext_t fresh;
+    c->stack.resize(64 * 1024);
     getcontext(&fresh);
-    fresh.uc_stack.ss_sp = stack;
-    fresh.uc_stack.ss_size = size;
+    fresh.uc_stack.ss_sp = c->stack.data();
+    fresh.uc_stack.ss_size = c->stack.size();
     fresh.uc_link = NULL;
     makecontext(&fresh, emu_entry, 0);
     if (__builtin_setjmp(the_emu.scheduler.words) == 0) {
         setcontext(&fresh);
     }
+}
+
+/* The n-th coroutine runs what has not been started of the block, until it yields or is done. */
+static inline void emu_start(unsigned n)
+{
+    emu_block &e = the_emu;
+    if (n < e.coroutines.size()) {
+        emu_switch(&e.scheduler, &e.coroutines[n].parked);
+        return;
+    }
+    e.coroutines.emplace_back();
+    e.starting = &e.coroutines.back();
+    emu_begin(e.starting);
 }
 
 static inline unsigned *emu_words(unsigned lane)
@@ -311,7 +336,6 @@ static inline void mma_tf32(float d[4], const unsigned a[4], unsigned b0, unsign
 template <typename F>
 static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes, const F &f)
 {
-    const size_t stack = 64 * 1024;
     emu_block &e = the_emu;
     const unsigned padded = (block + 31) / 32 * 32;
     if (padded != block || shared_bytes > 232448) {
@@ -322,7 +346,6 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
     e.grid_dim = grid;
     e.body = &f;
     e.call = [](const void *p) { (*static_cast<const F *>(p))(); };
-    e.stacks.resize(stack * block);
     e.lane_word.assign(block * 16, 0);
     for (unsigned b = 0; b < grid; b++) {
         e.block_id = b;
@@ -335,8 +358,9 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
             e.threads[t].finished = false;
             e.threads[t].met = 0;
         }
-        for (e.started = 0; e.started < block;) {
-            emu_start(&e.stacks[stack * e.started], stack);
+        e.started = 0;
+        for (unsigned n = 0; e.started < block; n++) {
+            emu_start(n);
         }
         for (unsigned idle = 0; e.all.finished < block;) {
             unsigned long progress = 0;
