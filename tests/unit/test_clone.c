@@ -83,10 +83,10 @@ enum { JOBS = 40 + FEWER(110), CLONES = FEWER(8) }; /* clones: of the time betwe
 static void check(const char *text, const char *scheduler, const char *placement,
                   const dls_trace *trace)
 {
-    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL, *other = NULL;
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
     char what[128];
     dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &setup);
-    dls_simulation *first = simulation_with(text, scheduler, placement, trace, &other);
+    dls_simulation *first = simulation_of(setup, trace); /* networks are built for both at once */
     must(dls_simulation_run(whole, &err));
     const int64_t end_us = dls_simulation_view(whole)->now_us;
     uint32_t x = 12345;
@@ -261,9 +261,9 @@ TEST(no_clone)
 static void check_no_memory(const char *text, const char *scheduler, const char *placement)
 {
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of_models(5, 80);
-    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL, *other = NULL;
-    dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &other), *copy;
-    dls_simulation *sim = simulation_with(text, scheduler, placement, trace, &setup);
+    DLS_HOLD(dls_setup_destroy) dls_setup *setup = NULL;
+    dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &setup), *copy;
+    dls_simulation *sim = simulation_of(setup, trace);
     must(dls_simulation_run(whole, &err));
     must(dls_simulation_run_until(sim, dls_simulation_view(whole)->now_us / 3, &err));
     EACH_REFUSED(51, dls_simulation_clone(sim, &copy, &err));
