@@ -26,9 +26,9 @@ static dls_status job_of(dls_strdict *jobs, const dls_measured_step *row, int32_
                          dls_error *err)
 {
     char text[512];
-    const int n = snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%s|%s|%s", row->model,
+    const int n = snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%d|%s|%s|%s", row->model,
                            (int)row->image, (int)row->sequence, (int)row->numeric, row->forward,
-                           row->update, row->compiled, row->layout, row->source,
+                           row->update, row->compiled, row->fused_attention, row->layout, row->source,
                            row->line ? row->host : "");
     return dls_strdict_put(jobs, text, (size_t)n, code, err);
 }
@@ -129,6 +129,7 @@ bool dls_measured_step_asked(const dls_measured_step *row, const dls_whatif *w,
         .step_only = true,
         .host = row->host,
         .compiled = row->compiled,
+        .fused_attention = row->fused_attention,
         .pytorch = row->pytorch,
         .channels_first = strcmp(row->layout, "nchw") == 0};
     snprintf(q->setting.gpu, sizeof q->setting.gpu, "%s", row->gpu);
@@ -197,10 +198,10 @@ static dls_status question_of(dls_strdict *questions, const dls_measured_step *r
 {
     char text[512];
     const int n =
-        snprintf(text, sizeof text, "%s|%s|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%s|%s", row->model,
+        snprintf(text, sizeof text, "%s|%s|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%d|%s|%s", row->model,
                  row->gpu, (int)row->gpus, (int)row->nodes, (int)row->servers, (int)row->batch,
                  (int)row->image, (int)row->sequence, (int)row->numeric, row->forward, row->update,
-                 row->compiled, row->layout, row->parallelism);
+                 row->compiled, row->fused_attention, row->layout, row->parallelism);
     return dls_strdict_put(questions, text, (size_t)n, code, err);
 }
 
@@ -321,9 +322,10 @@ static dls_status judged_of(const dls_measured_step *row, dls_strdict *keys, dls
         snprintf(text, sizeof text, "%s/%d/%d", row->model, (int)row->image, (int)row->sequence);
     DLS_TRY(dls_strdict_put(keys, text, (size_t)n, &out->network, err));
     DLS_TRY(dls_strdict_put(keys, row->gpu, strlen(row->gpu), &out->gpu, err));
-    n = snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%d|%s|%s|%s", row->source, row->gpus,
+    n = snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%d|%d|%s|%s|%s", row->source, row->gpus,
                  row->nodes, row->servers, (int)row->numeric, row->forward, row->update,
-                 row->compiled, row->layout, row->parallelism, row->line ? row->host : "");
+                 row->compiled, row->fused_attention, row->layout, row->parallelism,
+                 row->line ? row->host : "");
     DLS_TRY(dls_strdict_put(keys, text, (size_t)n, &out->peers, err));
     out->batch = row->batch;
     out->measured = row->step_s / row->batch;

@@ -113,6 +113,7 @@ enum {
     MODE,
     OPTIMISER,
     COMPILED,
+    ATTENTION,
     SOURCE,
     FITTED,
     STEP_MS,
@@ -144,6 +145,7 @@ static const char *const names[COLUMNS] = {
     [MODE] = "mode",
     [OPTIMISER] = "optimiser|optimizer",
     [COMPILED] = "compiled|fused|torch_compile",
+    [ATTENTION] = "attention|attn|attn_implementation|attention_implementation",
     [SOURCE] = "source",
     [FITTED] = "fitted",
     [STEP_MS] = "step_ms|step_time_ms|step_s|step_time_s|step_us|step_time_us",
@@ -283,11 +285,12 @@ static dls_status read_dividing(dls_measured_table *t, dls_measured_step *row, d
 
 static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
 {
-    const char *mode, *layout;
+    const char *mode, *layout, *attention;
     char optimiser[DLS_MEASURED_TEXT];
     DLS_TRY(read_numeric(t, row, err));
     DLS_TRY(read_word(t, MODE, "training", dls_word_modes, "training or forward", &mode, err));
     DLS_TRY(read_word(t, LAYOUT, "", dls_word_layouts, "nchw or nhwc", &layout, err));
+    DLS_TRY(read_word(t, ATTENTION, "eager", dls_word_attentions, "eager or fused", &attention, err));
     DLS_TRY(read_flag(t, COMPILED, &row->compiled, err));
     DLS_TRY(read_flag(t, FITTED, &row->fitted, err));
     DLS_TRY(read_dividing(t, row, err));
@@ -298,6 +301,7 @@ static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_er
                       sizeof row->network);
     snprintf(row->layout, sizeof row->layout, "%s", layout);
     row->forward = strcmp(mode, "forward") == 0;
+    row->fused_attention = strcmp(attention, "fused") == 0;
     row->update = !row->forward && !dls_word_find(dls_word_optimisers, optimiser);
     row->pytorch = dls_names_pytorch(row->host);
     dls_dlperf_translate(row);
@@ -462,6 +466,7 @@ dls_status dls_measured_step_work(const dls_measured_step *row, dls_workload *wo
     dls_model_names model = dls_model_lookup(row->model);
     dls_model_resize(&model, row->image, row->sequence);
     model.layers = NULL;
-    model.runner = DLS_RUN_EAGER | (strcmp(row->layout, "nchw") == 0 ? DLS_RUN_CHANNELS_FIRST : 0);
+    model.runner = DLS_RUN_EAGER | (strcmp(row->layout, "nchw") == 0 ? DLS_RUN_CHANNELS_FIRST : 0) |
+                   (row->fused_attention ? DLS_RUN_FUSED_ATTENTION : 0);
     return dls_model_workload(&model, row->numeric, work, err);
 }

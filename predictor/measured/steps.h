@@ -30,6 +30,7 @@ typedef struct dls_measured_step {
     bool forward;  /* inference or the forward pass alone */
     bool update;   /* the optimiser's step is in it */
     bool compiled; /* kernels fused by a compiler */
+    bool fused_attention;
     bool pytorch;  /* its framework is PyTorch, or has it in its name */
     bool fitted;   /* constants of the operator model were fitted to it */
     double step_s; /* dls_measured_steps.memory: bytes */

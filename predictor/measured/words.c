@@ -36,6 +36,13 @@ const dls_word dls_word_layouts[] = {
     {0},
 };
 
+/* FlashAttention 3 has other kernels. */
+const dls_word dls_word_attentions[] = {
+    {"eager", "eager|math|plain|naive"},
+    {"fused", "fused|flash|flashattention|flashattention2|fa2|sdpa|scaleddotproductattention"},
+    {0},
+};
+
 const dls_word dls_word_exchanges[] = {
     {"allreduce", "allreduce|ringallreduce|nccl|ddp|horovod"},
     {"one", "one|none"},

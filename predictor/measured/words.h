@@ -22,6 +22,7 @@ extern const dls_word dls_word_precisions[];  /* dls_numeric_find's */
 extern const dls_word dls_word_modes[];       /* training, forward */
 extern const dls_word dls_word_flags[];       /* 0, 1 */
 extern const dls_word dls_word_layouts[];     /* nchw, nhwc */
+extern const dls_word dls_word_attentions[];  /* eager, fused */
 extern const dls_word dls_word_exchanges[];   /* allreduce, one, ps-sync, ps-async */
 extern const dls_word dls_word_dividing[];    /* dp; what is not here says itself how it divides */
 extern const dls_word dls_word_optimisers[];  /* none; others are any optimiser's name */

@@ -71,6 +71,7 @@ static dls_status ask(dls_step_predictor *p, const dls_step_question *q, dls_ste
                                     .host = q->framework,
                                     .pytorch = q->framework && dls_names_pytorch(q->framework),
                                     .channels_first = q->channels_first,
+                                    .fused_attention = q->fused_attention,
                                     .measured_gpu = q->measured_gpu,
                                     .measured_s = q->measured_s,
                                     .measured_batch = q->measured_batch};

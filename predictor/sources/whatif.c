@@ -205,6 +205,7 @@ static dls_status check(dls_whatif *w, const dls_whatif_question *q, dls_model_n
         names->layers = q->pytorch ? NULL : names->layers;
         names->runner = DLS_RUN_EAGER | (q->part == DLS_STEP_FORWARD ? DLS_RUN_FORWARD : 0) |
                         (q->compiled ? DLS_RUN_COMPILED : 0) |
+                        (q->fused_attention ? DLS_RUN_FUSED_ATTENTION : 0) |
                         (q->channels_first ? DLS_RUN_CHANNELS_FIRST : 0);
     }
     return w->source == DRIPLE ? dls_inspector_knows(w->session.insp, q->numeric, err) : DLS_OK;
@@ -413,6 +414,7 @@ static dls_status one_gpu_s(dls_whatif *w, const dls_workload *work, const dls_w
     DLS_TRY(dls_hardware_gpu(w->hw, q->measured_gpu ? q->measured_gpu : DEFAULT_MEASURED_GPU, &from,
                              err));
     DLS_TRY(dls_gpu_knows(from, s->numeric, err));
+    DLS_TRY(dls_opmodel_knows(&w->model, from, s->numeric, work, err));
     /* Per sample a measured step serves for any batch. */
     double measured_s = q->measured_s * q->batch / fmax(1, q->measured_batch);
     if (!(measured_s > 0)) {
@@ -484,6 +486,7 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
         DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
     } else { /* which exchanges nothing */
         DLS_TRY(dls_gpu_knows(s.gpu, s.numeric, err));
+        DLS_TRY(dls_opmodel_knows(&w->model, s.gpu, s.numeric, work, err));
     }
     out->iteration_s = step.step_s;
     if (w->source != OPERATOR) {
@@ -557,7 +560,7 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
     }
     DLS_TRY(check(w, q, &names, err));
     dls_model_names run = names; /* whoever answers, memory is that of what PyTorch runs */
-    run.runner |= DLS_RUN_EAGER;
+    run.runner |= DLS_RUN_EAGER | (q->fused_attention ? DLS_RUN_FUSED_ATTENTION : 0);
     run.layers = NULL;
     DLS_TRY(workload_of(w, &run, q->numeric, &work, err));
     DLS_TRY(weigh(w, q, work, out, err));

@@ -35,6 +35,7 @@ typedef struct dls_whatif_question {
     bool step_only;      /* the step's time and memory, no metrics, which take longer than both */
     const char *host;    /* operator: a row of operator.cfg's hosts; NULL or unknown: none */
     bool compiled;       /* by torch.compile or the like: operator, habitat */
+    bool fused_attention; /* in one kernel (PyTorch's flash attention); the same */
     bool pytorch; /* said to run it: layers of TensorFlow's benchmarks then say nothing; the same */
     bool channels_first; /* said to be: the same */
     /* operator: workers split every layer, or the layers in stages with so many micro-batches;

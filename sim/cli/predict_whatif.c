@@ -222,6 +222,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, base.framework, "framework", 0, "NAME",
              "that runs it, or one of operator.cfg's hosts: pytorch and others with that in their names run PyTorch's kernels"),
     DLS_SWITCH(request, base.channels_first, "channels-first", 0, "images lie channel by channel"),
+    DLS_SWITCH(request, base.fused_attention, "fused-attention", 0,
+               "attention is one kernel that keeps no scores, as PyTorch's flash attention"),
     DLS_TEXT(request, p.source, "source", 0, "NAME",
              "who answers: driple, operator, paleo, habitat or justus"),
     DLS_TEXT(

@@ -172,21 +172,23 @@ done
 
 # What is not understood is refused, and not taken for what is usual.
 cat >words.csv <<'END'
-model,gpu,batch,batch_per_gpu,gpus,precision,mode,compiled,fitted,amp,layout,exchange,parallelism,step_ms
-resnet50,A100,32,,1,fp8,,,,,,,,50
-resnet50,A100,32,,1,,profiling,,,,,,,50
-resnet50,A100,32,,1,,,maybe,,,,,,50
-resnet50,A100,32,,1,,,,2,,,,,50
-resnet50,A100,32,,1,,,,,O3,,,,50
-resnet50,A100,32,,1,,,,,,nc32hw,,,50
-resnet50,A100,32,,4,,,,,,,gossip,,50
-resnet50,A100,32,,4,,,,,,,ps-sync,,50
-resnet50,A100,32,,4,,,,,,,one,,50
-resnet50,A100,32,16,4,,,,,,,,,50
-resnet50,A100,,16,64,,,,,,,,,50
-resnet50,A100,,,1,,,,,,,,,50
-resnet18,A100,32,,1,,,,,,,,,50
-resnet50,A100,32,,8,,,,,,,,dp4,50
+model,gpu,batch,batch_per_gpu,gpus,precision,mode,compiled,fitted,amp,layout,exchange,parallelism,step_ms,attention
+resnet50,A100,32,,1,fp8,,,,,,,,50,
+resnet50,A100,32,,1,,profiling,,,,,,,50,
+resnet50,A100,32,,1,,,maybe,,,,,,50,
+resnet50,A100,32,,1,,,,2,,,,,50,
+resnet50,A100,32,,1,,,,,O3,,,,50,
+resnet50,A100,32,,1,,,,,,nc32hw,,,50,
+resnet50,A100,32,,4,,,,,,,gossip,,50,
+resnet50,A100,32,,4,,,,,,,ps-sync,,50,
+resnet50,A100,32,,4,,,,,,,one,,50,
+resnet50,A100,32,16,4,,,,,,,,,50,
+resnet50,A100,,16,64,,,,,,,,,50,
+resnet50,A100,,,1,,,,,,,,,50,
+resnet18,A100,32,,1,,,,,,,,,50,
+resnet50,A100,32,,8,,,,,,,,dp4,50,
+bert_base,A100,32,,1,bf16,,,,,,,,50,flash_attention_3
+bert_base,V100,32,,1,fp16,,,,,,,,50,flash_attention_2
 END
 expect 0 evaluate --measured --no-points --sources=operator --json words.csv
 line=2
@@ -196,7 +198,9 @@ for why in "'precision': \"fp8\" is not" "'mode': \"profiling\" is not" "'compil
     grep -F "words.csv:$line:" err.txt | grep -qF -- "$why" || fail "words.csv:$line: $why: $(cat err.txt)"
     line=$((line + 1))
 done
+says err.txt "'attention': \"flash_attention_3\" is not"
 says out.txt 'parallelism \"dp4\" on 8 GPUs'
+says out.txt 'fused attention in fp16 on V100: not known'
 printf 'model,gpu,batch_size,gpus,step_ms\nresnet50,A100,32,1,50\nresnet50,A100,32,2,50\n' >sizes.csv
 expect 0 evaluate --measured --no-points --sources=operator sizes.csv
 says out.txt "1 measured steps, 1 rows left out"

@@ -75,6 +75,13 @@ judged = 0.05 * json.load(open("measured.json"))["groups"][0]["bias"]
 assert abs(said / judged - 1) < 1e-9 and abs(said / unsaid - 1) > 0.01, (said, judged, unsaid)
 END
 done
+# A step of one sample of 8,192 tokens holds 246 GiB with all scores, 54 without.
+expect 4 predict --whatif --model=llama3_2_1b --batch=1 --gpu=H200 --precision=bf16 --source=operator
+says err.txt "does not fit its memory: 2"
+expect 0 predict --whatif --model=llama3_2_1b --batch=1 --gpu=H200 --precision=bf16 --source=operator --fused-attention
+grep -Eq '^as asked .* (4|5)[0-9]\.[0-9] ' out.txt || fail "fused attention: $(cat out.txt)"
+expect 4 predict --whatif --model=llama3_2_1b --batch=1 --sequence=512 --gpu=A100 --source=habitat --fused-attention
+says err.txt "fused attention in fp32 on A100: not known"
 expect 0 predict --whatif --model=bert-base --batch=8 --sequence=384 --source=operator --framework=PyTorch
 says out.txt ", one, PyTorch; operator says:"
 

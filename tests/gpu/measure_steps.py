@@ -7,7 +7,7 @@
 
 Rows that the file has are not measured again. step_ms: median between events; host_ms: what the host takes to enqueue a step that finds the GPU idle; busy_ms, kernels, by:
 by the profiler, the sum of kernel times, their number, and both by kind. Eager, random inputs, cross entropy; SGD with
-momentum for networks of images, AdamW for transformers (eager attention).
+momentum for networks of images, AdamW for transformers (eager attention, or --attention=sdpa).
 """
 import argparse
 import csv
@@ -22,6 +22,7 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 DEVICE = "cuda"
+ATTENTION = "eager"
 ALL = [("bf16", ""), ("fp32", ""), ("tf32", ""), ("amp", "")]
 THREE = ALL[:3]
 TWO = [("bf16", ""), ("tf32", "")]
@@ -114,7 +115,7 @@ KINDS = [("gemm", ("gemm", "nvjet", "cutlass", "splitk", "gemv")),
 
 WHICH = ["model", "precision", "layout", "cudnn", "batch"]
 FIELDS = ["gpu", *WHICH, "image", "sequence", "optimiser_used", "step_ms", "forward_ms", "spread",
-          "host_ms", "kernels", "busy_ms", "peak_mib", "reserved_mib", "memory_mib", "framework", "by"]
+          "host_ms", "kernels", "busy_ms", "peak_mib", "reserved_mib", "memory_mib", "framework", "attention", "by"]
 
 
 def dlsim_name(name):
@@ -135,7 +136,7 @@ class ImageNetwork:
             else:
                 import timm
                 from timm.layers import set_fused_attn
-                set_fused_attn(False)
+                set_fused_attn(ATTENTION == "sdpa")
                 self.net = timm.create_model(name, pretrained=False)
         self.net.to(DEVICE).train()
 
@@ -168,7 +169,7 @@ class TextNetwork:
         config.use_cache = False
         self.words = config.vocab_size
         with torch.device(DEVICE):
-            self.net = getattr(transformers, network)._from_config(config, attn_implementation="eager").to(DEVICE).train()
+            self.net = getattr(transformers, network)._from_config(config, attn_implementation=ATTENTION).to(DEVICE).train()
 
     columns = property(lambda self: {"sequence": self.tokens, "optimiser_used": "adamw"})
 
@@ -258,12 +259,14 @@ def main():
     parser.add_argument("--seconds", type=float, default=500, help="no row is begun after them")
     parser.add_argument("--benchmark", action="store_true", help="cudnn.benchmark")
     parser.add_argument("--only", help="this network alone")
+    parser.add_argument("--attention", default=ATTENTION, choices=["eager", "sdpa"], help="sdpa: in one kernel")
     options = parser.parse_args()
     if not torch.cuda.is_available():
         sys.exit("measure_steps.py: PyTorch sees no GPU")
+    globals()["ATTENTION"] = options.attention
     torch.backends.cudnn.benchmark = options.benchmark
     of_all = {"gpu": torch.cuda.get_device_name(), "framework": "pytorch-" + torch.__version__.split("+")[0],
-              "cudnn": "benchmark" if options.benchmark else ""}
+              "cudnn": "benchmark" if options.benchmark else "", "attention": options.attention}
     images = [(name, lambda name=name, pixels=pixels: ImageNetwork(name, pixels), batch, formats)
               for name, pixels, batch, formats in IMAGE_NETWORKS]
     texts = [(name, lambda name=name, rest=rest: TextNetwork(name, *rest), batch, formats)

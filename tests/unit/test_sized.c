@@ -60,6 +60,11 @@ static dls_sized_kernel sample(int family, double batch)
         k.m = k.k = 197;
         k.n = 64;
         break;
+    case DLS_SIZED_ATTENTION:
+        k.b = 12 * batch;
+        k.m = k.n = 197;
+        k.k = 64;
+        break;
     case DLS_SIZED_CONV:
         k.batch = batch;
         k.in_c = 128;
@@ -88,7 +93,8 @@ TEST(time_grows_with_the_batch)
             const dls_sized_pair by =
                 dls_sized_table_for(&t.kernels, &t.hw.gpu[g], (dls_sized_family)f, numeric);
             dls_sized_gpu gpu = dls_sized_gpu_of(&t.hw.gpu[g], numeric);
-            if (!by.row && (numeric != DLS_NUMERIC_FP32 || !*t.hw.gpu[g].kernels_like)) {
+            if (!by.row && (numeric != DLS_NUMERIC_FP32 || !*t.hw.gpu[g].kernels_like ||
+                            f == DLS_SIZED_ATTENTION)) {
                 continue; /* no GPU, but a core of a processor */
             }
             assert_non_null(by.row);
@@ -119,7 +125,7 @@ TEST(constants_of_its_own)
     tables t = load();
     for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
         const bool ragged = f == DLS_SIZED_LINEAR_RAGGED || f == DLS_SIZED_BMM_RAGGED;
-        for (int half = 0; half < 2 && !ragged; half++) {
+        for (int half = f == DLS_SIZED_ATTENTION; half < 2 && !ragged; half++) {
             assert_non_null(dls_sized_table_find(&t.kernels, "H100", (dls_sized_family)f,
                                                  half ? DLS_NUMERIC_FP16 : DLS_NUMERIC_FP32));
         }

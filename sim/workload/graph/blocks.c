@@ -205,9 +205,26 @@ static dls_block_style style_of(const dls_net *net, dls_block_heads b)
     return dls_net_eager(net) ? b.style : DLS_BLOCK_PLAIN;
 }
 
+/* timm's queries are scaled within one kernel. */
 static bool scales_queries(dls_block_style style, dls_block_heads b)
 {
-    return style == DLS_BLOCK_OPT || (style == DLS_BLOCK_TIMM && !b.cosine && !b.late);
+    return style == DLS_BLOCK_OPT || (style == DLS_BLOCK_TIMM && !b.cosine && !b.late && !b.fused);
+}
+
+/* One kernel adds no numbers to scores but the mask that it knows. */
+static bool fuses(const dls_net *net, dls_block_heads b)
+{
+    return dls_net_fuses_attention(net) && !b.offset && !b.capped && !b.cosine && !b.masked &&
+           b.places == 0 && b.style != DLS_BLOCK_T5;
+}
+
+/* [b][t][width] by heads; as it lies, for a kernel that reads it so. */
+static dls_tensor by_heads(dls_net *net, dls_tensor x, int64_t heads, bool lies)
+{
+    const int64_t t = dls_net_dim(net, x, 1), width = dls_net_dim(net, x, 2);
+    return lies ? dls_net_reshape(net, x, 4,
+                                  (int64_t[]){dls_net_batch(net), heads, t, width / heads})
+                : dls_net_split_heads(net, x, heads);
 }
 
 void dls_block_projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
@@ -230,7 +247,7 @@ void dls_block_projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_h
         if (scales_queries(style, b) && i == 0) {
             part[i] = dls_net_scale(net, part[i]);
         }
-        part[i] = dls_net_split_heads(net, part[i], dls_net_part(net, heads));
+        part[i] = by_heads(net, part[i], dls_net_part(net, heads), b.fused);
     }
 }
 
@@ -338,10 +355,32 @@ static dls_tensor turn(dls_net *net, dls_tensor x, int64_t n)
     return dls_net_concat(net, parts, (int)(depth / part));
 }
 
+/* What queries, keys and values say, heads side by side again. */
+static dls_tensor attended(dls_net *net, dls_tensor part[3], dls_block_heads b)
+{
+    const bool repeats = b.key_heads > 0 && style_of(net, b) == DLS_BLOCK_LLAMA;
+    const bool regroups = b.key_heads > 0 && !repeats;
+    if (b.fused) {
+        const bool causal =
+            b.style == DLS_BLOCK_GPT || b.style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_LLAMA;
+        const dls_tensor a = dls_net_attention(net, part[0], part[1], part[2], causal);
+        return dls_net_reshape(net, a, 3,
+                               (int64_t[]){dls_net_batch(net), dls_net_dim(net, a, 2),
+                                           dls_net_dim(net, a, 1) * dls_net_dim(net, a, 3)});
+    }
+    for (int i = 1; i < 3 && repeats && b.key_heads < b.heads; i++) {
+        part[i] = repeated(net, part[i], b.heads);
+    }
+    part[0] = regroups ? regroup(net, part[0], b.key_heads) : part[0];
+    const dls_tensor a = dls_net_batch_matmul(net, scores(net, part[0], part[1], b), part[2], false);
+    return dls_net_merge_heads(net, regroups ? regroup(net, a, b.heads) : a);
+}
+
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
     dls_tensor part[3]; /* queries, keys, values */
+    b.fused = fuses(net, b);
     dls_block_projections(net, x, y, b, part);
     if (b.cosine) {
         part[0] = dls_block_unit(net, part[0]);
@@ -351,17 +390,8 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
         part[i] = b.level ? dls_net_rms_norm(net, part[i]) : part[i];
         part[i] = b.rotary ? turn(net, part[i], b.turned) : part[i];
     }
-    const bool repeats = b.key_heads > 0 && style_of(net, b) == DLS_BLOCK_LLAMA;
-    const bool regroups = b.key_heads > 0 && !repeats;
-    for (int i = 1; i < 3 && repeats && b.key_heads < b.heads; i++) {
-        part[i] = repeated(net, part[i], b.heads);
-    }
-    part[0] = regroups ? regroup(net, part[0], b.key_heads) : part[0];
-    dls_tensor a = scores(net, part[0], part[1], b);
-    a = dls_net_batch_matmul(net, a, part[2], false);
-    a = dls_net_merge_heads(net, regroups ? regroup(net, a, b.heads) : a);
-    a = dls_net_shared(net, dls_net_dense(net, a, width, b.bias || b.last_bias));
-    return drop(net, a, b.dropout);
+    const dls_tensor a = attended(net, part, b);
+    return drop(net, dls_net_shared(net, dls_net_dense(net, a, width, b.bias || b.last_bias)), b.dropout);
 }
 
 /* y / 2 (1 + tanh(c (y + c' y^3))), operation by operation; the cube's derivative is a power, two

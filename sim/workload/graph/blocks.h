@@ -101,6 +101,7 @@ typedef struct dls_block_heads {
     bool dropout;
     bool masked;  /* timm's */
     bool late;    /* scores are scaled, not queries */
+    bool fused;   /* all is one kernel: dls_block_attention's own */
     bool indexed; /* queries, keys and values are taken out by their indices */
     bool of_tanh; /* GELU is, whatever the style */
     bool rotary;

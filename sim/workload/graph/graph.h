@@ -125,13 +125,15 @@ typedef struct dls_op_edge {
  * launches: a dropout is one, a bias belongs to its product, gradients that meet are added up two
  * by two (docs/operator.md). Bits to add: nothing is dropped and there is no loss; a compiler has
  * joined to their neighbours what goes number by number; images lie with their channels apart,
- * which matrix units do not read (of workloads) and norms of tokens copy (of graphs; in 32 bits always). */
+ * which matrix units do not read (of workloads) and norms of tokens copy (of graphs; in 32 bits always);
+ * attention is one kernel, which keeps no scores (Dao, 2023), where nothing is added to them. */
 typedef enum dls_graph_runner {
     DLS_RUN_GRAPH = 0,
     DLS_RUN_EAGER = 1,
     DLS_RUN_FORWARD = 2,
     DLS_RUN_COMPILED = 4,
-    DLS_RUN_CHANNELS_FIRST = 8
+    DLS_RUN_CHANNELS_FIRST = 8,
+    DLS_RUN_FUSED_ATTENTION = 16
 } dls_graph_runner;
 
 typedef struct dls_opgraph_info {

@@ -110,6 +110,11 @@ bool dls_net_spells_out(const dls_net *net)
     return dls_net_eager(net) && !(net->runner & DLS_RUN_COMPILED);
 }
 
+bool dls_net_fuses_attention(const dls_net *net)
+{
+    return dls_net_eager(net) && net->runner & DLS_RUN_FUSED_ATTENTION;
+}
+
 int32_t dls_net_batch(const dls_net *net)
 {
     return net->g->info.batch;

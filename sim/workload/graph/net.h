@@ -36,6 +36,7 @@ bool dls_net_eager(const dls_net *net);
 bool dls_net_trains_eagerly(const dls_net *net);
 /* What a program writes as several operations are as many kernels. */
 bool dls_net_spells_out(const dls_net *net);
+bool dls_net_fuses_attention(const dls_net *net);
 void dls_net_destroy(dls_net *net); /* NULL-safe */
 /* The graph, owned by the caller; the net can only be destroyed afterwards. The first error of any
  * call before. */
@@ -163,6 +164,9 @@ dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads);
 dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x);
 /* Batched over all but the last two dimensions: x [m][k] with y [k][n], or y [n][k] transposed. */
 dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool transpose_y);
+/* softmax(q k^T) v in one kernel, [b][heads][t][d] each; keys and values may have fewer heads. Causal:
+ * of as many keys as queries each query sees those before. */
+dls_tensor dls_net_attention(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor v, bool causal);
 
 /* Softmax cross entropy over the last dimension (width 1: sigmoid), averaged: ends the model. May
  * be called for several outputs; their losses add up. */

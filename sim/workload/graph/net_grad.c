@@ -141,6 +141,26 @@ static void grad_batch_matmul(const ctx *c)
          product(net, DLS_OP_BATCH_MATMUL, &y, dy, swap ? c->dy : node_x, swap ? node_x : c->dy));
 }
 
+static void grad_attention(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_op_dims d = c->rec->dims;
+    const dls_shape q = input(c, 0)->shape, k = input(c, 1)->shape;
+    const int64_t written = bytes_of(net, &q) + 2 * bytes_of(net, &k);
+    const net_work work = {.shape = q,
+                           .element_bytes = net->element_bytes,
+                           .extra_out_bytes = 2 * bytes_of(net, &k),
+                           .read_bytes = written + 2 * bytes_of(net, &q) + 4 * d.batch * d.m,
+                           .write_bytes = written,
+                           .flops = (c->rec->flag ? 0.5 : 1) * DLS_WORK_ATTENTION_GRAD * dls_work_product(&d),
+                           .dims = &d};
+    const int32_t in[] = {c->dy, input(c, 0)->node, input(c, 1)->node, input(c, 2)->node, c->rec->node};
+    const int32_t node = dls_net_emit(net, DLS_OP_ATTENTION_GRAD, &work, in, 5);
+    for (int i = 0; i < 3; i++) {
+        give(c, i, node);
+    }
+}
+
 /* ---- pointwise and normalisation ------------------------------------------------------------- */
 
 static void grad_bias(const ctx *c)
@@ -441,6 +461,7 @@ static dls_net_grad *const grads[] = {
     [TAPE_CONV] = grad_conv,
     [TAPE_MATMUL] = grad_matmul,
     [TAPE_BATCH_MATMUL] = grad_batch_matmul,
+    [TAPE_ATTENTION] = grad_attention,
     [TAPE_BIAS] = grad_bias,
     [TAPE_NORM] = grad_norm,
     [TAPE_LOOKUP] = grad_lookup,

@@ -47,6 +47,7 @@ typedef enum tape_op {
     TAPE_CONV,
     TAPE_MATMUL, /* with a variable */
     TAPE_BATCH_MATMUL,
+    TAPE_ATTENTION,
     TAPE_BIAS,
     TAPE_NORM,
     TAPE_LOOKUP,

@@ -269,6 +269,38 @@ dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool t
     return out;
 }
 
+/* Of a row the sum of its scores' exponentials is kept, in 32 bits. */
+dls_tensor dls_net_attention(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor v, bool causal)
+{
+    dls_tensor in[3] = {q, k, v};
+    int64_t read = 0;
+    for (int i = 0; i < 3; i++) {
+        in[i] = dls_net_at_width(net, in[i], false, CAST_APART);
+        read += read_of(net, in[i]);
+    }
+    const dls_shape shape = at(net, in[0])->shape;
+    const int64_t keys = dls_net_dim(net, k, 2), rows = shape.dim[0] * shape.dim[1];
+    const dls_op_dims d = {.batch = rows, .m = shape.dim[2], .n = keys, .k = shape.dim[3]};
+    const net_work work = {.shape = shape,
+                           .element_bytes = net->element_bytes,
+                           .extra_out_bytes = 4 * rows * d.m,
+                           .read_bytes = read,
+                           .write_bytes = bytes_of(net, &shape) + 4 * rows * d.m,
+                           .flops = (causal ? 0.5 : 1) * DLS_WORK_ATTENTION * dls_work_product(&d),
+                           .dims = &d};
+    const int32_t node = dls_net_emit(
+        net, DLS_OP_ATTENTION, &work,
+        (int32_t[]){at(net, in[0])->node, at(net, in[1])->node, at(net, in[2])->node}, 3);
+    const dls_tensor out = dls_net_tensor(net, &shape, node, true);
+    tape_rec *rec = dls_net_record(net, TAPE_ATTENTION, in, 3, out, 1);
+    if (rec) {
+        rec->node = node;
+        rec->dims = d;
+        rec->flag = causal;
+    }
+    return out;
+}
+
 /* ---- normalisation --------------------------------------------------------------------------- */
 
 /* Moving mean and variance: two more variables that no gradient changes, and their update. */

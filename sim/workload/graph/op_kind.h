@@ -187,7 +187,9 @@ typedef enum dls_op_family {
     XX(LOOP_COND, "LoopCond", CONTROL, dls_imp_rule_scalar)                                        \
     XX(LOGICAL_AND, "LogicalAnd", CONTROL, dls_imp_rule_compare)                                   \
     XX(ASSERT, "Assert", CONTROL, dls_imp_rule_none)                                               \
-    XX(OTHER, "Other", OTHER, dls_imp_rule_unknown)
+    XX(OTHER, "Other", OTHER, dls_imp_rule_unknown)                                                \
+    XX(ATTENTION, "FusedAttention", MATMUL, dls_imp_rule_unknown)                                  \
+    XX(ATTENTION_GRAD, "FusedAttentionGrad", MATMUL, dls_imp_rule_unknown)
 
 typedef enum dls_op_kind {
 #define XX(id, text, family, rule) DLS_OP_##id,

@@ -13,6 +13,9 @@
 #define DLS_WORK_NORM_GRAD 8.0
 #define DLS_WORK_SOFTMAX 5.0
 #define DLS_WORK_LOSS 5.0
+/* Products that attention in one kernel makes of all scores, there and back, where scores are made again. */
+#define DLS_WORK_ATTENTION 2.0
+#define DLS_WORK_ATTENTION_GRAD 5.0
 
 /* Of one update, per parameter. */
 double dls_work_update(dls_optimiser optimiser);

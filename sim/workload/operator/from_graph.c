@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "workload/graph/work.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -131,7 +132,13 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
     } else if (family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN) {
         k.family = DLS_KERNEL_MATMUL;
     }
-    if (k.family != DLS_KERNEL_MEMORY) {
+    if (x->kind == DLS_OP_ATTENTION || x->kind == DLS_OP_ATTENTION_GRAD) {
+        const double all = (k.backward ? DLS_WORK_ATTENTION_GRAD : DLS_WORK_ATTENTION) * dls_work_product(d);
+        k.attention = 1;
+        k.flops = x->flops / batch;
+        k.product = (dls_product){(double)d->batch, (double)d->m, (double)d->k,
+                                  (double)d->n * x->flops / all, batch, DLS_GROWS_COUNT};
+    } else if (k.family != DLS_KERNEL_MEMORY) {
         k.flops = x->flops / batch;
         k.count = family == DLS_FAMILY_CONV ? x->dims.groups : x->dims.batch;
         k.m = x->dims.m;

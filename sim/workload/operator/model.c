@@ -142,6 +142,22 @@ dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric)
                                                               : DLS_NUMERIC_FP32;
 }
 
+dls_status dls_opmodel_knows(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric,
+                             const dls_workload *w, dls_error *err)
+{
+    const bool known =
+        model->sized && dls_numeric_bytes(numeric) == 2 &&
+        dls_sized_table_for(model->sized, gpu, DLS_SIZED_ATTENTION, DLS_NUMERIC_FP16).row;
+    for (size_t i = 0; i < w->n_kernels && !known; i++) {
+        if (w->kernel[i].attention) {
+            return dls_fail(err, DLS_EINPUT, "attention",
+                            "fused attention in %s on %s: not known (in 16 bits, from Ampere to Hopper)",
+                            dls_numeric_name(numeric), gpu->name);
+        }
+    }
+    return DLS_OK;
+}
+
 /* numeric: what was asked for, which these units multiply in `as`. */
 static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric as,
                           dls_numeric numeric, dls_gpu_factor factor)
@@ -318,9 +334,24 @@ static bool sized_kernel(const dls_kernel *k, double batch, dls_numeric units,
     return true;
 }
 
+static double attention_s(const dls_kernel *k, const dls_units *u, double batch)
+{
+    const dls_product *p = &k->product;
+    const dls_sized_kernel work = {.family = DLS_SIZED_ATTENTION,
+                                   .op = k->backward,
+                                   .b = p->count * batch / p->batch,
+                                   .m = p->rows,
+                                   .n = p->columns,
+                                   .k = p->depth};
+    return dls_sized_pair_s(&work, u->sized[DLS_SIZED_ATTENTION], &u->gpu);
+}
+
 /* Seconds of one run and of its launch, if that is known; 0: the formula of families answers. */
 static double sized_s(const dls_kernel *k, const dls_units *u, double batch, double *launch_s)
 {
+    if (k->attention && u->sized[DLS_SIZED_ATTENTION].row) {
+        return attention_s(k, u, batch);
+    }
     dls_sized_kernel work;
     const dls_sized_row *conv = u->sized[DLS_SIZED_CONV].row;
     const dls_numeric units = conv ? conv->numeric : DLS_NUMERIC_FP32;

@@ -101,6 +101,10 @@ const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name)
  * of how long others take that emulate it. Without units for tf32 or fp16 a GPU computes in fp32.
  */
 dls_status dls_gpu_knows(const dls_hw_gpu *gpu, dls_numeric numeric, dls_error *err) DLS_MUST_CHECK;
+/* EINPUT: attention in one kernel, of which nothing is known at this precision on this GPU or without
+ * sizes. O(kernels). */
+dls_status dls_opmodel_knows(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric,
+                             const dls_workload *w, dls_error *err) DLS_MUST_CHECK;
 /* The precision, of those that have constants, whose units a GPU multiplies in. */
 dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric);
 

@@ -68,6 +68,7 @@ dls_status dls_setting_kernels(const dls_opmodel *model, const dls_workload *w,
     if (model->sized) {
         DLS_TRY(dls_gpu_knows(s->gpu, s->numeric, err));
     }
+    DLS_TRY(dls_opmodel_knows(model, s->gpu, s->numeric, w, err));
     dls_op_rates own;
     const dls_rates rates = dls_setting_rates(model, s, &own);
     out->gpu = dls_step_kernels(w, &rates, s->batch, kernel_s);

@@ -4,6 +4,8 @@
  */
 #include "workload/operator/sized.h"
 
+#include "workload/graph/work.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -25,6 +27,7 @@
 #define WARP_WIDTH 1024 /* the longest row that one warp takes */
 #define WORD 4.0
 #define VECTOR_BYTES 16
+#define NARROW_HEAD 64 /* numbers of a head for which attention has a kernel of its own */
 /* Of batched products on matrix units, in a graph that is replayed: how much faster what the call
  * before has left in the cache is read, and the MB of which it leaves half. */
 #define READ_AGAIN 2.0
@@ -35,6 +38,7 @@ static const dls_sized_constant product_constants[] = {DLS_PRODUCT_CONSTANTS(XX)
 static const dls_sized_constant conv_constants[] = {DLS_CONV_CONSTANTS(XX)};
 static const dls_sized_constant rows_constants[] = {DLS_ROWS_CONSTANTS(XX)};
 static const dls_sized_constant elements_constants[] = {DLS_ELEMENTS_CONSTANTS(XX)};
+static const dls_sized_constant attention_constants[] = {DLS_ATTENTION_CONSTANTS(XX)};
 #undef XX
 
 bool dls_sized_has_rates(dls_sized_family family)
@@ -51,6 +55,10 @@ const dls_sized_constant *dls_sized_constants(dls_sized_family family, size_t *n
     if (family == DLS_SIZED_CONV) {
         *n = DLS_CONV_N;
         return conv_constants;
+    }
+    if (family == DLS_SIZED_ATTENTION) {
+        *n = DLS_ATTENTION_N;
+        return attention_constants;
     }
     *n = family == DLS_SIZED_ELEMENTS ? DLS_ELEMENTS_N : DLS_ROWS_N;
     return family == DLS_SIZED_ELEMENTS ? elements_constants : rows_constants;
@@ -69,7 +77,10 @@ const char *dls_sized_family_name(int family)
 dls_sized_gpu dls_sized_gpu_of(const dls_hw_gpu *gpu, dls_numeric units)
 {
     const bool half = units == DLS_NUMERIC_FP16;
-    return (dls_sized_gpu){.flops = half                        ? gpu->fp16_flops
+    /* PyTorch adds up in 32 bits: at twice tf32's rate, which GeForce's units exceed in 16 bits alone. */
+    const double half_flops =
+        gpu->tf32_flops > 0 ? fmin(gpu->fp16_flops, 2 * gpu->tf32_flops) : gpu->fp16_flops;
+    return (dls_sized_gpu){.flops = half                        ? half_flops
                                     : units == DLS_NUMERIC_TF32 ? gpu->tf32_flops
                                                                 : gpu->fp32_flops,
                            .mem_bps = gpu->mem_bps,
@@ -452,8 +463,20 @@ static double elements_s(const dls_sized_kernel *k, const dls_sized_row *row,
                   c[DLS_ELEMENTS_OVERLAP], gpu->alone);
 }
 
+static double attention_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                          const dls_sized_gpu *gpu)
+{
+    const int wide = k->k > NARROW_HEAD;
+    const double share = row->c[(k->op ? DLS_ATTENTION_BACKWARD : DLS_ATTENTION_FORWARD) + wide];
+    return 2 * (k->op ? DLS_WORK_ATTENTION_GRAD : DLS_WORK_ATTENTION) * k->b * k->m *
+           (k->n + row->c[DLS_ATTENTION_BESIDE]) * k->k / (share * gpu->flops);
+}
+
 double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
 {
+    if (row->family == DLS_SIZED_ATTENTION) {
+        return attention_s(k, row, gpu);
+    }
     if (dls_sized_has_rates(row->family)) {
         return product_s(k, row, gpu);
     }

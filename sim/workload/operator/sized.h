@@ -21,6 +21,8 @@
  *      rows         layer norm and softmax: a block a row; what does not stay in the cache is read
  *                   twice
  *      elements     what it reads and writes, over the bandwidth
+ *      attention    one kernel: its FLOPs and those of `beside` more keys a query, at a share of the
+ *                   peak for heads of up to 64 numbers and for wider ones, there and back
  *      alone        ((floor^(1 + overlap) + (t (1 + throttle t / (t + settle)))^(1 +
  *                   overlap)))^(...)
  *
@@ -47,7 +49,8 @@
     XX(CONV, conv)                                                                                 \
     XX(NORM, norm)                                                                                 \
     XX(SOFTMAX, softmax)                                                                           \
-    XX(ELEMENTS, elements)
+    XX(ELEMENTS, elements)                                                                         \
+    XX(ATTENTION, attention)
 
 typedef enum dls_sized_family {
 #define XX(id, key) DLS_SIZED_##id,
@@ -128,6 +131,13 @@ typedef enum dls_sized_family {
     XX(FLOOR_GELU, gelu_us, 30, 0.4)                                                               \
     XX(FLOOR_TANH, tanh_us, 30, 0.4)
 
+#define DLS_ATTENTION_CONSTANTS(XX)                                                                \
+    XX(FORWARD, forward, 0.6, 0.2)                                                                 \
+    XX(FORWARD_WIDE, forward_wide, 0.6, 0.2)                                                       \
+    XX(BACKWARD, backward, 0.6, 0.2)                                                               \
+    XX(BACKWARD_WIDE, backward_wide, 0.6, 0.2)                                                     \
+    XX(BESIDE, beside, 270, 0.2)
+
 #define XX(id, key, mean, sigma) DLS_PRODUCT_##id,
 enum { DLS_PRODUCT_CONSTANTS(XX) DLS_PRODUCT_N };
 #undef XX
@@ -139,6 +149,9 @@ enum { DLS_ROWS_CONSTANTS(XX) DLS_ROWS_N };
 #undef XX
 #define XX(id, key, mean, sigma) DLS_ELEMENTS_##id,
 enum { DLS_ELEMENTS_CONSTANTS(XX) DLS_ELEMENTS_N };
+#undef XX
+#define XX(id, key, mean, sigma) DLS_ATTENTION_##id,
+enum { DLS_ATTENTION_CONSTANTS(XX) DLS_ATTENTION_N };
 #undef XX
 
 #define DLS_SIZED_TILES 7
@@ -175,8 +188,9 @@ double dls_sized_tile_rate(dls_tile tile);
 /* A kernel. Numbers are counts; unused ones 0. */
 typedef struct dls_sized_kernel {
     dls_sized_family family;
-    int op;            /* elements: 0 add ... 10 tanh */
-    double b, m, n, k; /* products: b of m x n by n x k; linear layers: b = 1 */
+    int op;            /* elements: 0 add ... 10 tanh; attention: 1 back */
+    double b, m, n, k; /* products: b of m x n by n x k; linear layers: b = 1; attention: b heads of
+                          m queries that see n keys in the mean, k numbers each */
     bool streamed; /* both operands lie along their outputs (weight gradients): the terms of a sum
                       are rows of memory, and no wave spans more pages for a longer sum */
     double row_n, row_k; /* numbers of such rows, for vectors; 0: they fill whole ones */

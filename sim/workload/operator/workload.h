@@ -106,6 +106,7 @@ typedef struct dls_kernel {
     uint8_t part;        /* dls_kernel_part */
     uint8_t layout;      /* dls_layout */
     uint8_t pass;        /* dls_pass_kind */
+    uint8_t attention;   /* 1: attention in one kernel; in `product` heads, queries, keys seen in the mean */
     uint16_t back;       /* so many before it stands one as fast at any batch; 0: none that is known */
 } dls_kernel;
 #define DLS_KERNELS_BACK 1024 /* `back` is less */
