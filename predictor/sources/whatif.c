@@ -202,7 +202,7 @@ static dls_status check(dls_whatif *w, const dls_whatif_question *q, dls_model_n
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
     }
     if (w->source != PALEO && w->source != JUSTUS) {
-        names->layers = q->pytorch ? NULL : names->layers;
+        names->layers = q->pytorch || q->fused_attention ? NULL : names->layers;
         names->runner = DLS_RUN_EAGER | (q->part == DLS_STEP_FORWARD ? DLS_RUN_FORWARD : 0) |
                         (q->compiled ? DLS_RUN_COMPILED : 0) |
                         (q->fused_attention ? DLS_RUN_FUSED_ATTENTION : 0) |

@@ -153,6 +153,19 @@ TEST(published_rates)
     free(t);
 }
 
+/* GeForce's matrix units add up in 32 bits at half their rate: twice that of tf32, as others'. */
+TEST(sums_in_32_bits)
+{
+    tables *t = calloc(1, sizeof *t);
+    load(t);
+    const double geforce = rate_of(t, "RTX3090", 128, 4096, true, true, true);
+    const double a100 = rate_of(t, "A100", 128, 4096, true, true, true);
+    assert_true(fabs(geforce / a100 / (35.6 / 156) - 1) < 1e-9);
+    dls_sized_table_fini(&t->kernels);
+    dls_hardware_fini(&t->hw);
+    free(t);
+}
+
 TEST(where_nothing_is_known)
 {
     static const struct {

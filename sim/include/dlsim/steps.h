@@ -67,7 +67,7 @@ typedef struct dls_step_question {
     const char *framework;    /* or a row of operator.cfg's hosts, what it costs a launch; one with "pytorch" in its name
                                * runs PyTorch's kernels; NULL: not said */
     bool channels_first;      /* images lie channel by channel, as PyTorch's do unless told otherwise */
-    bool fused_attention;     /* in one kernel that keeps no scores, as PyTorch's flash attention */
+    bool fused_attention;     /* in one kernel that keeps no scores, as PyTorch's flash attention, whose kernels then run */
     int32_t workers, nodes;   /* 0: one; as many workers on each node */
     int32_t servers;          /* parameter servers; 0: all-reduce */
     bool async;               /* servers do not make workers wait for each other */
