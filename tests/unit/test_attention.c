@@ -80,6 +80,7 @@ TEST(memory_without_scores)
         dls_workload w;
         assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
         kept[i] = w.kept;
+        assert_int_equal(w.attention, i == 1);
         dls_workload_fini(&w);
         dls_opgraph_destroy(g);
     }
@@ -179,18 +180,17 @@ TEST(where_nothing_is_known)
         {"RTX5090", DLS_NUMERIC_FP16, false},
     };
     tables *t = calloc(1, sizeof *t);
-    dls_kernel kernel = {.family = DLS_KERNEL_MATMUL, .attention = 1};
-    const dls_workload w = {.kernel = &kernel, .n_kernels = 1};
+    dls_workload w;
     load(t);
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         const dls_hw_gpu *gpu;
         assert_int_equal(dls_hardware_gpu(&t->hw, row[i].gpu, &gpu, NULL), DLS_OK);
         t->model.sized = &t->kernels;
-        kernel.attention = 1;
+        w = (dls_workload){.attention = true};
         assert_int_equal(dls_opmodel_knows(&t->model, gpu, row[i].numeric, &w, NULL), row[i].known ? DLS_OK : DLS_EINPUT);
         t->model.sized = NULL;
         assert_int_equal(dls_opmodel_knows(&t->model, gpu, row[i].numeric, &w, NULL), DLS_EINPUT);
-        kernel.attention = 0;
+        w.attention = false;
         assert_int_equal(dls_opmodel_knows(&t->model, gpu, row[i].numeric, &w, NULL), DLS_OK);
     }
     dls_sized_table_fini(&t->kernels);

@@ -384,6 +384,9 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     w->shared = g->info.shared / batch;
     w->made = g->info.made / batch;
     w->by_channel = g->info.by_channel;
+    for (size_t i = 0; i < w->n_kernels; i++) {
+        w->attention |= w->kernel[i].attention;
+    }
     w->forward_macs = totals.flops[DLS_PHASE_FORWARD] / 2 / batch;
     return DLS_OK;
 }

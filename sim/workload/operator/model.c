@@ -145,17 +145,13 @@ dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric)
 dls_status dls_opmodel_knows(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric,
                              const dls_workload *w, dls_error *err)
 {
-    const bool known =
-        model->sized && dls_numeric_bytes(numeric) == 2 &&
-        dls_sized_table_for(model->sized, gpu, DLS_SIZED_ATTENTION, DLS_NUMERIC_FP16).row;
-    for (size_t i = 0; i < w->n_kernels && !known; i++) {
-        if (w->kernel[i].attention) {
-            return dls_fail(err, DLS_EINPUT, "attention",
-                            "fused attention in %s on %s: not known (in 16 bits, from Ampere to Hopper)",
-                            dls_numeric_name(numeric), gpu->name);
-        }
+    if (!w->attention || (model->sized && dls_numeric_bytes(numeric) == 2 &&
+                          dls_sized_table_for(model->sized, gpu, DLS_SIZED_ATTENTION, DLS_NUMERIC_FP16).row)) {
+        return DLS_OK;
     }
-    return DLS_OK;
+    return dls_fail(err, DLS_EINPUT, "attention",
+                    "fused attention in %s on %s: not known (in 16 bits, from Ampere to Hopper)",
+                    dls_numeric_name(numeric), gpu->name);
 }
 
 /* numeric: what was asked for, which these units multiply in `as`. */

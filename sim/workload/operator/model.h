@@ -102,7 +102,7 @@ const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name)
  */
 dls_status dls_gpu_knows(const dls_hw_gpu *gpu, dls_numeric numeric, dls_error *err) DLS_MUST_CHECK;
 /* EINPUT: attention in one kernel, of which nothing is known at this precision on this GPU or without
- * sizes. O(kernels). */
+ * sizes. */
 dls_status dls_opmodel_knows(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric,
                              const dls_workload *w, dls_error *err) DLS_MUST_CHECK;
 /* The precision, of those that have constants, whose units a GPU multiplies in. */

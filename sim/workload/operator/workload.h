@@ -127,6 +127,7 @@ typedef struct dls_workload {
     double input;        /* elements of one sample that the host sends */
     double made;         /* of graphs: those of rows of numbers that the training loop makes */
     bool by_channel;     /* of graphs: images lie so, whatever is asked for */
+    bool attention;      /* of graphs: some kernel is attention in one */
     double forward_macs; /* multiply-adds of the forward pass, per sample */
     int32_t n_ops;       /* operations a framework dispatches in the forward pass */
     int32_t n_layers;
