@@ -59,8 +59,8 @@ typedef struct seen {
     size_t n;
 } seen;
 
-/* The tiles of a list that enough of the group's rows used, the most frequent first; of products
- * not by the convolutions that are some. */
+/* The tiles of a list that enough of the group's rows used, of those that name one, the most frequent first; of
+ * products not by the convolutions that are some. */
 static void find_tiles(group *g, int list)
 {
     seen tile[64];
@@ -69,7 +69,7 @@ static void find_tiles(group *g, int list)
         const dls_measured_kernel *row = &g->rows->row[g->at[i]];
         const bool own = (row->work.batch > 0) == (g->row.family == DLS_SIZED_CONV);
         size_t k = 0;
-        rows += own;
+        rows += own && row->tile.m > 0;
         if (!own || row->tile_list != list) {
             continue;
         }

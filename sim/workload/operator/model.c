@@ -16,6 +16,7 @@
 #define COPY_BPS 8.4e9     /* 108 copies to an A100, 423 MB (HolisticTraceAnalysis) */
 #define PASSES_TO_MAKE 3.0 /* written; read and written once more where the GPU copies it from */
 #define ALIGNED 32
+#define ACROSS_TF32 1.1 /* an H100's and H200's transformers that fit */
 /* Matrix units reach 0.3 to 0.45 of their rate in tf32, vector units all of theirs and 1.6 times it with
  * Winograd's algorithm: above this many times their rate matrix units are faster in any case. */
 #define FASTER 4
@@ -163,7 +164,7 @@ static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_n
                         : numeric == DLS_NUMERIC_BF16 ? gpu->bf16_flops
                                                       : gpu->fp16_flops;
     const double own = factors_for(model, gpu, gpu->like, as).compute;
-    dls_units u = {.gpu = dls_sized_gpu_of(gpu, as)};
+    dls_units u = {.numeric = as, .gpu = dls_sized_gpu_of(gpu, as)};
     u.gpu.alone = false;
     for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
         u.eta[f] = model->eta[as][f];
@@ -350,9 +351,9 @@ static double sized_s(const dls_kernel *k, const dls_units *u, double batch, dou
     }
     dls_sized_kernel work;
     const dls_sized_row *conv = u->sized[DLS_SIZED_CONV].row;
-    const dls_numeric units = conv ? conv->numeric : DLS_NUMERIC_FP32;
-    if (!u->sized[DLS_SIZED_LINEAR].row || !sized_kernel(k, batch, units, &work) ||
-        !u->sized[work.family].row) {
+    const dls_numeric units = u->numeric;
+    if (!u->sized[DLS_SIZED_LINEAR].row || (k->family < DLS_KERNEL_MATMUL && !conv) ||
+        !sized_kernel(k, batch, units, &work) || !u->sized[work.family].row) {
         return 0;
     }
     /* A family's efficiency in 16 bits and tf32 is of the data sheet's rate, not of the kernels'.
@@ -364,7 +365,13 @@ static double sized_s(const dls_kernel *k, const dls_units *u, double batch, dou
             1e-6 *
             by.row->c[work.family == DLS_SIZED_CONV ? (int)DLS_CONV_FLOOR : (int)DLS_PRODUCT_FLOOR];
     }
-    const double s = dls_sized_pair_s(&work, by, &u->gpu) / (eta * u->clock[work.family]);
+    double s = dls_sized_pair_s(&work, by, &u->gpu) / (eta * u->clock[work.family]);
+    /* In tf32 the library is fastest where both operands lie along the sum, as a linear layer's do and those of its
+     * gradients do not. */
+    if (units == DLS_NUMERIC_TF32 && k->backward && k->family == DLS_KERNEL_MATMUL &&
+        work.family == DLS_SIZED_LINEAR) {
+        s *= ACROSS_TF32;
+    }
     /* The gradient of weights transposes what it reads, as the convolution did. */
     if (units != DLS_NUMERIC_FP32 && k->family < DLS_KERNEL_MATMUL && k->part == DLS_PART_WEIGHT) {
         work = window_at(k, batch);
