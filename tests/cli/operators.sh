@@ -12,6 +12,9 @@ diff doc.md now.md >&2 || fail "docs/operator.md is not current"
 "$dlsim" operators validate --sized --hardware="$hardware" >now.md || fail "sized: a target is missed"
 sed -n '/<!-- operators validate --sized -->/,/<!-- end -->/p' "$doc" | sed '1d;$d' >doc.md
 diff doc.md now.md >&2 || fail "docs/operator.md is not current: sized"
+(cd "$hardware/measured" && "$dlsim" operators kernels vidur_products.csv.gz xla_products.csv.gz) | grep -v '| all' >now.md
+sed -n '/<!-- operators kernels -->/,/<!-- end -->/p' "$doc" | sed '1d;$d' >doc.md
+diff doc.md now.md >&2 || fail "docs/operator.md is not current: products that others measured"
 "$dlsim" operators calibrate --sized --hardware="$hardware" -o sized.cfg
 # Hosts whose launches were measured (docs/measured.md) are no calibration's.
 grep -v launch_s "$hardware/operator-sized.cfg" | cmp sized.cfg - || fail "operator-sized.cfg is not the calibration"
@@ -146,6 +149,10 @@ dlsim operators kernels rows.csv --constants=fitted.cfg >again.txt
 diff out.txt again.txt || fail "fitted constants say something else when they are read"
 dlsim operators kernels rows.csv >out.txt
 awk -F'|' '$2 ~ /linear/ && $3 ~ /all/ { exit !($5 < 20) }' out.txt || fail "kernels: $(cat out.txt)"
+# Tiles are counted among the rows that name one: as many without a name take none away.
+awk -F, -v OFS=, 'NR > 4 && NR < 8 { sub("128x64", "64x64") } { print } NR > 1 { $8 = ""; $5 += 8; print }' rows.csv >both.csv
+dlsim operators fit-kernels both.csv -o both.cfg >out.txt
+grep -q 'tiles = "128x64 64x64"' both.cfg || fail "tiles: $(grep tiles both.cfg)"
 echo 'V100-PCIE,linear,1,8,8,8,0,x' >>rows.csv
 expect 4 operators kernels rows.csv
 says err.txt "rows.csv:102:26"

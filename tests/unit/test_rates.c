@@ -72,6 +72,37 @@ TEST(units_that_are_slower)
     unload(t);
 }
 
+/* Where products of matrix units alone were measured, they are by size; convolutions, 1x1 too, and launches stay the
+ * families'. A card of another generation is lent nothing. */
+TEST(products_alone)
+{
+    tables *t = load();
+    static const char *const name[] = {"A100-80GB", "A800-80GB", "A40", "A6000", "B200", "GB200", "RTX3090", "L40S"};
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 4096 * 4096 * 4096,
+                               .product = {1, 4096, 4096, 4096, 1, DLS_GROWS_ROWS}};
+    dls_kernel conv = matmul, narrow = matmul;
+    conv.family = DLS_KERNEL_CONV1;
+    conv.window = (dls_window){64, 4096, 4096, 1, 1, 1, 64};
+    narrow.product.columns = 64;
+    narrow.flops /= 64;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        const dls_hw_gpu *gpu = NULL;
+        assert_int_equal(dls_hardware_gpu(&t->hw, name[i], &gpu, NULL), DLS_OK);
+        const dls_rates r = dls_opmodel_rates(&t->model, gpu, DLS_NUMERIC_BF16);
+        assert_true(r.launch_s == t->model.launch_s[DLS_NUMERIC_FP16]);
+        const double wide_s = dls_kernel_s(&matmul, &r, 1) - r.launch_s;
+        const double narrow_s = dls_kernel_s(&narrow, &r, 1) - r.launch_s;
+        const double share = matmul.flops / wide_s / r.own.gpu.flops;
+        const bool sized = fabs(wide_s / narrow_s / 64 - 1) > 0.01;
+        assert_true(sized == (i < 6) && (!sized || (share > 0.6 && share < 0.9)));
+        assert_true(fabs((dls_kernel_s(&conv, &r, 1) - r.launch_s) * r.own.flops[DLS_KERNEL_CONV1] / conv.flops - 1) <
+                    1e-9);
+    }
+    unload(t);
+}
+
 /* 16 bits halve what is moved, also where vector units multiply: on no GPU a pass or a product
  * takes longer than in fp32. */
 TEST(halves_without_units)

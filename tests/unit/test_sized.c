@@ -293,7 +293,9 @@ TEST(launches_and_heads)
         }
         const bool half = numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16;
         assert_true((s[0][1] > 1.5 * s[0][0]) == (numeric != DLS_NUMERIC_FP32));
-        assert_true(half ? s[1][1] < 1.01 * s[1][0] : s[1][1] == s[0][1]);
+        /* In tf32 gradients' operands do not lie along the sum. */
+        assert_true(half ? s[1][1] < 1.01 * s[1][0]
+                         : (s[1][1] > 1.05 * s[0][1]) == (numeric == DLS_NUMERIC_TF32) && s[1][1] >= s[0][1]);
     }
     dls_opmodel_forget(&model, &table, "H100");
     assert_true(dls_opmodel_rates(&model, h100, DLS_NUMERIC_FP16).launch_s ==

@@ -155,6 +155,12 @@ dls_status dls_opmodel_knows(const dls_opmodel *model, const dls_hw_gpu *gpu, dl
                     dls_numeric_name(numeric), gpu->name);
 }
 
+/* Where kernels of matrix units were measured, one after the other in a graph; NULL: nobody did. */
+static const dls_sized_row *elements16(const dls_opmodel *model, const dls_hw_gpu *gpu)
+{
+    return model->sized ? dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row : NULL;
+}
+
 /* numeric: what was asked for, which these units multiply in `as`. */
 static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric as,
                           dls_numeric numeric, dls_gpu_factor factor)
@@ -166,6 +172,7 @@ static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_n
     const double own = factors_for(model, gpu, gpu->like, as).compute;
     dls_units u = {.numeric = as, .gpu = dls_sized_gpu_of(gpu, as)};
     u.gpu.alone = false;
+    u.launches = elements16(model, gpu) != NULL;
     for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
         u.eta[f] = model->eta[as][f];
         u.flops[f] = peak * factor.compute * u.eta[f];
@@ -213,10 +220,8 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
         r.vector = units_of(model, gpu, DLS_NUMERIC_FP32, DLS_NUMERIC_FP32,
                             factors_in(model, gpu, DLS_NUMERIC_FP32));
     }
-    /* Where kernels of matrix units were measured, one after the other in a graph, the shortest says what a launch
-     * costs, and those that go number by number what memory gives. */
-    const dls_sized_row *measured =
-        model->sized ? dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row : NULL;
+    /* There the shortest says what a launch costs, and those that go number by number what memory gives. */
+    const dls_sized_row *measured = elements16(model, gpu);
     if (measured) {
         r.launch_s = 1e-6 * measured->c[DLS_ELEMENTS_FLOOR];
         const dls_sized_row *row =
@@ -360,7 +365,7 @@ static double sized_s(const dls_kernel *k, const dls_units *u, double batch, dou
      */
     const dls_sized_pair by = u->sized[work.family];
     const double eta = by.row->numeric == DLS_NUMERIC_FP32 ? u->eta[k->family] : 1;
-    if (by.row->numeric != DLS_NUMERIC_FP32) {
+    if (u->launches && by.row->numeric != DLS_NUMERIC_FP32) {
         *launch_s =
             1e-6 *
             by.row->c[work.family == DLS_SIZED_CONV ? (int)DLS_CONV_FLOOR : (int)DLS_PRODUCT_FLOOR];

@@ -112,6 +112,7 @@ dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric);
 typedef struct dls_units {
     double flops[DLS_KERNEL_FAMILIES];        /* per second; 0 for DLS_KERNEL_MEMORY */
     dls_numeric numeric;                      /* what they multiply: fp32, tf32 or fp16 */
+    bool launches;                            /* a sized kernel's floor is a launch's: measured one after the other */
     dls_sized_gpu gpu;                        /* for the sized model and groupconv: data sheet */
     double eta[DLS_KERNEL_FAMILIES];          /* of what the sized model says a rate is */
     double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
