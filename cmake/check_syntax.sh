@@ -10,7 +10,7 @@ ninja -t commands "$3" | sed -n 's/.* -c \([^ ]*\)$/\1/p' >syntax_known
 sed -n 's/^ *"command": "\(.*\)",$/\1/p' compile_commands.json | sed 's/\\\(.\)/\1/g' |
     awk 'NR == FNR { known[$0]; next } !($NF in known) { known[$NF]; print }' syntax_known - |
     awk '{ file = $NF; sub(/ -o [^ ]* -c [^ ]*$/, ""); sets[$0] = sets[$0] " " file
-           if (++n[$0] % 16 == 0) { print $0 "\n" sets[$0]; sets[$0] = "" } }
+           if (++n[$0] % 40 == 0) { print $0 "\n" sets[$0]; sets[$0] = "" } }
          END { for (flags in sets) if (sets[flags] != "") print flags "\n" sets[flags] }' | tr '\n' '\0' |
     xargs -0 -r -P "$2" -n 2 sh -c '
         front=$(eval "$0 -fsyntax-only -### $1" 2>&1 | grep -m 1 " \"-cc1\" ") || { eval "$0 -fsyntax-only $1"; exit; }
