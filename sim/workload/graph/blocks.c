@@ -91,6 +91,19 @@ dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner)
     return dls_block_weigh(net, x, s);
 }
 
+dls_tensor dls_block_context(dls_net *net, dls_tensor x, int64_t inner, bool weighs)
+{
+    const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
+    const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
+    dls_tensor a = dls_block_conv_bias(net, x, 1, 1, 1, 1);
+    a = dls_net_softmax(net, dls_net_reshape(net, a, 3, (int64_t[]){b, 1, n}));
+    a = dls_net_batch_matmul(net, a, dls_block_tokens(net, x), false);
+    a = dls_net_dense(net, dls_net_reshape(net, a, 2, (int64_t[]){b, c}), inner, true);
+    a = dls_net_dense(net, dls_net_relu(net, dls_net_layer_norm(net, a)), c, true);
+    return weighs ? dls_block_weigh(net, x, a)
+                  : dls_net_add(net, x, dls_net_reshape(net, a, 4, (int64_t[]){b, 1, 1, c}));
+}
+
 dls_tensor dls_block_halved(dls_net *net, dls_tensor x)
 {
     return dls_net_pool(net, x, DLS_OP_AVG_POOL, 2, 2, DLS_PAD_SAME);
@@ -329,6 +342,42 @@ dls_tensor dls_block_divided(dls_net *net, dls_tensor x, dls_op_kind kind, int b
         (void)dls_net_row_mean(net, x); /* a kernel that reads all */
     }
     return dls_net_pass_wide(net, x, kind, back);
+}
+
+/* What the gradient of a deviation reads and writes, in 16 bits: a sum, and in 32 the variance's mean,
+ * difference and product, rounded. That of what is divided by it: negated, two quotients, a product. */
+#define BACK_DEVIATION 14
+#define BACK_DIVISOR 8
+/* The mean square's: a product and a sum; in 32 bits another product, rounded, and the square's. */
+#define BACK_LENGTH 12
+
+dls_tensor dls_block_norm_act(dls_net *net, dls_tensor x, dls_block_norm norm, bool act)
+{
+    const bool own = norm == DLS_BLOCK_EVO_B0 && act, divides = norm == DLS_BLOCK_EVO_S0;
+    dls_tensor number[3]; /* in front, scale, offset */
+    for (int i = 0; i < 3; i++) {
+        number[i] = i > 0 || act ? dls_net_narrow(net, dls_net_numbers(net, dls_net_dim(net, x, -1))) : -1;
+    }
+    dls_tensor y = x;
+    if (own || (divides && act)) {
+        y = dls_net_mul(net, x, number[0]);
+        y = divides ? dls_net_mul(net, x, dls_net_unary(net, y, DLS_OP_SIGMOID)) : y;
+    }
+    if (divides || own || norm == DLS_BLOCK_FRN) {
+        (void)dls_net_row_mean(net, dls_net_wide(net, x)); /* a kernel that reads all */
+        const int back = own       ? BACK_DEVIATION
+                         : divides ? BACK_DEVIATION + BACK_DIVISOR
+                                   : BACK_LENGTH + (act ? 2 * BACK_MAXIMUM : 0);
+        const dls_tensor by = dls_net_pass(net, x, DLS_OP_SQRT, back);
+        y = own ? dls_net_add(net, y, by) : dls_net_mul(net, y, by);
+    }
+    if (own) { /* the larger deviation, and what it divides */
+        (void)dls_net_row_mean(net, dls_net_wide(net, x));
+        y = dls_net_pass(net, y, DLS_OP_MAXIMUM, 2 * BACK_MAXIMUM + BACK_DEVIATION + BACK_DIVISOR);
+        y = dls_net_mul(net, x, y);
+    }
+    y = dls_net_add(net, dls_net_mul(net, y, number[1]), number[2]);
+    return norm == DLS_BLOCK_FRN && act ? dls_net_add(net, y, number[0]) : y; /* not below */
 }
 
 /* Rotary positions for the first n numbers of a head, 0: for all; the rest passes by. The head is

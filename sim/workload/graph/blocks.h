@@ -32,6 +32,9 @@ dls_tensor dls_block_weigh(dls_net *net, dls_tensor x, dls_tensor s);
 /* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between, 0: by
  * the means alone, over which one row of weights slides (ECA, Wang et al., 2020). */
 dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner);
+/* The pixels' mean by weights of their own, through two products with `inner` channels in between, is
+ * added to all pixels, or weighs their channels (global context: Cao et al., 2019). */
+dls_tensor dls_block_context(dls_net *net, dls_tensor x, int64_t inner, bool weighs);
 /* Means of 2 x 2 pixels. */
 dls_tensor dls_block_halved(dls_net *net, dls_tensor x);
 /* Every second pixel, with those around it (Zhang, 2019): PyTorch pads, and then looks at 3 x 3. */
@@ -60,6 +63,15 @@ dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 dls_tensor dls_block_divided(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
 /* The last dimension brought to length 1. */
 dls_tensor dls_block_unit(dls_net *net, dls_tensor x);
+/* Norms without the batch's mean, with the activation that is part of them; else scale and offset
+ * alone stay of B0, and S0 divides all the same. */
+typedef enum dls_block_norm {
+    DLS_BLOCK_BATCH_NORM, /* none of them: its activation is apart */
+    DLS_BLOCK_EVO_S0,     /* Liu et al., 2020; by the deviation of groups of channels */
+    DLS_BLOCK_EVO_B0,     /* of the batch, or of a channel of the image, which is larger */
+    DLS_BLOCK_FRN         /* Singh and Krishnan, 2020 */
+} dls_block_norm;
+dls_tensor dls_block_norm_act(dls_net *net, dls_tensor x, dls_block_norm norm, bool act);
 /* Scores [b][heads][..] times a trained number of each head. */
 dls_tensor dls_block_warmed(dls_net *net, dls_tensor a);
 /* A constant times the tanh of x divided by it. */

@@ -69,6 +69,7 @@ typedef struct dls_conv {
     bool depthwise; /* one filter per channel */
     bool bias;
     int32_t groups; /* of channels that do not see each other; 0: one */
+    const dls_tensor *weights; /* that were worked out; NULL: trained ones */
 } dls_conv;
 
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv conv);
@@ -145,6 +146,7 @@ dls_tensor dls_net_dropout(dls_net *net, dls_tensor x);
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
 /* A copy in 32 bits of what mixed precision has in 16. */
 dls_tensor dls_net_wide(dls_net *net, dls_tensor x);
+dls_tensor dls_net_narrow(dls_net *net, dls_tensor x); /* the other way round */
 /* Eager PyTorch's: one kernel that reads x and writes as much; its gradient's kernels read and
  * write `back` times as much, 0: they touch nothing. */
 dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back);

@@ -60,7 +60,9 @@ static void grad_conv(const ctx *c)
     dls_net *net = c->net;
     const tape_rec *r = c->rec;
     const net_tensor *x = input(c, 0);
-    const net_var *var = &net->vars[r->var[0]];
+    const bool given = r->n_in > 1;
+    const dls_shape filter = given ? input(c, 1)->shape : net->vars[r->var[0]].shape;
+    const int32_t read = given ? input(c, 1)->node : net->vars[r->var[0]].read;
     const dls_shape *out = &net->tensors[r->out].shape;
     dls_op_dims d = r->dims;
     const double flops = dls_work_product(&d);
@@ -68,18 +70,21 @@ static void grad_conv(const ctx *c)
     d.m = r->dims.n;
     d.n = r->dims.k;
     d.k = r->dims.m;
-    net_work work = {.shape = var->shape,
+    net_work work = {.shape = filter,
                      .element_bytes = net->element_bytes,
                      .read_bytes = bytes_of(net, &x->shape) + bytes_of(net, out),
-                     .write_bytes = bytes_of(net, &var->shape),
+                     .write_bytes = bytes_of(net, &filter),
                      .flops = flops,
                      .dims = &d};
-    const int32_t read = var->read;
     const int32_t sizes = dls_net_const(net, 4);
-    give_var(c, 0,
-             dls_net_emit(net,
-                          depthwise ? DLS_OP_DEPTHWISE_CONV_GRAD_FILTER : DLS_OP_CONV2D_GRAD_FILTER,
-                          &work, (int32_t[]){x->node, sizes, c->dy}, 3));
+    const int32_t grad = dls_net_emit(
+        net, depthwise ? DLS_OP_DEPTHWISE_CONV_GRAD_FILTER : DLS_OP_CONV2D_GRAD_FILTER, &work,
+        (int32_t[]){x->node, sizes, c->dy}, 3);
+    if (given) {
+        give(c, 1, grad);
+    } else {
+        give_var(c, 0, grad);
+    }
     if (!input(c, 0)->needs_grad) {
         return;
     }

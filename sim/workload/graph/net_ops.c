@@ -155,10 +155,11 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
     const dls_shape filter = {
         .dim = {c.kernel_h, c.kernel_w, grouped ? in_c / d.groups : in_c, c.depthwise ? 1 : out_c},
         .n = 4};
-    const int32_t var = filter_var(net, &filter);
-    if (var < 0) {
+    const int32_t var = c.weights ? -1 : filter_var(net, &filter);
+    if (net->status != DLS_OK || (var < 0 && !c.weights)) {
         return -1;
     }
+    const int32_t weights = c.weights ? at(net, *c.weights)->node : dls_net_weight(net, var);
     const dls_shape shape = {.dim = {d.batch, d.out_h, d.out_w, out_c}, .n = 4};
     const dls_op_kind kind = c.depthwise ? DLS_OP_DEPTHWISE_CONV : DLS_OP_CONV2D;
     const net_work work = {.shape = shape,
@@ -167,14 +168,15 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
                            .write_bytes = bytes_of(net, &shape),
                            .flops = dls_work_product(&d),
                            .dims = &d};
-    const int32_t node =
-        dls_net_emit(net, kind, &work, (int32_t[]){at(net, x)->node, dls_net_weight(net, var)}, 2);
-    tape_rec *rec;
-    const dls_tensor out = record1(net, TAPE_CONV, kind, x, &shape, node, &rec);
+    const int32_t node = dls_net_emit(net, kind, &work, (int32_t[]){at(net, x)->node, weights}, 2);
+    const dls_tensor out = dls_net_tensor(net, &shape, node, true);
+    tape_rec *rec = dls_net_record(net, TAPE_CONV, (dls_tensor[]){x, c.weights ? *c.weights : -1},
+                                   c.weights ? 2 : 1, out, 1);
     if (rec) {
+        rec->kind = kind;
+        rec->node = node;
         rec->var[0] = var;
         rec->dims = d;
-        net->tensors[out].needs_grad = true;
     }
     return c.bias ? add_bias(net, out, false) : out;
 }
@@ -571,6 +573,11 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
 dls_tensor dls_net_wide(dls_net *net, dls_tensor x)
 {
     return dls_net_at_width(net, x, true, CAST_APART);
+}
+
+dls_tensor dls_net_narrow(dls_net *net, dls_tensor x)
+{
+    return dls_net_at_width(net, x, false, CAST_APART);
 }
 
 static dls_tensor pass(dls_net *net, dls_tensor x, dls_op_kind kind, int64_t read, int back)

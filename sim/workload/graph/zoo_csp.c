@@ -22,6 +22,7 @@
  *                  blocks are not added to what comes in
  *      to=256,512,768,1024    channels of VoVNet's stages, if they are others
  *      last=64     channels of the stem
+ *      evos        EvoNorm in the place of batch norm and activation
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -137,12 +138,21 @@ static void cspnet(dls_net *net, const char *spec)
 
 /* ---- VoVNet ---------------------------------------------------------------------------------- */
 
-static dls_tensor layer(dls_net *net, dls_tensor x, int32_t out, int32_t stride, bool apart)
+static dls_tensor normed(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
+                         const char *spec)
 {
-    if (!apart) {
-        return conv(net, x, out, 3, stride);
+    const dls_block_norm norm = dls_spec_norm(spec);
+    x = dls_block_conv(net, x, out, kernel, stride, 1);
+    return norm == DLS_BLOCK_BATCH_NORM ? dls_block_bn_relu(net, x)
+                                        : dls_block_norm_act(net, x, norm, true);
+}
+
+static dls_tensor layer(dls_net *net, dls_tensor x, int32_t out, int32_t stride, const char *spec)
+{
+    if (!dls_spec_has(spec, "apart")) {
+        return normed(net, x, out, 3, stride, spec);
     }
-    return conv(net, dls_block_depthwise(net, x, 3, stride, false), out, 1, 1);
+    return normed(net, dls_block_depthwise(net, x, 3, stride, false), out, 1, 1, spec);
 }
 
 static dls_tensor weigh(dls_net *net, dls_tensor x, const char *spec)
@@ -156,15 +166,14 @@ static dls_tensor one_shot(dls_net *net, dls_tensor x, int32_t mid, int32_t out,
                            bool last, const char *spec)
 {
     const int n = (int)dls_spec_number(spec, "layers", 5);
-    const bool apart = dls_spec_has(spec, "apart");
     dls_tensor all[LAYERS + 1] = {x}, y = x;
-    if (apart && dls_net_dim(net, x, 3) != mid) {
-        y = conv(net, y, mid, 1, 1);
+    if (dls_spec_has(spec, "apart") && dls_net_dim(net, x, 3) != mid) {
+        y = normed(net, y, mid, 1, 1, spec);
     }
     for (int i = 0; i < n; i++) {
-        y = all[i + 1] = layer(net, y, mid, 1, apart);
+        y = all[i + 1] = layer(net, y, mid, 1, spec);
     }
-    y = conv(net, dls_net_concat(net, all, n + 1), out, 1, 1);
+    y = normed(net, dls_net_concat(net, all, n + 1), out, 1, 1, spec);
     y = last && !dls_spec_has(spec, "plain") ? weigh(net, y, spec) : y;
     return adds ? dls_net_add(net, y, x) : y;
 }
@@ -172,13 +181,12 @@ static dls_tensor one_shot(dls_net *net, dls_tensor x, int32_t mid, int32_t out,
 static void vovnet(dls_net *net, const char *spec)
 {
     double blocks[4] = {0}, middle[4] = {0}, to[4] = {256, 512, 768, 1024};
-    const bool apart = dls_spec_has(spec, "apart");
     const int32_t last = (int32_t)dls_spec_number(spec, "last", 128);
     dls_spec_numbers(spec, "blocks", blocks, 4);
     dls_spec_numbers(spec, "middle", middle, 4);
     dls_spec_numbers(spec, "to", to, 4);
-    dls_tensor x = conv(net, dls_net_image(net, 224, 224, 3), 64, 3, 2);
-    x = layer(net, layer(net, x, 64, 1, apart), last, 2, apart);
+    dls_tensor x = normed(net, dls_net_image(net, 224, 224, 3), 64, 3, 2, spec);
+    x = layer(net, layer(net, x, 64, 1, spec), last, 2, spec);
     for (int stage = 0; stage < 4; stage++) {
         x = stage ? dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME) : x;
         for (int i = 0; i < (int)blocks[stage]; i++) {
@@ -230,6 +238,7 @@ static const dls_zoo_model rows[] = {
     OSA("ese_vovnet19b_slim_dw", "apart last=64 layers=3 blocks=1,1,1,1 ese" SLIM),
     OSA("ese_vovnet19b_dw", "apart last=64 layers=3 blocks=1,1,1,1 ese" VOV),
     OSA("ese_vovnet39b", "blocks=1,1,2,2 ese" VOV),
+    OSA("ese_vovnet39b_evos", "blocks=1,1,2,2 ese evos" VOV),
     OSA("eca_vovnet39b", "blocks=1,1,2,2 eca" VOV),
     OSA("ese_vovnet57b", "blocks=1,1,4,3 ese" VOV),
     OSA("ese_vovnet99b", "blocks=1,3,9,3 ese" VOV),

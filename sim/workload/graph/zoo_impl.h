@@ -6,6 +6,7 @@
 #ifndef DLS_GRAPH_ZOO_IMPL_H
 #define DLS_GRAPH_ZOO_IMPL_H
 
+#include "workload/graph/blocks.h"
 #include "workload/graph/zoo.h"
 
 /* false: the model is none of a file. Else *status is what became of it. */
@@ -21,7 +22,7 @@ extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dl
     dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_decoders, dls_zoo_shuffles,
     dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi, dls_zoo_stages, dls_zoo_separable,
     dls_zoo_pyramids, dls_zoo_paths, dls_zoo_seeing, dls_zoo_hearing,
-    dls_zoo_scales, dls_zoo_levits;
+    dls_zoo_scales, dls_zoo_levits, dls_zoo_cells;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
@@ -46,6 +47,8 @@ bool dls_spec_has(const char *spec, const char *word);
 int dls_spec_list(const char *at, double *out, int max);
 double dls_spec_number(const char *spec, const char *key, double otherwise);
 int dls_spec_numbers(const char *spec, const char *key, double *out, int max);
+/* Which of the norms that have their activation in them a word names: evos, evob or frn. */
+dls_block_norm dls_spec_norm(const char *spec);
 /* The nearest multiple of `of` that is not below it and loses no more than a tenth. */
 int32_t dls_zoo_round(double channels, int32_t of);
 /* Designs that rows of the first table have; "" is for those without members.

@@ -7,9 +7,12 @@
  *
  * A word @TYPE,n,kernel,stride,expansion,channels,excite is n equal blocks: d depthwise and then
  * 1 x 1, i expanded before, e expanded by the kernel itself, c one convolution. excite: what the
- * block reads over the channels between; below 0 what is expanded, in multiples of 8. Kernels of
+ * block reads over the channels between; below 0 what is expanded, in multiples of 8. p: expanded to
+ * so many channels (0: not), excite is the channels between (pruned ones). Kernels of
  * several sizes, each over a part of the channels, are one number, 1 is 11: 357 (MixNet, Tan and
- * Le, 2019). Two more numbers: into how many groups the products before and behind are cut.
+ * Le, 2019). Two more numbers: into how many groups the products before and behind are cut. One more:
+ * how many weights there are of each convolution, which each image mixes for itself (CondConv, Yang
+ * et al., 2019).
  *
  *      width=1.2 depth=1.4   channels and blocks times as many; ends: not the first and last block
  *      nearest               blocks are rounded, else up
@@ -23,6 +26,7 @@
  *      edge                  the first block expands what it gives, not what it gets
  *      relu relu6            in the place of swish
  *      relus=40              in blocks of up to so many channels, swish in all others, whatever the ends have
+ *      context               global context for what excites
  *      layer group=8         norms of groups of channels; what is depthwise sees so many
  */
 #include "workload/graph/zoo_impl.h"
@@ -35,13 +39,13 @@
 typedef struct mobile {
     double width, depth, relus;
     dls_op_kind kind; /* of activations */
-    bool ends, nearest, below, alone, behind, edge, layer;
+    bool ends, nearest, below, alone, behind, edge, layer, context;
     int32_t group, divisor;
 } mobile;
 
 typedef struct stage {
     char type;
-    int32_t n, kernel, stride, out, before, behind;
+    int32_t n, kernel, stride, out, before, behind, experts;
     double expansion, excite;
     bool relu;
 } stage;
@@ -103,36 +107,83 @@ static dls_tensor depthwise(dls_net *net, dls_tensor x, int32_t kernel, int32_t 
     return norm(net, n > 1 ? dls_net_concat(net, part, n) : part[0], m);
 }
 
-static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s)
+static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s, const mobile *m)
 {
     const double mid = (double)dls_net_dim(net, x, 3);
     if (!(fabs(s->excite) > 0)) {
         return x;
     }
-    return dls_block_squeeze_excite(
-        net, x, s->excite > 0 ? (int32_t)(in / s->excite) : dls_zoo_round(mid / -s->excite, 8));
+    const int32_t inner =
+        s->type == 'p'  ? (int32_t)s->excite
+        : s->excite > 0 ? (int32_t)(in / s->excite)
+                        : dls_zoo_round(mid / -s->excite, 8);
+    return m->context ? dls_block_context(net, x, inner, true)
+                      : dls_block_squeeze_excite(net, x, inner);
+}
+
+/* Weights [b][..] are each image's own: PyTorch's program has one convolution over the channels of all
+ * images; else a product is a product of each image. */
+static dls_tensor mixed(dls_net *net, dls_tensor x, dls_tensor route, dls_conv c, const mobile *m)
+{
+    const int64_t b = dls_net_batch(net), in = dls_net_dim(net, x, 3);
+    const int64_t out = c.depthwise ? in : c.out;
+    const int64_t size = out * (c.depthwise ? 1 : in) * c.kernel_h * c.kernel_h;
+    const dls_tensor weights = dls_net_dense(net, route, size, false);
+    const int64_t h = dls_net_dim(net, x, 1), w = dls_net_dim(net, x, 2);
+    if (!dls_net_eager(net) && !c.depthwise) {
+        x = dls_net_batch_matmul(net, dls_block_tokens(net, x),
+                                 dls_net_reshape(net, weights, 3, (int64_t[]){b, in, out}), false);
+        return norm(net, dls_block_pixels(net, x, h, w), m);
+    }
+    c.kernel_w = c.kernel_h;
+    c.pad = DLS_PAD_SAME;
+    c.weights = &weights;
+    c.out = (int32_t)(b * out);
+    c.groups = c.depthwise ? 0 : (int32_t)b;
+    x = dls_net_conv(net, dls_net_reshape(net, x, 4, (int64_t[]){1, h, w, b * in}), c);
+    x = dls_net_reshape(net, x, 4, (int64_t[]){b, dls_net_dim(net, x, 1), dls_net_dim(net, x, 2), out});
+    return norm(net, x, m);
+}
+
+static dls_tensor conditional(dls_net *net, dls_tensor x, const stage *s, int32_t stride, int32_t mid,
+                              const mobile *m)
+{
+    const int32_t in = (int32_t)dls_net_dim(net, x, 3);
+    const dls_tensor shortcut = x, seen = dls_net_dense(net, dls_net_global_mean(net, x), s->experts, true);
+    const dls_tensor route = dls_net_unary(net, seen, DLS_OP_SIGMOID);
+    dls_conv c = {.out = mid, .kernel_h = 1, .stride = 1};
+    const dls_conv across = {.kernel_h = s->kernel, .stride = stride, .depthwise = true};
+    x = act(net, mixed(net, x, route, c, m), m);
+    x = act(net, mixed(net, x, route, across, m), m);
+    x = excite(net, x, in, s, m);
+    c.out = s->out;
+    x = mixed(net, x, route, c, m);
+    return stride == 1 && in == s->out ? dls_net_add(net, x, shortcut) : x;
 }
 
 static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stride, const mobile *m)
 {
     const int32_t in = (int32_t)dls_net_dim(net, x, 3);
     const int32_t from = s->type == 'e' && m->edge && s->out < in ? s->out : in;
-    const int32_t mid = dls_zoo_round(s->expansion * from, 8);
+    const int32_t mid = s->type == 'p' ? (int32_t)s->expansion : dls_zoo_round(s->expansion * from, 8);
     const bool kept = stride == 1 && in == s->out && !(s->type == 'd' && m->alone);
     const dls_tensor shortcut = x;
     if (s->type == 'c') {
         x = act(net, norm(net, dls_block_conv(net, x, s->out, s->kernel, stride, 1), m), m);
         return kept && s->kernel > 1 ? dls_net_add(net, x, shortcut) : x;
     }
+    if (s->experts) {
+        return conditional(net, x, s, stride, mid, m);
+    }
     if (s->type == 'e') {
         x = act(net, norm(net, dls_block_conv(net, x, mid, s->kernel, stride, 1), m), m);
     } else {
-        if (s->type == 'i') {
+        if (s->type == 'i' || (s->type == 'p' && mid > 0)) {
             x = act(net, product(net, x, mid, s->before, m), m);
         }
         x = act(net, depthwise(net, x, s->kernel, stride, m), m);
     }
-    x = product(net, excite(net, x, in, s), s->out, s->behind, m);
+    x = product(net, excite(net, x, in, s, m), s->out, s->behind, m);
     x = s->type == 'd' && m->behind ? act(net, x, m) : x;
     return kept ? dls_net_add(net, x, shortcut) : x;
 }
@@ -140,8 +191,8 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
 /* The stage that stands at `at`, past its '@'. */
 static stage stage_at(const char *at, bool inner, const mobile *m)
 {
-    double v[8] = {0};
-    dls_spec_list(at + 1, v, 8);
+    double v[9] = {0};
+    dls_spec_list(at + 1, v, 9);
     const double n = inner || !m->ends ? m->depth * v[0] : v[0];
     return (stage){.type = *at,
                    .n = (int32_t)(m->nearest ? fmax(1, rint(n)) : ceil(n - 1e-9)),
@@ -153,7 +204,8 @@ static stage stage_at(const char *at, bool inner, const mobile *m)
                    .excite = v[5],
                    .relu = v[4] <= m->relus,
                    .before = (int32_t)v[6],
-                   .behind = (int32_t)v[7]};
+                   .behind = (int32_t)v[7],
+                   .experts = (int32_t)v[8]};
 }
 
 static dls_tensor head(dls_net *net, dls_tensor x, const char *spec, const mobile *m)
@@ -183,6 +235,7 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
                       .behind = dls_spec_has(spec, "behind"),
                       .edge = dls_spec_has(spec, "edge"),
                       .layer = dls_spec_has(spec, "layer"),
+                      .context = dls_spec_has(spec, "context"),
                       .group = (int32_t)dls_spec_number(spec, "group", 0),
                       .divisor = (int32_t)dls_spec_number(spec, "divisor", 8)};
     const int32_t fixed = (int32_t)dls_spec_number(spec, "stem", 0);
@@ -207,6 +260,9 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
 #define EDGE                                                                                       \
     "relu edge @e,1,3,1,4,24 @e,2,3,2,8,32 @e,4,3,2,8,48 @i,5,5,2,8,96 @i,4,5,1,8,144 "            \
     "@i,2,5,2,8,192"
+#define CC(n)                                                                                      \
+    " @d,1,3,1,1,16,4 @i,2,3,2,6,24,4 @i,2,5,2,6,40,4 @i,3,3,2,6,80,4 @i,3,5,1,6,112,4,0,0," n     \
+    " @i,4,5,2,6,192,4,0,0," n " @i,1,3,1,6,320,4,0,0," n
 #define V2B                                                                                        \
     " below @c,1,3,1,1,16 @e,2,3,2,4,32 @e,2,3,2,4,48 @i,3,3,2,4,96,4 @i,5,3,1,6,112,4 "           \
     "@i,8,3,2,6,192,4"
@@ -295,6 +351,8 @@ static const dls_zoo_model rows[] = {
     EN("v2_b3", 240, "width=1.2 depth=1.4" V2B),
     EN("v2_s", 288, "stem=24 head=1280" V2S),
     EN("v2_rw_t", 224, "grows=24 width=0.8 depth=0.9 head=1024" V2S),
+    ROW("gc_efficientnetv2_rw_t", "efficientnet", 224,
+        "context grows=24 width=0.8 depth=0.9 head=1024" V2S),
     EN("v2_rw_s", 288,
        "stem=24 head=1792 @e,2,3,1,1,24 @e,4,3,2,4,48 @e,4,3,2,4,64 @i,6,3,2,4,128,4 "
        "@i,9,3,1,6,160,4 @i,15,3,2,6,272,4"),
@@ -310,8 +368,34 @@ static const dls_zoo_model rows[] = {
     EN("v2_xl", 384,
        "stem=32 head=1280 @c,4,3,1,1,32 @e,8,3,2,4,64 @e,8,3,2,4,96 @i,16,3,2,4,192,4 "
        "@i,24,3,1,6,256,4 @i,32,3,2,6,512,4 @i,8,3,1,6,640,4"),
+    EN("_b1_pruned", 240,
+       "divisor=1 stem=32 head=1280 @p,1,3,1,0,16,8 @p,1,3,1,0,16,4 @p,1,3,2,48,12,4 "
+       "@p,1,3,1,62,12,6 @p,1,3,1,48,12,6 @p,1,5,2,70,35,6 @p,1,5,1,61,35,10 @p,1,5,1,51,35,10 "
+       "@p,1,3,2,175,74,10 @p,1,3,1,188,74,20 @p,1,3,1,137,74,20 @p,1,3,1,164,74,20 "
+       "@p,1,5,1,399,67,20 @p,1,5,1,201,67,28 @p,1,5,1,160,67,28 @p,1,5,1,213,67,28 "
+       "@p,1,5,2,637,192,27 @p,1,5,1,806,192,48 @p,1,5,1,798,192,48 @p,1,5,1,891,192,48 "
+       "@p,1,5,1,990,192,48 @p,1,3,1,1152,320,48 @p,1,3,1,1912,320,80"),
+    EN("_b2_pruned", 260,
+       "divisor=1 stem=32 head=1408 @p,1,3,1,0,16,8 @p,1,3,1,0,16,4 @p,1,3,2,54,17,4 "
+       "@p,1,3,1,69,17,6 @p,1,3,1,61,17,6 @p,1,5,2,86,42,6 @p,1,5,1,72,42,12 @p,1,5,1,98,42,12 "
+       "@p,1,3,2,245,85,12 @p,1,3,1,274,85,22 @p,1,3,1,254,85,22 @p,1,3,1,292,85,22 "
+       "@p,1,5,1,502,116,22 @p,1,5,1,315,116,30 @p,1,5,1,354,116,30 @p,1,5,1,443,116,30 "
+       "@p,1,5,2,719,208,30 @p,1,5,1,1148,208,52 @p,1,5,1,1160,208,52 @p,1,5,1,1182,208,52 "
+       "@p,1,5,1,1228,208,52 @p,1,3,1,1248,352,52 @p,1,3,1,2112,352,88"),
+    EN("_b3_pruned", 300,
+       "divisor=1 stem=40 head=1536 @p,1,3,1,0,24,10 @p,1,3,1,0,24,6 @p,1,3,2,27,12,6 "
+       "@p,1,3,1,49,12,8 @p,1,3,1,48,12,8 @p,1,5,2,83,40,8 @p,1,5,1,90,40,12 @p,1,5,1,85,40,12 "
+       "@p,1,3,2,215,93,12 @p,1,3,1,261,93,24 @p,1,3,1,219,93,24 @p,1,3,1,254,93,24 "
+       "@p,1,3,1,236,93,24 @p,1,5,1,480,120,24 @p,1,5,1,235,120,34 @p,1,5,1,217,120,34 "
+       "@p,1,5,1,226,120,33 @p,1,5,1,340,120,34 @p,1,5,2,802,232,34 @p,1,5,1,1030,232,58 "
+       "@p,1,5,1,924,232,58 @p,1,5,1,1016,232,58 @p,1,5,1,1130,232,58 @p,1,5,1,1266,232,58 "
+       "@p,1,3,1,1392,384,58 @p,1,3,1,2301,384,96"),
+    EN("_cc_b0_4e", 224, "depth=1" CC("4")),
+    EN("_cc_b0_8e", 224, "depth=1" CC("8")),
+    EN("_cc_b1_8e", 240, "depth=1.1" CC("8")),
     EN("_b0_gn", 224, "width=1 depth=1 layer" DLS_ZOO_EFFICIENTNET),
     EN("_b0_g8_gn", 224, "width=1 depth=1 layer group=8" DLS_ZOO_EFFICIENTNET),
+    EN("_b0_g16_evos", 224, "width=1 depth=1 divisor=16 group=16" DLS_ZOO_EFFICIENTNET),
     EN("_b3_gn", 288, "width=1.2 depth=1.4 divisor=16 layer" DLS_ZOO_EFFICIENTNET),
     EN("_b3_g8_gn", 288, "width=1.2 depth=1.4 divisor=16 layer group=8" DLS_ZOO_EFFICIENTNET),
     ROW("tinynet_a", "efficientnet", 192, "width=1 depth=1.2" TINY),

@@ -15,17 +15,25 @@
  *      scale= radix= ...   the 3 x 3 convolution is more than one (zoo_split.c)
  *      layer grow=2        norms of groups of channels in the place of batch norm; all as wide;
  *                          weights are standardised, without plain
+ *      evos evob frn       EvoNorms or FRN in the place of batch norm and activation
  *      small               images of 32 x 32, ten classes: a stem of one 3 x 3
+ *      cut=47,18,... to=19,171,818,2022    channels of each block's middle, and of each stage:
+ *                          pruned networks
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
 #include "workload/graph/zoo_impl.h"
 
 #include "workload/graph/blocks.h"
 
+#define MAX_CUT 66
+
 typedef struct residual {
     int32_t groups, per_group, excite;
     bool basic, average, smooth, blur, eca, half, wide3, early, before, layer, plain;
     double grow;
+    double inner[2]; /* channels of the middle, 0: by planes; pruned */
+    int32_t out;
+    dls_block_norm norm;
     const char *spec;
 } residual;
 
@@ -38,6 +46,12 @@ static dls_tensor conv_norm(dls_net *net, dls_tensor x, int32_t out, int32_t ker
                             int32_t groups, const residual *r)
 {
     return norm(net, dls_block_conv(net, x, out, kernel, stride, groups), r);
+}
+
+static dls_tensor norm_relu(dls_net *net, dls_tensor x, const residual *r)
+{
+    return r->norm != DLS_BLOCK_BATCH_NORM ? dls_block_norm_act(net, x, r->norm, true)
+                                           : dls_net_relu(net, norm(net, x, r));
 }
 
 static dls_tensor attend(dls_net *net, dls_tensor x, const residual *r)
@@ -75,23 +89,19 @@ static dls_tensor strided(dls_net *net, dls_tensor x, int32_t out, int32_t strid
 static dls_tensor block(dls_net *net, dls_tensor x, int32_t planes, int32_t stride,
                         const residual *r)
 {
-    const int32_t out = r->basic ? planes : 4 * planes;
-    const int32_t inner = planes * r->per_group / 64 * r->groups;
+    const int32_t out = r->out ? r->out : r->basic ? planes : 4 * planes;
+    const int32_t inner = r->out ? (int32_t)r->inner[1] : planes * r->per_group / 64 * r->groups;
+    const int32_t first = r->out ? (int32_t)r->inner[0] : r->half ? inner / 2 : inner;
     const bool same = stride == 1 && dls_net_dim(net, x, 3) == out;
     const dls_tensor shortcut = same ? x : shortcut_of(net, x, out, stride, r);
     if (r->basic) {
         x = conv_norm(net, strided(net, x, planes, stride, !same, r), planes, 3, 1, 1, r);
     } else {
-        x = conv_norm(net, x, r->half ? inner / 2 : inner, 1, r->early ? stride : 1, 1, r);
+        x = conv_norm(net, x, first, 1, r->early ? stride : 1, 1, r);
         x = strided(net, dls_net_relu(net, x), inner, r->early ? 1 : stride, !same, r);
         x = conv_norm(net, x, out, 1, 1, 1, r);
     }
     return dls_net_relu(net, dls_net_add(net, attend(net, x, r), shortcut));
-}
-
-static dls_tensor norm_relu(dls_net *net, dls_tensor x, const residual *r)
-{
-    return dls_net_relu(net, norm(net, x, r));
 }
 
 /* He et al., 2016b: nothing but additions on the way from block to block. */
@@ -121,8 +131,7 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
     if (r->before) { /* no norm before the first block's own */
         const bool deep = dls_spec_numbers(spec, "stem", widths, 3) == 3;
         for (int i = 0; deep && i < 2; i++) {
-            x = conv_norm(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1, 1, r);
-            x = dls_net_relu(net, x);
+            x = norm_relu(net, dls_block_conv(net, x, (int32_t)widths[i], 3, i == 0 ? 2 : 1, 1), r);
         }
         x = deep ? dls_block_conv(net, x, (int32_t)widths[2], 3, 1, 1)
                  : dls_block_conv(net, x, (int32_t)r->grow * 64, 7, 2, 1);
@@ -145,8 +154,9 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
 
 dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
 {
-    double blocks[4] = {0};
-    const residual r = {.groups = (int32_t)dls_spec_number(spec, "groups", 1),
+    double blocks[4] = {0}, cut[MAX_CUT], to[4] = {0};
+    const int cuts = dls_spec_numbers(spec, "cut", cut, MAX_CUT);
+    residual r = {.groups = (int32_t)dls_spec_number(spec, "groups", 1),
                         .per_group = (int32_t)dls_spec_number(spec, "width", 64),
                         .excite = (int32_t)dls_spec_number(spec, "excite", 0),
                         .basic = dls_spec_has(spec, "basic"),
@@ -161,14 +171,20 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
                         .layer = dls_spec_has(spec, "layer"),
                         .plain = dls_spec_has(spec, "plain"),
                         .grow = dls_spec_number(spec, "grow", 1),
+                        .norm = dls_spec_norm(spec),
                         .spec = spec};
     dls_spec_numbers(spec, "blocks", blocks, 4);
+    dls_spec_numbers(spec, "to", to, 4);
     if (r.layer && !r.plain) {
         dls_net_standardise(net);
     }
     dls_tensor x = stem(net, spec, &r);
-    for (int stage = 0; stage < 4; stage++) {
-        for (int i = 0; i < (int)blocks[stage]; i++) {
+    for (int stage = 0, nth = 0; stage < 4; stage++) {
+        r.out = (int32_t)to[stage];
+        for (int i = 0; i < (int)blocks[stage]; i++, nth += 2) {
+            for (int k = 0; k < 2 && nth + 1 < cuts; k++) {
+                r.inner[k] = cut[nth + k];
+            }
             x = (r.before ? block_before : block)(net, x, (int32_t)r.grow * 64 << stage,
                                                   i == 0 && stage > 0 ? 2 : 1, &r);
         }
@@ -256,6 +272,14 @@ static const dls_zoo_model rows[] = {
     ROW("senet154", 224, B152 S SE X64x4 " half wide3"),
     ROW("ecaresnet26t", 256, B18 T " eca"),
     ROW("ecaresnet50d", 224, B50 D " eca"),
+    ROW("ecaresnet50d_pruned", 224,
+        B50 D " eca to=19,171,818,2022 cut=47,18,52,22,64,35,85,37,107,80,120,85,125,87,198,126,255,232,"
+        "256,233,253,235,256,225,256,239,492,237,512,500,512,490"),
+    ROW("ecaresnet101d_pruned", 224,
+        B101 D " eca to=26,142,278,2042 cut=45,25,53,20,60,27,81,24,93,49,102,54,122,78,"
+        "101,25,239,160,234,156,250,176,253,191,251,175,230,128,244,154,244,159,238,97,244,149,253,"
+        "181,245,119,255,216,256,201,253,149,254,141,256,190,256,217,255,156,256,155,256,232,256,"
+        "214,499,289,512,512,512,502"),
     ROW("ecaresnet50t", 256, B50 T " eca"),
     ROW("ecaresnetlight", 224, "blocks=1,1,11,3 average eca"),
     ROW("ecaresnet101d", 224, B101 D " eca"),
@@ -279,6 +303,9 @@ static const dls_zoo_model rows[] = {
     ROW("resnetv2_152", 224, B152 " before"),
     ROW("resnetv2_152d", 224, B152 D " before"),
     ROW("resnetv2_50d_gn", 224, B50 D " before layer plain"),
+    ROW("resnetv2_50d_evos", 224, B50 D " before evos"),
+    ROW("resnetv2_50d_evob", 224, B50 D " before evob"),
+    ROW("resnetv2_50d_frn", 224, B50 D " before frn"),
     ROW("resnetv2_50x1", 448, B50 " before layer"),
     ROW("resnetv2_50x3", 448, B50 " before layer grow=3"),
     ROW("resnetv2_101x1", 448, B101 " before layer"),

@@ -56,6 +56,14 @@ double dls_spec_number(const char *spec, const char *key, double otherwise)
     return dls_spec_numbers(spec, key, &number, 1) ? number : otherwise;
 }
 
+dls_block_norm dls_spec_norm(const char *spec)
+{
+    return dls_spec_has(spec, "evos")   ? DLS_BLOCK_EVO_S0
+           : dls_spec_has(spec, "evob") ? DLS_BLOCK_EVO_B0
+           : dls_spec_has(spec, "frn")  ? DLS_BLOCK_FRN
+                                        : DLS_BLOCK_BATCH_NORM;
+}
+
 int32_t dls_zoo_round(double channels, int32_t of)
 {
     const int32_t near = (int32_t)(channels + of / 2.) / of * of;

@@ -15,11 +15,13 @@
  * ratio: channels of the middle over those out.
  *
  *      stem=32             channels of one 3 x 3; tiered, quad: the last of three or four, of
- *                          which bare: the first two have neither norm nor activation; seven
+ *                          which bare: the first two have neither norm nor activation; deep: of
+ *                          three alike; seven
  *      pool head=1280      behind the stem; a last 1 x 1 convolution
  *      context eca se=16   what weighs the channels of the middle
  *      inverted            the middle is a multiple of what comes in, nothing follows the sum
  *      extra               a second 3 x 3 in x
+ *      evos                EvoNorm in the place of batch norm and activation
  *      halo=3              pixels around squares of 8
  *      relu                in the place of swish
  */
@@ -33,6 +35,7 @@ typedef struct staged {
     dls_op_kind kind;
     int32_t excite, halo;
     bool context, eca, inverted, extra;
+    dls_block_norm norm;
 } staged;
 
 typedef struct stage {
@@ -41,11 +44,20 @@ typedef struct stage {
     double ratio;
 } stage;
 
+/* Norm, and with act the activation. */
+static dls_tensor normed(dls_net *net, dls_tensor x, bool act, const staged *d)
+{
+    if (d->norm != DLS_BLOCK_BATCH_NORM) {
+        return dls_block_norm_act(net, x, d->norm, act);
+    }
+    x = dls_net_batch_norm(net, x);
+    return act ? dls_net_in_place(net, x, d->kind) : x;
+}
+
 static dls_tensor conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
                        int32_t groups, const staged *d)
 {
-    x = dls_net_batch_norm(net, dls_block_conv(net, x, out, kernel, stride, groups));
-    return dls_net_in_place(net, x, d->kind);
+    return normed(net, dls_block_conv(net, x, out, kernel, stride, groups), true, d);
 }
 
 /* 3 x 3 in groups of so many channels; 0: one group. */
@@ -58,25 +70,11 @@ static dls_tensor grouped(dls_net *net, dls_tensor x, int32_t out, int32_t strid
     return dls_net_in_place(net, dls_block_depthwise_bn(net, x, 3, stride), d->kind);
 }
 
-/* The pixels' mean by weights of their own, through two products, is added to all pixels. */
-static dls_tensor context(dls_net *net, dls_tensor x)
-{
-    const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
-    const int64_t n = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
-    dls_tensor a = dls_block_conv_bias(net, x, 1, 1, 1, 1);
-    a = dls_net_softmax(net, dls_net_reshape(net, a, 3, (int64_t[]){b, 1, n}));
-    a = dls_net_batch_matmul(net, a, dls_block_tokens(net, x), false);
-    a = dls_net_dense(net, dls_net_reshape(net, a, 2, (int64_t[]){b, c}), (c + 4) / 8, true);
-    a = dls_net_relu(net, dls_net_layer_norm(net, a));
-    a = dls_net_reshape(net, dls_net_dense(net, a, c, true), 4, (int64_t[]){b, 1, 1, c});
-    return dls_net_add(net, x, a);
-}
-
 static dls_tensor attend(dls_net *net, dls_tensor x, const staged *d)
 {
     const int32_t c = (int32_t)dls_net_dim(net, x, 3), inner = d->excite ? c / d->excite : 0;
     if (d->context) {
-        return context(net, x);
+        return dls_block_context(net, x, (c + 4) / 8, false);
     }
     return d->eca || d->excite ? dls_block_squeeze_excite(net, x,
                                                           d->eca      ? 0
@@ -214,7 +212,7 @@ static dls_tensor block(dls_net *net, dls_tensor x, const stage *s, int32_t stri
         x = d->extra ? grouped(net, x, mid, 1, s->group, d) : x;
         x = attend(net, x, d);
     }
-    x = dls_block_conv_bn(net, x, s->out, s->type == 'b' ? 3 : 1, 1);
+    x = normed(net, dls_block_conv(net, x, s->out, s->type == 'b' ? 3 : 1, 1, 1), false, d);
     x = d->inverted && !same ? x : dls_net_add(net, x, shortcut);
     return d->inverted ? x : dls_net_in_place(net, x, d->kind);
 }
@@ -283,10 +281,12 @@ static dls_tensor stem(dls_net *net, const char *spec, const staged *d)
     const int32_t out = (int32_t)dls_spec_number(spec, "stem", 32);
     const bool pool = dls_spec_has(spec, "pool"), quad = dls_spec_has(spec, "quad");
     const bool bare = dls_spec_has(spec, "bare");
-    const int32_t tiered[] = {3 * out / 8, out / 2, out}, four[] = {out / 8, out / 4, out / 2, out};
+    const bool deep = dls_spec_has(spec, "deep");
+    const int32_t tiered[] = {deep ? out : 3 * out / 8, deep ? out : out / 2, out};
+    const int32_t four[] = {out / 8, out / 4, out / 2, out};
     const int n = quad ? 4 : 3;
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    if (quad || dls_spec_has(spec, "tiered")) {
+    if (quad || deep || dls_spec_has(spec, "tiered")) {
         for (int i = 0; i < n; i++) {
             const bool strided = i == 0 || (i + 1 == n && !pool);
             const int32_t c = (quad ? four : tiered)[i], stride = strided ? 2 : 1;
@@ -307,7 +307,8 @@ static void staged_design(dls_net *net, const char *spec)
                       .context = dls_spec_has(spec, "context"),
                       .eca = dls_spec_has(spec, "eca"),
                       .inverted = dls_spec_has(spec, "inverted"),
-                      .extra = dls_spec_has(spec, "extra")};
+                      .extra = dls_spec_has(spec, "extra"),
+                      .norm = dls_spec_norm(spec)};
     const int32_t head = (int32_t)dls_spec_number(spec, "head", 0);
     dls_tensor x = stem(net, spec, &d);
     for (const char *at = strchr(spec, '@'); at; at = strchr(at + 1, '@')) {
@@ -358,8 +359,8 @@ static void staged_design(dls_net *net, const char *spec)
 #define Z "inverted se=4 "
 #define Z16(r)                                                                                     \
     Z "head=1536 @x,2,48,2,16," r " @x,6,96,2,16," r " @x,12,192,2,16," r " @x,2,288,2,16," r
-#define ZD(g)                                                                                      \
-    Z BIG "head=1792 @x,3,64,1," g ",4 @x,6,128,2," g ",4 @x,12,256,2," g ",4 @x,3,384,2," g ",4"
+#define ZD(stem, g)                                                                                \
+    Z stem " stem=64 head=1792 @x,3,64,1," g ",4 @x,6,128,2," g ",4 @x,12,256,2," g ",4 @x,3,384,2," g ",4"
 #define V "inverted stem=16 "
 #define SECOND(name, s, a, b, c, d, e)                                                             \
     ROW("mobilevitv2_" name, "mobilevit", 256,                                                     \
@@ -394,9 +395,12 @@ static const dls_zoo_model rows[] = {
         "extra quad stem=128 head=2048 @e,1,256,1,0,1 @x,4,512,2,32,0.25 @x,6,1536,2,32,0.25 "
         "@x,4,1536,2,1,1"),
     ROW("regnetz_b16", "regnet", 224, Z16("3")),
+    ROW("regnetz_b16_evos", "regnet", 224, "evos " Z16("3")),
     ROW("regnetz_c16", "regnet", 256, Z16("4")),
-    ROW("regnetz_d8", "regnet", 256, ZD("8")),
-    ROW("regnetz_d32", "regnet", 256, ZD("32")),
+    ROW("regnetz_c16_evos", "regnet", 256, "evos " Z16("4")),
+    ROW("regnetz_d8", "regnet", 256, ZD("tiered", "8")),
+    ROW("regnetz_d8_evos", "regnet", 256, "evos " ZD("deep", "8")),
+    ROW("regnetz_d32", "regnet", 256, ZD("tiered", "32")),
     ROW("regnetz_e8", "regnet", 256,
         Z BIG "head=2048 @x,3,96,1,8,4 @x,8,192,2,8,4 @x,16,384,2,8,4 @x,3,512,2,8,4"),
     ROW("halonet26t", "halonet", 256,
@@ -435,6 +439,9 @@ static const dls_zoo_model rows[] = {
     ROW("mobilevit_s", "mobilevit", 256,
         V "head=640 @x,1,32,1,1,4 @x,3,64,2,1,4 @x,1,96,2,1,4 @m,1,96,1,2,0,144 @x,1,128,2,1,4 "
           "@m,1,128,1,4,0,192 @x,1,160,2,1,4 @m,1,160,1,3,0,240"),
+    ROW("semobilevit_s", "mobilevit", 256,
+        "relu se=8 " V "head=640 @x,1,32,1,1,4 @x,3,64,2,1,4 @x,1,96,2,1,4 @m,1,96,1,2,0,144 "
+        "@x,1,128,2,1,4 @m,1,128,1,4,0,192 @x,1,160,2,1,4 @m,1,160,1,3,0,240"),
     SECOND("050", "16", "32", "64", "128", "192", "256"),
     SECOND("075", "24", "48", "96", "192", "288", "384"),
     SECOND("100", "32", "64", "128", "256", "384", "512"),
