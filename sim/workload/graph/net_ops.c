@@ -569,38 +569,3 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
              &at(net, x)->node, 1);
     return record1(net, TAPE_SOFTMAX, DLS_OP_SOFTMAX, x, &shape, node, NULL);
 }
-
-dls_tensor dls_net_wide(dls_net *net, dls_tensor x)
-{
-    return dls_net_at_width(net, x, true, CAST_APART);
-}
-
-dls_tensor dls_net_narrow(dls_net *net, dls_tensor x)
-{
-    return dls_net_at_width(net, x, false, CAST_APART);
-}
-
-static dls_tensor pass(dls_net *net, dls_tensor x, dls_op_kind kind, int64_t read, int back)
-{
-    const dls_shape shape = at(net, x)->shape;
-    tape_rec *rec;
-    const int32_t node = pointwise(net, kind, &shape, read, &at(net, x)->node, 1);
-    const dls_tensor out = record1(net, TAPE_PASS, kind, x, &shape, node, &rec);
-    if (rec) {
-        rec->aux = back;
-    }
-    return out;
-}
-
-dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
-{
-    x = dls_net_at_width(net, x, kind == DLS_OP_POW || at(net, x)->wide, CAST_APART);
-    net->planes = net->planes && kind != DLS_OP_TRANSPOSE;
-    return pass(net, x, kind, read_of(net, x), back);
-}
-
-dls_tensor dls_net_pass_wide(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
-{
-    x = dls_net_at_width(net, x, true, CAST_READ);
-    return pass(net, x, kind, read_of(net, x), back);
-}
