@@ -73,6 +73,8 @@ static const struct {
     {"efficientnetb3a", "efficientnet_b3", NULL},
     {"densenetblur121d", "densenet121d", NULL}, /* its blurs are pools here, as in ResNets */
     {"seresnext26tn32x4d", "seresnext26t_32x4d", NULL},
+    {"beitv2basepatch16", "beit_base_patch16", NULL},
+    {"beitv2largepatch16", "beit_large_patch16", NULL},
     {"vitbaseresnet50", "vit_base_r50_s16", NULL},
     {"mobilenetv3large", "mobilenetv3_large_100", NULL},
     {"mobilenetv3small", "mobilenetv3_small_100", NULL},

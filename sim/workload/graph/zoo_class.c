@@ -2,12 +2,15 @@
  *
  * Networks of patches whose class attends to them behind all other layers: CaiT (Touvron et al.,
  * 2021), whose heads see each other's scores, and XCiT (El-Nouby et al., 2021), whose channels
- * attend to each other in the place of patches; and VOLO (Yuan et al., 2021), where places first
- * weigh those around them; names as timm spells them.
+ * attend to each other in the place of patches; EdgeNeXt (Maaz et al., 2022), blocks of ConvNeXt and
+ * then such attention; and VOLO (Yuan et al., 2021), where places first weigh those around them; names
+ * as timm spells them.
  *
  *      width=384 depth=12 heads=8 patch=16     wide=4: inside of the feed-forward part
  *      blocks=4,14 stem=64 few=6               of VOLO: blocks at half of the width, then at all of
  *                                              it; channels of the stem; heads of the first blocks
+ *      blocks=3,3,9,3 out=48,96,160,304        of EdgeNeXt's stages; bare: a stage's first convolution
+ *                                              makes it smaller, and none has a bias
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -159,6 +162,72 @@ static void xcit(dls_net *net, const char *spec)
     classify(net, x, &c);
 }
 
+/* ---- EdgeNeXt -------------------------------------------------------------------------------- */
+
+#define MAX_SCALES 4
+
+static dls_tensor depthwise(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
+                            bool bias)
+{
+    const int32_t in = (int32_t)dls_net_dim(net, x, 3);
+    return out == in ? dls_block_depthwise(net, x, kernel, stride, bias)
+                     : dls_block_conv(net, x, out, kernel, stride, in);
+}
+
+static dls_tensor scaled_feed_forward(dls_net *net, dls_tensor shortcut, dls_tensor x, const classes *c)
+{
+    return dls_block_add_scaled(net, shortcut, feed_forward(net, dls_net_layer_norm(net, x), c));
+}
+
+/* Of n parts of the channels each but the last sees its neighbours and the part before; then channels
+ * attend to each other. */
+static dls_tensor split_block(dls_net *net, dls_tensor x, int n, bool bias, bool places, const classes *c)
+{
+    const int64_t all = c->width, each = (all + n - 1) / n, edge = dls_net_dim(net, x, 1);
+    dls_tensor part[MAX_SCALES], y = -1;
+    for (int i = 0; i < n; i++) {
+        part[i] = dls_net_channels(net, x, i + 1 < n ? each : all - (n - 1) * each);
+        if (i + 1 < n) {
+            y = i > 0 ? dls_net_add(net, y, part[i]) : part[i];
+            y = part[i] = dls_block_depthwise(net, y, 3, 1, bias);
+        }
+    }
+    y = dls_block_tokens(net, dls_net_concat(net, part, n));
+    y = places ? dls_net_add(net, y, dls_net_numbers(net, 65 * all)) : y;
+    y = dls_block_add_scaled(net, y, covariance_attention(net, dls_net_layer_norm(net, y), c));
+    return scaled_feed_forward(net, x, dls_block_pixels(net, y, edge, edge), c);
+}
+
+static void edgenext(dls_net *net, const char *spec)
+{
+    const bool bare = dls_spec_has(spec, "bare");
+    double blocks[4] = {0}, out[4] = {0};
+    classes c = read_spec(spec);
+    dls_spec_numbers(spec, "blocks", blocks, 4);
+    dls_spec_numbers(spec, "out", out, 4);
+    dls_tensor x = dls_net_image(net, 256, 256, 3);
+    x = bare ? dls_block_conv(net, x, (int32_t)out[0], 9, 4, 1)
+             : dls_block_conv_bias(net, x, (int32_t)out[0], 4, 4, 1);
+    x = dls_net_layer_norm(net, x);
+    for (int stage = 0; stage < 4; stage++) {
+        c.width = (int32_t)out[stage];
+        if (stage > 0 && !bare) {
+            x = dls_block_conv_bias(net, dls_net_layer_norm(net, x), c.width, 2, 2, 1);
+        }
+        for (int i = 0; i < (int)blocks[stage]; i++) {
+            if (stage > 0 && i + 1 == (int)blocks[stage]) {
+                x = split_block(net, x, stage + 1, !bare, stage == 1, &c);
+                continue;
+            }
+            const int32_t stride = bare && stage > 0 && i == 0 ? 2 : 1;
+            const dls_tensor y = depthwise(net, x, c.width, 3 + 2 * stage, stride, !bare);
+            x = scaled_feed_forward(net, stride > 1 ? y : x, y, &c);
+        }
+    }
+    x = dls_net_layer_norm(net, dls_net_global_mean(net, x));
+    dls_net_loss(net, dls_net_dense(net, x, 1000, true));
+}
+
 /* ---- VOLO ------------------------------------------------------------------------------------ */
 
 /* Every second place weighs the nine around it, which are then added up where they overlap. */
@@ -211,6 +280,7 @@ static void volo(dls_net *net, const char *spec)
 #define CAIT(name, image, spec) DLS_ZOO_IMAGES("cait_" name, "cait", image, cait, spec)
 #define VOLO(name, spec) DLS_ZOO_IMAGES("volo_d" name, "volo", 224, volo, "plain " spec)
 #define VOLO5 "plain wide=4 width=768 heads=16 few=12 stem=128 blocks=12,36"
+#define EDGE(name, spec) DLS_ZOO_IMAGES("edgenext_" name, "edgenext", 256, edgenext, spec)
 #define XCIT(name, spec)                                                                           \
     DLS_ZOO_IMAGES("xcit_" name "_p16", "xcit", 224, xcit, spec),                                  \
         DLS_ZOO_IMAGES("xcit_" name "_p8", "xcit", 224, xcit, spec " patch=8")
@@ -229,6 +299,11 @@ static const dls_zoo_model rows[] = {
     VOLO("4", "wide=3 width=768 heads=16 few=12 blocks=8,28"),
     DLS_ZOO_IMAGES("volo_d5", "volo", 224, volo, VOLO5),
     DLS_ZOO_IMAGES("volo_d5_512", "volo", 512, volo, VOLO5),
+    EDGE("xx_small", "heads=4 blocks=2,2,6,2 out=24,48,88,168"),
+    EDGE("x_small", "heads=4 blocks=3,3,9,3 out=32,64,100,192"),
+    EDGE("small", "blocks=3,3,9,3 out=48,96,160,304"),
+    EDGE("small_rw", "bare blocks=3,3,9,3 out=48,96,192,384"),
+    EDGE("base", "blocks=3,3,9,3 out=80,160,288,584"),
     XCIT("nano_12", "width=128 heads=4"),
     XCIT("tiny_12", "width=192 heads=4"),
     XCIT("tiny_24", "width=192 depth=24 heads=4"),

@@ -11,7 +11,8 @@
  *      third       as version 3: half of out goes past the blocks, and one convolution joins both;
  *                  blocks of bottle times half of out; edge: 3 x 3 comes first; excite=4: their
  *                  middle is weighed, by a fourth
- *      groups=32   of the 3 x 3 convolutions
+ *      groups=32   of the 3 x 3 convolutions; of each stage
+ *      early swish the first stage halves, too; in the place of ReLU
  *      average     stages pool, then 1 x 1
  *      focus=80    a stem of 6 x 6; two=32,64 of two 3 x 3; seven: 7 x 7 and pooling
  *      stem=32,32,64  three 3 x 3 convolutions and pooling, else one of 32
@@ -42,8 +43,9 @@ static dls_tensor block(dls_net *net, dls_tensor x, double bottle, bool dark, bo
 {
     const int32_t out = (int32_t)dls_net_dim(net, x, 3), mid = (int32_t)(out * bottle);
     dls_tensor y = conv(net, x, mid, 1, 1);
-    y = excite ? dls_block_squeeze_excite(net, y, dls_zoo_round(mid / 16., 8)) : y;
+    y = excite && dark ? dls_block_squeeze_excite(net, y, dls_zoo_round(mid / 16., 8)) : y;
     y = dls_block_grouped_bn_relu(net, y, dark ? out : mid, 3, 1, groups);
+    y = excite && !dark ? dls_block_squeeze_excite(net, y, dls_zoo_round(mid / 16., 8)) : y;
     if (dark) {
         return dls_net_add(net, y, x);
     }
@@ -56,11 +58,13 @@ dls_tensor dls_zoo_csp_stage(dls_net *net, dls_tensor x, int32_t out, int n, int
     const bool dark = dls_spec_has(spec, "dark"), se = dls_spec_has(spec, "se");
     double cross = dls_spec_number(spec, "cross", 0);
     double bottle = dls_spec_number(spec, "bottle", 0.5);
-    const int32_t groups = (int32_t)dls_spec_number(spec, "groups", 1);
+    double of_stage[5];
+    const bool own = dls_spec_numbers(spec, "groups", of_stage, 5) > 1;
+    const int32_t groups = own ? (int32_t)of_stage[stage] : (int32_t)dls_spec_number(spec, "groups", 1);
     dls_tensor half[2];
     if (dls_spec_has(spec, "average")) {
         x = conv(net, dls_block_halved(net, x), out, 1, 1);
-    } else if (dark || stage > 0) { /* CSPNet's ResNets grow behind it */
+    } else if (dark || stage > 0 || dls_spec_has(spec, "early")) { /* CSPNet's ResNets grow behind it */
         x = dls_block_grouped_bn_relu(net, x, dark ? out : (int32_t)dls_net_dim(net, x, 3), 3, 2,
                                       groups);
     }
@@ -123,7 +127,7 @@ static void cspnet(dls_net *net, const char *spec)
 {
     double out[5] = {0}, blocks[5] = {0};
     const bool third = dls_spec_has(spec, "third");
-    if (third) {
+    if (third || dls_spec_has(spec, "swish")) {
         dls_net_swish_for_relu(net);
     }
     dls_tensor x = csp_stem(net, dls_net_image(net, 256, 256, 3), spec);
@@ -223,6 +227,8 @@ static const dls_zoo_model rows[] = {
     CSP("cs3darknet_focus_x", FOCUS("80", "160,320,640,1280") "3,7,11,3"),
     CSP("cs3sedarknet_l", CS3("32,64", "128,256,512,1024") "3,6,9,3 excite=4"),
     CSP("cs3sedarknet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 excite=16"),
+    CSP("cs3sedarknet_xdw",
+        "early swish two=32,64 out=256,512,1024,2048 blocks=3,6,12,4 groups=1,1,256,512 cross=1 se"),
     CSP("cs3edgenet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 edge bottle=1.5"),
     CSP("cs3se_edgenet_x", CS3("40,80", "160,320,640,1280") "3,7,11,3 edge bottle=1.5 excite=4"),
     CSP("cspdarknet53", DARK "1,2,8,8,4 cross=2"),

@@ -22,7 +22,8 @@
  *      inverted            the middle is a multiple of what comes in, nothing follows the sum
  *      extra               a second 3 x 3 in x
  *      evos                EvoNorm in the place of batch norm and activation
- *      halo=3              pixels around squares of 8
+ *      bilinear            rows and columns are mixed there (BAT, Chi et al., 2020)
+ *      halo=3 square=8     pixels around squares of so many
  *      relu                in the place of swish
  */
 #include "workload/graph/zoo_impl.h"
@@ -33,8 +34,8 @@
 
 typedef struct staged {
     dls_op_kind kind;
-    int32_t excite, halo;
-    bool context, eca, inverted, extra;
+    int32_t excite, halo, square;
+    bool context, eca, bilinear, inverted, extra;
     dls_block_norm norm;
 } staged;
 
@@ -70,9 +71,43 @@ static dls_tensor grouped(dls_net *net, dls_tensor x, int32_t out, int32_t strid
     return dls_net_in_place(net, dls_block_depthwise_bn(net, x, 3, stride), d->kind);
 }
 
+/* Of a quarter of the channels rows are mixed, and columns, by matrices of squares of an eighth of the
+ * image, of which there are two for all channels. */
+#define PARTS 8
+#define MATRICES 2
+static dls_tensor bilinear(dls_net *net, dls_tensor x)
+{
+    const staged relu = {.kind = DLS_OP_RELU};
+    const int32_t c = (int32_t)dls_net_dim(net, x, 3), few = dls_zoo_round(c / 4., 8);
+    const int64_t b = dls_net_batch(net), edge = dls_net_dim(net, x, 1);
+    const int64_t images[] = {b, few, edge, edge}, pixels[] = {b, edge, edge, few};
+    dls_tensor y = conv(net, x, few, 1, 1, 1, &relu), by[2];
+    const dls_tensor seen = conv(net, y, MATRICES, 1, 1, 1, &relu);
+    for (int i = 0; i < 2; i++) { /* of the greatest of rows, of columns */
+        const int32_t h = i == 0 ? PARTS : 1, w = PARTS / h;
+        by[i] = dls_net_windows(net, seen, 4, (int64_t[]){b, h, w, MATRICES});
+        by[i] = dls_net_conv(net, by[i], (dls_conv){.out = PARTS * PARTS * MATRICES,
+                                                    .kernel_h = h,
+                                                    .kernel_w = w,
+                                                    .stride = 1,
+                                                    .bias = true});
+        by[i] = dls_net_windows(net, dls_net_unary(net, by[i], DLS_OP_SIGMOID), 4, images);
+        for (int k = 0; k < 2 && edge > PARTS; k++) { /* put side by side along rows, then columns */
+            by[i] = dls_net_pass(net, by[i], DLS_OP_CONCAT, 2);
+        }
+    }
+    y = dls_net_reshape(net, y, 4, images);
+    y = dls_net_batch_matmul(net, dls_net_batch_matmul(net, by[0], y, false), by[1], false);
+    y = conv(net, dls_net_reshape(net, y, 4, pixels), few, 1, 1, 1, &relu);
+    return dls_net_add(net, dls_net_dropout(net, conv(net, y, c, 1, 1, 1, &relu)), x);
+}
+
 static dls_tensor attend(dls_net *net, dls_tensor x, const staged *d)
 {
     const int32_t c = (int32_t)dls_net_dim(net, x, 3), inner = d->excite ? c / d->excite : 0;
+    if (d->bilinear) {
+        return bilinear(net, x);
+    }
     if (d->context) {
         return dls_block_context(net, x, (c + 4) / 8, false);
     }
@@ -99,17 +134,17 @@ static dls_tensor with_distances(dls_net *net, dls_tensor a, dls_tensor q, int64
     return a;
 }
 
-#define SQUARE 8
-
 /* Queries of squares, each head's keys and values of larger ones around them; places are told apart
  * along rows and columns. */
 static dls_tensor halo_attention(dls_net *net, dls_tensor x, int32_t stride, int32_t heads,
                                  int32_t depth, const staged *d)
 {
     const int32_t c = (int32_t)dls_net_dim(net, x, 3), keys = depth ? heads * depth : c;
-    const int64_t edge = dls_net_dim(net, x, 1), squares = edge * edge / (SQUARE * SQUARE);
-    const int64_t b = dls_net_batch(net) * squares, side = SQUARE / stride;
-    const int64_t n = side * side, wide = SQUARE + 2 * d->halo, m = wide * wide;
+    const int64_t edge = dls_net_dim(net, x, 1), squares = edge * edge / (d->square * d->square);
+    const bool pools = d->square % stride != 0; /* behind it */
+    const int64_t b = dls_net_batch(net) * squares, side = pools ? d->square : d->square / stride;
+    const int64_t n = side * side, wide = d->square + 2 * d->halo, m = wide * wide;
+    stride = pools ? 1 : stride;
     dls_tensor q = dls_block_conv(net, x, keys, 1, stride, 1), part[2];
     q = dls_net_pass(net, q, DLS_OP_TRANSPOSE, 2);
     q = dls_net_reshape(net, q, 4, (int64_t[]){b, heads, n, keys / heads});
@@ -125,8 +160,8 @@ static dls_tensor halo_attention(dls_net *net, dls_tensor x, int32_t stride, int
     a = with_distances(net, a, q, wide);
     a = dls_net_batch_matmul(net, dls_net_softmax(net, a), part[1], false);
     a = dls_net_pass(net, a, DLS_OP_TRANSPOSE, 2);
-    return dls_net_reshape(net, a, 4,
-                           (int64_t[]){dls_net_batch(net), edge / stride, edge / stride, c});
+    a = dls_net_reshape(net, a, 4, (int64_t[]){dls_net_batch(net), edge / stride, edge / stride, c});
+    return pools ? dls_block_halved(net, a) : a;
 }
 
 #define HEADS 4
@@ -305,6 +340,8 @@ static void staged_design(dls_net *net, const char *spec)
                       .excite = (int32_t)dls_spec_number(spec, "se", 0),
                       .halo = (int32_t)dls_spec_number(spec, "halo", 3),
                       .context = dls_spec_has(spec, "context"),
+                      .square = (int32_t)dls_spec_number(spec, "square", 8),
+                      .bilinear = dls_spec_has(spec, "bilinear"),
                       .eca = dls_spec_has(spec, "eca"),
                       .inverted = dls_spec_has(spec, "inverted"),
                       .extra = dls_spec_has(spec, "extra"),
@@ -380,6 +417,7 @@ static const dls_zoo_model rows[] = {
     ROW("resnext26ts", "resnet_ts", 256, BIG "pool " R26),
     ROW("seresnext26ts", "resnet_ts", 256, BIG "pool se=16 " R26),
     ROW("gcresnext26ts", "resnet_ts", 256, BIG "pool context " R26),
+    ROW("bat_resnext26ts", "resnet_ts", 256, BIG "pool bilinear " R26),
     ROW("eca_resnext26ts", "resnet_ts", 256, BIG "pool eca " R26),
     ROW("resnet32ts", "resnet_ts", 256, BIG R33),
     ROW("resnet33ts", "resnet_ts", 256, BIG "head=1280 " R33),
@@ -410,6 +448,10 @@ static const dls_zoo_model rows[] = {
         BIG "pool eca halo=2 @x,2,256,1,16,0.25 @x,2,512,2,16,0.25 @x,1,1024,2,16,0.25 "
             "@a,1,1024,1,0,0.25,16 @a,2,2048,2,0,0.25,16"),
     ROW("halonet50ts", "halonet", 256, BIG "pool " R50_LAST("a,1,512,1,4", "a,1,1024,1,0", "a,1,2048,1,0")),
+    ROW("haloregnetz_b", "halonet", 224,
+        Z "head=1536 square=7 halo=2 @x,2,48,2,16,3 @x,6,96,2,16,3 @x,1,192,2,16,3 @x,2,192,1,16,3 "
+          "@a,1,192,1,0,3,24 @x,3,192,1,16,3 @a,1,192,1,0,3,24 @x,3,192,1,16,3 @a,1,192,1,0,3,24 "
+          "@a,1,288,2,0,3,24 @a,1,288,1,0,3,36"),
     ROW("halonet_h1", "halonet", 256,
         "relu seven stem=64 pool @a,3,64,1,0,1 @a,3,128,2,0,1 @a,10,256,2,0,1 @a,3,512,2,0,1"),
     ROW("sehalonet33ts", "halonet", 256, BIG "head=1280 se=16 " H33),
