@@ -28,11 +28,16 @@ double dls_habitat_step_s(const dls_workload *w, const dls_hw_gpu *from, const d
     const dls_roofline before = dls_roofline_of(from, numeric),
                        after = dls_roofline_of(to, numeric);
     double before_s = 0, after_s = 0;
+    double lately[DLS_KERNELS_BACK]; /* ratios of kernels before, by number modulo that: most are alike */
     for (size_t i = 0; i < w->n_kernels; i++) {
-        const double s = dls_habitat_kernel_s(&w->kernel[i], &before, batch);
+        const dls_kernel *k = &w->kernel[i];
+        const double s = dls_habitat_kernel_s(k, &before, batch);
         if (s > 0) { /* else no work, and no intensity either */
+            const double ratio = k->back ? lately[(i - k->back) % DLS_KERNELS_BACK]
+                                         : dls_habitat_ratio(k, &before, &after, batch);
+            lately[i % DLS_KERNELS_BACK] = ratio;
             before_s += s;
-            after_s += s * dls_habitat_ratio(&w->kernel[i], &before, &after, batch);
+            after_s += s * ratio;
         }
     }
     return before_s > 0 ? measured_s * after_s / before_s : measured_s;
