@@ -544,6 +544,7 @@ class Studies(unittest.TestCase):
                 self.assertEqual([row["error"] for row in study], ["", ""])
 
     @needs("distributed")
+    @unittest.skipIf("LD_PRELOAD" in os.environ, "the sanitizers find in workers of dask what they find in test_in_processes")
     def test_on_dask(self):
         """A cluster of worker processes that share a folder, as on several machines."""
         from distributed import Client, LocalCluster

@@ -232,7 +232,7 @@ TEST(gavel_runs)
     char folder[2048];
     struct dirent **names;
     int n;
-    size_t done = 0;
+    size_t done = 0, known = 0;
     snprintf(folder, sizeof folder, "%s/golden/gavel/runs", shared);
     assert_int_equal(dls_file_names(folder, &names, &n, NULL), DLS_OK);
     for (int i = 0; i < n; i++) {
@@ -241,7 +241,7 @@ TEST(gavel_runs)
         *strstr(copy, ".csv") = '\0';
         memcpy(run, copy, sizeof run);
         char *policy = strrchr(copy, '_') ? strstr(strstr(copy, "__") + 2, "__") + 2 : NULL;
-        if (!policy || !expected_of(policy)) {
+        if (!policy || !expected_of(policy) || known++ % EACH > 0) {
             continue;
         }
         dls_gavel_params p = {.policy = policy, .round_s = 360};
@@ -258,7 +258,7 @@ TEST(gavel_runs)
         }
     }
     dls_file_free_names(names, n);
-    assert_true(done >= 91);
+    assert_true(done >= 91 / EACH);
 }
 
 TEST(shockwave_runs)

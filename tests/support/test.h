@@ -30,6 +30,7 @@
 #else
 #define FEWER(n) (n)
 #endif
+#define EACH (4 / FEWER(4)) /* of many given cases */
 
 /* Policies, worlds and fixtures of tests are callbacks that leave most of their parameters alone.
  */
