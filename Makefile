@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 build:
 	@cmake/bootstrap.sh build
 	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
-	    -UCMAKE_CUDA_ARCHITECTURES -DDLSIM_TESTS=OFF --log-level=WARNING
+	    -UCMAKE_CUDA_ARCHITECTURES -UDLSIM_OWN_ENGINES -DDLSIM_TESTS=OFF --log-level=WARNING
 	@cmake --build $(BUILD) -j $(JOBS) --target dlsim -- --quiet
 
 # A sample trace on a sample cluster under four schedulers: what came of it, and a page with pictures where there is a Python
@@ -43,13 +43,14 @@ bench-data: build
 # The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
 # builds them, unoptimised, and the other files past its warnings; then under the sanitizers, with
 # asserts and little optimisation, what can find more there (tests/CMakeLists.txt). The CUDA module, of the same source for
-# every GPU, is compiled for the oldest alone, which `make build` undoes. Two tests more at a time than
+# every GPU, is compiled for the oldest alone, and engines that this machine does not run with less optimisation, which
+# `make build` undoes. Two tests more at a time than
 # there are processors: some wait for other programs, for clocks, for links of a given rate.
 TESTS_AT_ONCE = $$(($(JOBS) + 2))
 test:
 	@cmake/bootstrap.sh test
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
-	    -DCMAKE_CUDA_ARCHITECTURES=80-virtual -DDLSIM_TESTS=ON --log-level=WARNING
+	    -DCMAKE_CUDA_ARCHITECTURES=80-virtual -DDLSIM_OWN_ENGINES=ON -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(BUILD) -j $(JOBS) -- --quiet
 	@if command -v clang >/dev/null; then \
 	    cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \
