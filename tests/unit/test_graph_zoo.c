@@ -296,7 +296,7 @@ TEST(test_timm_sizes)
     }
 }
 
-/* Of timm 0.6.13's own models, but for ECA's rows of 5 and 7 weights and the numbers of EdgeNeXt's heads, which
+/* Of timm's own models (0.6.13, ConvNeXt V2 and DINOv2 of 1.0.31), but for ECA's rows of 5 and 7 weights and the numbers of EdgeNeXt's heads, which
  * PyTorch's graph alone has. */
 TEST(test_timm_parameters)
 {
@@ -314,7 +314,14 @@ TEST(test_timm_parameters)
         {"efficientnet_cc_b1_8e", 39715968}, {"nasnetalarge", 88753150}, {"pnasnet5large", 86057668},
         {"haloregnetz_b", 11680072}, {"bat_resnext26ts", 10731200}, {"cs3sedarknet_xdw", 21601488},
         {"edgenext_xx_small", 1327216}, {"edgenext_x_small", 2336804}, {"edgenext_small", 5586832},
-        {"edgenext_small_rw", 7826512}, {"edgenext_base", 18511292},
+        {"edgenext_small_rw", 7826512}, {"edgenext_base", 18511292}, {"pvt_v2_b0", 3666760},
+        {"pvt_v2_b1", 14009000}, {"pvt_v2_b2", 25362856}, {"pvt_v2_b2_li", 22553512}, {"pvt_v2_b3", 45238696},
+        {"pvt_v2_b4", 62556072}, {"pvt_v2_b5", 81956008}, {"convnextv2_atto", 3708400},
+        {"convnextv2_femto", 5233240}, {"convnextv2_pico", 9066280}, {"convnextv2_nano", 15623800},
+        {"convnextv2_tiny", 28635496}, {"convnextv2_small", 50318440}, {"convnextv2_base", 88717800},
+        {"convnextv2_large", 197956840}, {"convnextv2_huge", 660289640},
+        {"vit_small_patch14_dinov2", 22441192}, {"vit_base_patch14_dinov2", 87348712},
+        {"vit_large_patch14_dinov2", 305392616},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =

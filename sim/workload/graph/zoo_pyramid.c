@@ -2,11 +2,14 @@
  *
  * Transformers whose tokens become fewer and wider from stage to stage: PoolFormer (Yu et al.,
  * 2022), in which a mean over neighbours stands for attention, Twins (Chu et al., 2021), whose keys
- * and values are of fewer places, or, in every second block of SVT, of the place's square, PiT (Heo
- * et al., 2021), whose class goes along; names as timm spells them.
+ * and values are of fewer places, or, in every second block of SVT, of the place's square, PVT v2
+ * (Wang et al., 2022), whose patches overlap, PiT (Heo et al., 2021), whose class goes along; names as
+ * timm spells them.
  *
  *      blocks=2,2,6,2 width=64,128,320,512     of each stage
  *      squares                                 Twins-SVT
+ *      linear even                             PVT v2 with keys of 7 x 7 means; all stages have
+ *                                              four times the width inside, not eight in the first
  *      heads=2,4,8 patch=16                    of PiT, whose patches overlap by half; two tokens
  */
 #include "workload/graph/zoo_impl.h"
@@ -114,6 +117,55 @@ static void twins(dls_net *net, const char *spec)
     dls_zoo_classify(net, dls_block_pixels(net, x, 1, dls_net_dim(net, x, 1)));
 }
 
+/* ---- PVT v2 ---------------------------------------------------------------------------------- */
+
+/* Keys and values are of means of all, or of squares of so many pixels. */
+static dls_tensor pvt_keys(dls_net *net, dls_tensor y, int64_t edge, int32_t few, bool linear)
+{
+    const int32_t width = (int32_t)dls_net_dim(net, y, 2);
+    if (!linear && few == 1) {
+        return y;
+    }
+    dls_tensor k = dls_block_pixels(net, y, edge, edge);
+    k = linear ? dls_net_windows(net, k, 4, (int64_t[]){dls_net_batch(net), SQUARE, SQUARE, width}) : k;
+    k = dls_block_tokens(net, dls_block_conv_bias(net, k, width, linear ? 1 : few, linear ? 1 : few, 1));
+    k = dls_net_layer_norm(net, k);
+    return linear ? dls_net_unary(net, k, DLS_OP_GELU) : k;
+}
+
+static dls_tensor pvt_block(dls_net *net, dls_tensor x, int64_t edge, int32_t few, int64_t wide, int64_t heads,
+                            bool linear)
+{
+    const int64_t width = dls_net_dim(net, x, 2);
+    const dls_block_heads b = {.heads = heads, .style = DLS_BLOCK_TIMM, .bias = true, .late = true};
+    dls_tensor y = dls_net_layer_norm(net, x);
+    x = dls_net_add(net, x, dls_block_attention(net, y, pvt_keys(net, y, edge, few, linear), b));
+    y = dls_net_dense(net, dls_net_layer_norm(net, x), wide * width, true);
+    y = linear ? dls_net_relu(net, y) : y;
+    y = dls_block_depthwise(net, dls_block_pixels(net, y, edge, edge), 3, 1, true);
+    y = dls_net_unary(net, dls_block_tokens(net, y), DLS_OP_GELU);
+    return dls_net_add(net, x, dls_net_dense(net, y, width, true));
+}
+
+static void pvt(dls_net *net, const char *spec)
+{
+    static const int32_t few[] = {8, 4, 2, 1};
+    const bool even = dls_spec_has(spec, "even");
+    const stages s = read_spec(spec);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    for (int stage = 0; stage < s.n; stage++) {
+        x = dls_block_conv_bias(net, x, (int32_t)s.width[stage], stage ? 3 : 7, stage ? 2 : 4, 1);
+        const int64_t edge = dls_net_dim(net, x, 1);
+        x = dls_net_layer_norm(net, dls_block_tokens(net, x));
+        for (int i = 0; i < (int)s.blocks[stage]; i++) {
+            x = pvt_block(net, x, edge, few[stage], stage < 2 && !even ? 8 : 4, (int64_t)s.heads[stage],
+                          dls_spec_has(spec, "linear"));
+        }
+        x = dls_block_pixels(net, dls_net_layer_norm(net, x), edge, edge);
+    }
+    dls_zoo_classify(net, x);
+}
+
 /* ---- PiT ------------------------------------------------------------------------------------- */
 
 static void pit(dls_net *net, const char *spec)
@@ -163,6 +215,7 @@ static void pit(dls_net *net, const char *spec)
                    "width=64,128,320,512 heads=1,2,5,8 blocks=" blocks)
 #define SVT(name, spec)                                                                            \
     DLS_ZOO_IMAGES("twins_svt_" name, "twins", 224, twins, "squares " spec)
+#define PVT(name, spec) DLS_ZOO_IMAGES("pvt_v2_" name, "pvt", 224, pvt, "heads=1,2,5,8" spec)
 #define PIT(name, spec) DLS_ZOO_IMAGES("pit_" name, "pit", 224, pit, spec)
 #define SMALL " width=64,128,320,512"
 #define LARGE " width=96,192,384,768"
@@ -183,6 +236,13 @@ static const dls_zoo_model rows[] = {
     SVT("small", "width=64,128,256,512 heads=2,4,8,16 blocks=2,2,10,4"),
     SVT("base", "width=96,192,384,768 heads=3,6,12,24 blocks=2,2,18,2"),
     SVT("large", "width=128,256,512,1024 heads=4,8,16,32 blocks=2,2,18,2"),
+    PVT("b0", " blocks=2,2,2,2 width=32,64,160,256"),
+    PVT("b1", " blocks=2,2,2,2" SMALL),
+    PVT("b2", " blocks=3,4,6,3" SMALL),
+    PVT("b2_li", " linear blocks=3,4,6,3" SMALL),
+    PVT("b3", " blocks=3,4,18,3" SMALL),
+    PVT("b4", " blocks=3,8,27,3" SMALL),
+    PVT("b5", " even blocks=3,6,40,3" SMALL),
     PIT("ti", TI),
     PIT("xs", XS),
     PIT("s", S),

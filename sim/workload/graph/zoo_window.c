@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Four stages of blocks at falling resolution: attention within windows, Swin (Liu et al., 2021),
- * and large depthwise convolutions in its place, ConvNeXt (Liu et al., 2022), names as timm spells
- * them.
+ * and large depthwise convolutions in its place, ConvNeXt (Liu et al., 2022) and its second version
+ * (Woo et al., 2023), names as timm spells them.
  *
  *      blocks=2,2,6,2 width=96       blocks of each stage; channels of the first, doubled after
  * each heads=3 window=7,7,7,7        of the first stage, doubled; tokens of a window's edge
  *      overlap=3                     a stem of 7 x 7, or (tiered) of two 3 x 3, in place of 4 x 4
  *      convs                         products are 1 x 1 convolutions
+ *      response                      version 2: channels are weighed by their lengths over the image
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -102,10 +103,29 @@ static void swin(dls_net *net, const char *spec)
 
 /* ---- ConvNeXt -------------------------------------------------------------------------------- */
 
-static dls_tensor next_block(dls_net *net, dls_tensor x, bool convs)
+/* What the length's gradient reads and writes: of a norm its quotient, product and selection, and a sum. */
+#define BACK_LENGTH 6
+
+/* Each channel's length over that of the mean, times it, times and plus trained numbers, and it again. */
+static dls_tensor response(dls_net *net, dls_tensor x)
+{
+    const int64_t b = dls_net_batch(net), c = dls_net_dim(net, x, 3);
+    dls_tensor s = dls_net_global_mean(net, dls_net_eager(net) ? dls_net_pass(net, x, DLS_OP_POW, BACK_LENGTH) : x);
+    s = dls_net_reshape(net, s, 4, (int64_t[]){b, 1, 1, c});
+    s = dls_net_mul(net, dls_net_mul(net, x, s), dls_net_numbers(net, c));
+    return dls_net_add(net, x, dls_net_offset(net, s));
+}
+
+static dls_tensor next_block(dls_net *net, dls_tensor x, bool convs, bool responds)
 {
     const int32_t width = (int32_t)dls_net_dim(net, x, 3);
     dls_tensor y = dls_net_layer_norm(net, dls_block_depthwise(net, x, 7, 1, true));
+    if (responds) {
+        y = convs ? dls_block_conv_bias(net, y, 4 * width, 1, 1, 1) : dls_net_dense(net, y, 4 * width, true);
+        y = response(net, dls_net_unary(net, y, DLS_OP_GELU));
+        y = convs ? dls_block_conv_bias(net, y, width, 1, 1, 1) : dls_net_dense(net, y, width, true);
+        return dls_net_add(net, x, y);
+    }
     if (convs) {
         y = dls_net_unary(net, dls_block_conv_bias(net, y, 4 * width, 1, 1, 1), DLS_OP_GELU);
         y = dls_block_conv_bias(net, y, width, 1, 1, 1);
@@ -133,7 +153,7 @@ static void convnext(dls_net *net, const char *spec)
             x = dls_block_conv_bias(net, dls_net_layer_norm(net, x), width << stage, 2, 2, 1);
         }
         for (int i = 0; i < (int)blocks[stage]; i++) {
-            x = next_block(net, x, dls_spec_has(spec, "convs"));
+            x = next_block(net, x, dls_spec_has(spec, "convs"), dls_spec_has(spec, "response"));
         }
     }
     x = dls_net_layer_norm(net, dls_net_global_mean(net, x));
@@ -187,6 +207,15 @@ static const dls_zoo_model rows[] = {
     NEXT("convnext_pico_ols", 224, "convs blocks=2,2,6,2 width=64 overlap tiered"),
     NEXT("convnext_nano", 224, "convs blocks=2,2,8,2 width=80"),
     NEXT("convnext_nano_ols", 224, "convs blocks=2,2,8,2 width=80 overlap"),
+    NEXT("convnextv2_atto", 224, "convs response blocks=2,2,6,2 width=40"),
+    NEXT("convnextv2_femto", 224, "convs response blocks=2,2,6,2 width=48"),
+    NEXT("convnextv2_pico", 224, "convs response blocks=2,2,6,2 width=64"),
+    NEXT("convnextv2_nano", 224, "convs response blocks=2,2,8,2 width=80"),
+    NEXT("convnextv2_tiny", 224, "response blocks=3,3,9,3"),
+    NEXT("convnextv2_small", 224, "response blocks=3,3,27,3"),
+    NEXT("convnextv2_base", 224, "response blocks=3,3,27,3 width=128"),
+    NEXT("convnextv2_large", 224, "response blocks=3,3,27,3 width=192"),
+    NEXT("convnextv2_huge", 224, "response blocks=3,3,27,3 width=352"),
     NEXT("convnext_tiny", 224, "blocks=3,3,9,3"),
     NEXT("convnext_tiny_hnf", 224, "convs blocks=3,3,9,3"),
     NEXT("convnext_small", 224, "blocks=3,3,27,3"),
