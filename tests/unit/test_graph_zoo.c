@@ -296,8 +296,8 @@ TEST(test_timm_sizes)
     }
 }
 
-/* Of timm's own models (0.6.13, ConvNeXt V2 and DINOv2 of 1.0.31), but for ECA's rows of 5 and 7 weights and the numbers of EdgeNeXt's heads, which
- * PyTorch's graph alone has. */
+/* Of timm's own models (0.6.13, ConvNeXt V2 and DINOv2 of 1.0.31), but for ECA's rows of 5 and 7 weights
+ * and the numbers of EdgeNeXt's heads, which PyTorch's graph alone has. */
 TEST(test_timm_parameters)
 {
     static const struct {
