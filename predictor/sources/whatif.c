@@ -532,7 +532,7 @@ static dls_status ask_large(const dls_whatif *w, const dls_whatif_question *q,
         DLS_TRY(dls_hardware_link(w->hw, s->network, &line, err));
     }
     const dls_rates rates = dls_opmodel_rates(&w->model, gpu, q->numeric);
-    dls_llm_machine on = dls_llm_machine_of(gpu, peer, &rates, q->numeric);
+    dls_llm_machine on = dls_llm_machine_of(gpu, peer, &rates, q->numeric, w->model.sized);
     on.gpus = s->workers;
     on.nodes = s->nodes;
     on.line_bps = line ? line->goodput_bps : 0;

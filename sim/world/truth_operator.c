@@ -14,6 +14,7 @@
  */
 #include "world/truth.h"
 
+#include "base/alloc.h"
 #include "base/own.h"
 #include "workload/operator/llm.h"
 #include "workload/operator/topology.h"
@@ -49,7 +50,8 @@ typedef struct kept_workload {
 
 typedef struct state {
     dls_opmodel model;
-    dls_sized_table kernels; /* of the model, if it is the sized one */
+    dls_sized_table kernels; /* of the model, if it is the sized one, or of large models' fused attention */
+    char *folder;            /* owned: where it is */
     gpu_row gpu[DLS_TYPES_MAX + 1];
     const dls_host *host;
     dls_fabric like; /* overlap and waiting */
@@ -140,6 +142,9 @@ static dls_status load(state *s, const dls_world_params *p, const dls_gpu_type *
     DLS_TRY(dls_hardware_load(p->hardware_dir, &hw, err));
     DLS_TRY(dls_opmodel_of(hw.folder, p->sized ? &s->kernels : NULL, &s->model, err));
     DLS_TRY(choose(s, p, err));
+    if (!(s->folder = dls_strdup(hw.folder))) {
+        return dls_nomem(err, "operator model", strlen(hw.folder));
+    }
     s->software = p->software;
     const dls_model_names any = dls_model_lookup("");
     dls_software checked;
@@ -159,7 +164,7 @@ static void op_close(void *opaque)
     }
     if (s) {
         dls_sized_table_fini(&s->kernels);
-        DLS_FREE_ALL(s->kept, s);
+        DLS_FREE_ALL(s->kept, s->folder, s);
     }
 }
 
@@ -235,9 +240,14 @@ static dls_status llm_time(state *s, const dls_kind *kind, int32_t type, const d
     const gpu_row *gpu = &s->gpu[type];
     const dls_hw_link peer = peer_of(gpu, ask ? ask->inner_bps : 0);
     const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, s->numeric);
-    dls_llm_machine on = dls_llm_machine_of(&gpu->hw, &peer, &rates, s->numeric);
     dls_llm model;
     DLS_TRY(dls_llm_parse(kind->model, &model, err));
+    if (model.fused > 0 && s->kernels.n == 0) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/kernels.cfg", s->folder);
+        DLS_TRY(dls_sized_table_load(path, &s->kernels, err));
+    }
+    dls_llm_machine on = dls_llm_machine_of(&gpu->hw, &peer, &rates, s->numeric, &s->kernels);
     on.gpus = ask ? ask->gpus : (int32_t)(model.tensor * model.pipeline * model.expert);
     on.nodes = ask ? ask->n_nodes : 1;
     on.line_bps = ask ? ask->line_bps : 0;

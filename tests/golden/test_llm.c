@@ -31,7 +31,7 @@ static dls_llm_machine machine(const char *gpu, dls_numeric numeric, int gpus, i
     assert_non_null(row);
     assert_int_equal(dls_hardware_link(&hw, row->link, &peer, &err), DLS_OK);
     const dls_rates rates = dls_opmodel_rates(&model, row, numeric);
-    dls_llm_machine m = dls_llm_machine_of(row, peer, &rates, numeric);
+    dls_llm_machine m = dls_llm_machine_of(row, peer, &rates, numeric, &kernels);
     m.gpus = gpus;
     m.nodes = nodes;
     m.line_bps = line_bps;
@@ -376,6 +376,34 @@ TEST(ways)
     l.expert = 1;
     assert_int_equal(dls_llm_time(&l, &on, 0, &a, &err), DLS_OK);
     assert_true(a.expert_s == 0 && a.params > 2 * b.params && a.mem_bytes > b.mem_bytes);
+    /* Fused attention keeps no scores: all that selective recomputation spares, and less time; its first version takes longer
+     * for long sequences. Known in 16 bits from Ampere to Hopper. */
+    dls_llm_step fused[3];
+    assert_int_equal(dls_llm_parse("llm-l32-h4096-a32-s8192-tp8-b512-re0", &l, &err), DLS_OK);
+    for (int version = 0; version < 3; version++) {
+        l.fused = version;
+        assert_int_equal(dls_llm_time(&l, &on, 0, &fused[version], &err), DLS_OK);
+    }
+    assert_true(fused[2].compute_s < 0.95 * fused[1].compute_s && fused[1].compute_s < 0.8 * fused[0].compute_s);
+    assert_true(fused[1].mem_bytes == fused[2].mem_bytes && fused[2].activation_bytes < 0.25 * fused[0].activation_bytes);
+    l.recompute = DLS_LLM_SCORES;
+    assert_int_equal(dls_llm_time(&l, &on, 0, &a, &err), DLS_OK);
+    assert_true(a.compute_s == fused[2].compute_s && a.activation_bytes == fused[2].activation_bytes);
+    static const char *const without[] = {"V100", "B200", "A100-80GB"};
+    for (int i = 0; i < 3; i++) {
+        const dls_llm_machine other = machine(without[i], i < 2 ? DLS_NUMERIC_FP16 : DLS_NUMERIC_TF32, 64, 8, 25e9);
+        assert_int_equal(dls_llm_time(&l, &other, 0, &a, &err), DLS_EINPUT);
+        assert_non_null(strstr(err.msg, "fused attention"));
+    }
+    /* ZeRO 3 gathers its part of the weights for each micro-batch, stages before it exchange once a step. */
+    for (int zero = 2; zero <= 3; zero++) {
+        assert_int_equal(dls_llm_parse("llm-l32-h4096-a32-tp8-b512-re1", &l, &err), DLS_OK);
+        l.zero = zero;
+        assert_int_equal(dls_llm_time(&l, &on, 0, &a, &err), DLS_OK);
+        l.micro = 2;
+        assert_int_equal(dls_llm_time(&l, &on, 0, &b, &err), DLS_OK);
+        assert_true(fabs(a.data_bytes / b.data_bytes - zero + 1) < 1e-9);
+    }
     /* What cannot be. */
     assert_int_equal(dls_llm_parse("llm-l32-h4096-a32-tp3", &l, &err), DLS_OK);
     assert_int_equal(dls_llm_time(&l, &on, 8, &b, &err), DLS_EINPUT);
@@ -388,6 +416,7 @@ TEST(ways)
                                         "llm-l1.5-h64-a2",
                                         "llm-l32-h4096-a32-e8-ep3",
                                         "llm-l32-h4096-a32-re3",
+                                        "llm-l32-h4096-a32-fa3",
                                         "llm-l32-h4096-a32-vp2",
                                         "llm-l32-h4096-a32-pp4-vp3"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -15,6 +15,7 @@
 #define HIDING (2.0 / 3.0)
 #define GAMMA 4.0
 #define MEMORY_PART 0.81 /* of its bandwidth (operator.cfg) */
+#define FIRST_VERSION 2.0 /* FlashAttention's time over FlashAttention-2's (Dao, arXiv 2307.08691: abstract, table 1) */
 #define SCORE_KERNELS 4   /* eager PyTorch's: scale, mask, softmax, dropout */
 
 /* ---- names ----------------------------------------------------------------------------------- */
@@ -32,7 +33,7 @@ static const struct {
     {"b", offsetof(dls_llm, batch), 1, 1e9},
     {"e", offsetof(dls_llm, experts), 0, 100000},   {"k", offsetof(dls_llm, active), 1, 1000},
     {"z", offsetof(dls_llm, zero), 0, 3},           {"re", offsetof(dls_llm, recompute), 0, 2},
-    {"sp", offsetof(dls_llm, sharded), 0, 1},
+    {"sp", offsetof(dls_llm, sharded), 0, 1},       {"fa", offsetof(dls_llm, fused), 0, 2},
 };
 
 bool dls_llm_named(const char *model)
@@ -89,13 +90,21 @@ dls_status dls_llm_parse(const char *model, dls_llm *out, dls_error *err)
 }
 
 dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *peer,
-                                   const dls_rates *rates, dls_numeric numeric)
+                                   const dls_rates *rates, dls_numeric numeric,
+                                   const dls_sized_table *kernels)
 {
     const bool matrix =
         (numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) && gpu->fp16_flops > 0;
+    const dls_sized_pair none = {0};
+    dls_sized_gpu units = dls_sized_gpu_of(gpu, DLS_NUMERIC_FP16);
+    units.alone = false;
     return (dls_llm_machine){.flops = gpu->fp16_flops,
                              .matrix = matrix,
                              .rates = *rates,
+                             .attention = matrix && kernels ? dls_sized_table_for(kernels, gpu, DLS_SIZED_ATTENTION,
+                                                                                  DLS_NUMERIC_FP16)
+                                                            : none,
+                             .units = units,
                              .word = rates->element_bytes,
                              .mem_bps = gpu->mem_bps,
                              .mem_bytes = gpu->mem_bytes,
@@ -168,6 +177,15 @@ static double traffic_s(const dls_llm *l, const dls_llm_machine *on, traffic t)
                              t.scores * l->heads * l->sequence / ways));
 }
 
+/* Attention in one kernel, forward or back: each query sees half of the keys in the mean. */
+static double fused_s(const dls_llm *l, const dls_llm_machine *on, bool back)
+{
+    const double heads = l->micro * l->heads / l->tensor, s = l->sequence;
+    const dls_sized_kernel kernel = {
+        .family = DLS_SIZED_ATTENTION, .op = back, .b = heads, .m = s, .n = (s + 1) / 2, .k = l->hidden / l->heads};
+    return (l->fused < 2 ? FIRST_VERSION : 1) * dls_sized_pair_s(&kernel, on->attention, &on->units);
+}
+
 /* One micro-batch through a layer. */
 static passes layer_s(const dls_llm *l, const dls_llm_machine *on)
 {
@@ -179,6 +197,12 @@ static passes layer_s(const dls_llm *l, const dls_llm_machine *on)
     add_product(on, tokens, h / t, h, 1, &p);
     add_product(on, wide * tokens, h, 4 * h / t, 1, &p);
     add_product(on, wide * tokens, 4 * h / t, h, 1, &p);
+    if (l->fused > 0) {
+        const double rest_s = traffic_s(l, on, (traffic){.whole = megatron.whole, .part = megatron.part});
+        p.forward_s += fused_s(l, on, false) + rest_s;
+        p.backward_s += fused_s(l, on, true) + 2 * rest_s;
+        return p;
+    }
     if (on->matrix) { /* attention's products and the rest */
         const double part = PART_OF_PEAK * fmin(1, 2 * depth / (depth + HALF_SIZE));
         const double products_s = 4 * tokens * s * h / t / (on->flops * part);
@@ -273,7 +297,8 @@ static void add_data(const dls_llm *l, const dls_llm_machine *on, const ways *w,
     const double shared =
         w->data / (l->experts > 0 ? l->expert : 1); /* experts have fewer copies */
     const double dense = out->params - experts_params;
-    const double again = l->zero >= 3 ? 1.5 : 1;
+    /* Weights that are divided are gathered there and back, and gradients divided, for each micro-batch. */
+    const double again = l->zero >= 3 ? 1.5 * w->micro_batches : 1;
     const double bytes = on->word * again * (dense + (shared > 1 ? experts_params : 0));
     if (w->data <= 1) {
         return;
@@ -300,7 +325,7 @@ static void add_memory(const dls_llm *l, const dls_llm_machine *on, const ways *
     const double begun = fmin(w->micro_batches, l->pipeline * more);
     /* The same, table 2: bytes of a layer that are whole on each GPU or divided with the sequence, and of its scores. */
     const double whole = l->sharded > 0 ? l->tensor : 1, layer = tokens * l->hidden;
-    const double scores = layer * 5 * l->heads * l->sequence / l->hidden / l->tensor;
+    const double scores = l->fused > 0 ? 0 : layer * 5 * l->heads * l->sequence / l->hidden / l->tensor;
     const double rest = layer * (10 / whole + 24 / l->tensor);
     const double kept[] = {[DLS_LLM_KEEP] = (rest + scores) * w->layers * begun,
                            [DLS_LLM_ALL] = 2 * layer / whole * w->layers * begun + rest + scores,
@@ -334,6 +359,10 @@ dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batc
         return dls_fail(err, DLS_EINPUT, NULL, "ep = %.0f does not divide the data groups, %.0f",
                         l->expert, w.data);
     }
+    if (l->fused > 0 && !on->attention.row) {
+        return dls_fail(err, DLS_EINPUT, NULL,
+                        "fused attention: not known on this GPU and precision (in 16 bits, from Ampere to Hopper)");
+    }
     w.micro_batches = fmax(1, ceil(sequences / (w.data * l->micro)));
     const double experts_params =
         l->experts > 0 ? w.layers * 8 * h * h * l->experts / l->expert / l->tensor : 0;
@@ -357,7 +386,7 @@ dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batc
     const double own = out->params / (l->zero >= 1 ? w.data : 1); /* updated here */
     out->update_s = on->matrix ? 28 * own / (on->mem_bps * MEMORY_PART)
                                : moved_s(on, 0, dls_optimiser_moved(DLS_OPTIMISER_ADAM) * own);
-    out->overlap_s = HIDING * (pass_s + last_s);
+    out->overlap_s = HIDING * (pass_s + last_s) * (l->zero >= 3 ? w.micro_batches : 1);
     out->alone_s = out->compute_s + out->logits_s + out->bubble_s + out->tensor_s +
                    out->pipeline_s + out->expert_s + out->update_s;
     const double data_s = out->data_s + out->link_bytes / w.line;

@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-vp1-mb1-b2304-z1-e0-k2-ep1-sp1-re2"; layers, hidden and heads
+/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-vp1-mb1-b2304-z1-e0-k2-ep1-sp1-re2-fa0"; layers, hidden and heads
  * are required. */
 typedef struct dls_llm {
     double layers, hidden, heads, sequence, vocabulary;
@@ -34,6 +34,7 @@ typedef struct dls_llm {
     double zero;                     /* stage 0..3 */
     double sharded;                  /* sequence parallelism: what is whole in a layer is divided by `tensor` too */
     double recompute;                /* dls_llm_recompute; -1: all where activations do not fit */
+    double fused;                    /* attention in one kernel, which keeps no scores: FlashAttention 1 or 2; 0: not */
 } dls_llm;
 
 /* What is run forward again, not kept: nothing, all, attention's scores (selective). */
@@ -47,6 +48,8 @@ typedef struct dls_llm_machine {
     double flops; /* the peak of matrix units in 16 bits, if `matrix` */
     bool matrix;  /* the law of sizes holds; else the operator model's rates */
     dls_rates rates;
+    dls_sized_pair attention; /* fused, in 16 bits; no row: nothing is known */
+    dls_sized_gpu units;      /* of it */
     double word;  /* bytes of an activation */
     double mem_bps, mem_bytes;
     double peer_bps, peer_latency_s; /* between the GPUs of a domain, per GPU */
@@ -56,9 +59,11 @@ typedef struct dls_llm_machine {
     int32_t gpus, nodes;
 } dls_llm_machine;
 
-/* A GPU of the operator model: gpus, nodes and links are the caller's to add. */
+/* A GPU of the operator model: gpus, nodes and links are the caller's to add. kernels: kernels.cfg for fused attention, which
+ * the machine borrows; NULL: without. */
 dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *peer,
-                                   const dls_rates *rates, dls_numeric numeric);
+                                   const dls_rates *rates, dls_numeric numeric,
+                                   const dls_sized_table *kernels);
 
 typedef struct dls_llm_step {
     double compute_s, logits_s, bubble_s, tensor_s, pipeline_s, expert_s, update_s;
@@ -73,7 +78,7 @@ typedef struct dls_llm_step {
 } dls_llm_step;
 
 /* batch: sequences of all GPUs, unless the model says it. Errors: EINPUT (GPUs that the model's
- * ways do not divide). */
+ * ways do not divide; fused attention of which nothing is known). */
 dls_status dls_llm_time(const dls_llm *model, const dls_llm_machine *on, double batch,
                         dls_llm_step *out, dls_error *err) DLS_MUST_CHECK;
 
