@@ -103,6 +103,27 @@ TEST(products_alone)
     unload(t);
 }
 
+/* A large product is no faster than the data sheet says, whatever convolutions gained on that GPU; a V100's least of all, whose
+ * card's products reach the rate. */
+TEST(products_within_the_rate)
+{
+    tables *t = load();
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 8192 * 8192 * 8192,
+                               .product = {1, 8192, 8192, 8192, 1, DLS_GROWS_ROWS}};
+    for (size_t g = 0; g < t->hw.n_gpus; g++) {
+        for (int numeric = DLS_NUMERIC_FP32; numeric <= DLS_NUMERIC_TF32; numeric++) {
+            const dls_rates r = dls_opmodel_rates(&t->model, &t->hw.gpu[g], (dls_numeric)numeric);
+            const double rate = matmul.flops / dls_kernel_s(&matmul, &r, 1);
+            if (rate > 1.04 * r.own.gpu.flops) {
+                fail_msg("%s, %s: %g of the rate", t->hw.gpu[g].name, dls_numeric_name(numeric), rate / r.own.gpu.flops);
+            }
+        }
+    }
+    unload(t);
+}
+
 /* 16 bits halve what is moved, also where vector units multiply: on no GPU a pass or a product
  * takes longer than in fp32. */
 TEST(halves_without_units)

@@ -184,6 +184,8 @@ static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_n
             u.clock[f] = strcasecmp(from, gpu->name) == 0 || as != DLS_NUMERIC_FP32 ? 1
                          : board_of(gpu->name, from)                                ? factor.compute
                                                                                     : own;
+            /* What convolutions gained with their library lifts no product above the data sheet's rate. */
+            u.clock[f] = fmin(u.clock[f], fmax(1, 1 / dls_sized_best_rate(u.sized[f].row)));
         }
     }
     return u;

@@ -91,6 +91,15 @@ dls_sized_gpu dls_sized_gpu_of(const dls_hw_gpu *gpu, dls_numeric units)
                            .alone = true};
 }
 
+double dls_sized_best_rate(const dls_sized_row *row)
+{
+    double best = 0;
+    for (int i = 0; dls_sized_has_rates(row->family) && i < row->n_tiles[0]; i++) {
+        best = fmax(best, row->c[DLS_PRODUCT_N + i]);
+    }
+    return best;
+}
+
 double dls_sized_tile_rate(dls_tile t)
 {
     const double reuse = (double)t.m * t.n / (t.m + t.n);

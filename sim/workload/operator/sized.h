@@ -185,6 +185,9 @@ bool dls_sized_has_rates(dls_sized_family family); /* of tiles, behind the const
 /* What a tile is expected to reach: small ones load more than they compute. */
 double dls_sized_tile_rate(dls_tile tile);
 
+/* The highest of a product's tiles, of the peak; 0: the family has none. */
+double dls_sized_best_rate(const dls_sized_row *row);
+
 /* A kernel. Numbers are counts; unused ones 0. */
 typedef struct dls_sized_kernel {
     dls_sized_family family;
