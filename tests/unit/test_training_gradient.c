@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAPHS = 4, PROBES = 2, ROWS = 3, WIDTH = 5 };
+enum { GRAPHS = 4, PROBES = EACH > 1 ? 1 : 2, ROWS = 3, WIDTH = 5 }; /* probes: of each parameter */
 
 typedef struct fixture {
     dls_inspector *insp;
