@@ -198,6 +198,7 @@ static const dls_zoo_model rows[] = {
     SWIN("swinv2_cr_base", 224, "second blocks=2,2,18,2 width=128 heads=4 window=0 inner=384"),
     SWIN("swinv2_cr_base_ns", 224, "second blocks=2,2,18,2 width=128 heads=4 window=0 inner=384"),
     SWIN("swinv2_cr_large", 224, "second blocks=2,2,18,2 width=192 heads=6 window=0 inner=384"),
+    SWIN("swinv2_cr_giant", 224, "second blocks=2,2,42,2 width=512 heads=16 window=0 inner=384"),
     SWIN("swinv2_cr_huge", 224, "second blocks=2,2,18,2 width=352 heads=11 window=0 inner=384"),
     NEXT("convnext_atto", 224, "convs blocks=2,2,6,2 width=40"),
     NEXT("convnext_atto_ols", 224, "convs blocks=2,2,6,2 width=40 overlap tiered"),
