@@ -525,6 +525,9 @@ static dls_status ask_large(const dls_whatif *w, const dls_whatif_question *q,
         return dls_fail(err, DLS_EINPUT, w->p.source, "steps of large models by the operator model alone");
     }
     DLS_TRY(dls_llm_parse(q->model, &model, err));
+    if (q->fused_attention && !(model.fused > 0)) { /* its name may say which */
+        model.fused = 2;
+    }
     DLS_TRY(dls_hardware_gpu(w->hw, s->gpu, &gpu, err));
     DLS_TRY(dls_gpu_knows(gpu, q->numeric, err));
     DLS_TRY(dls_hardware_link(w->hw, s->link, &peer, err));

@@ -24,6 +24,9 @@ check "$(seconds llm-l40-h6144-a48-tp8-b256-re1 128) < 0.6 * $base"
 check "$(seconds llm-l40-h6144-a48-tp16-b256-re1 64) > 1.2 * $base"
 check "$(seconds llm-l40-h6144-a48-tp8-b256-re1 64 --set 'cluster.nodes[0].nic=10 Gb/s') > 1.05 * $base"
 check "$(seconds llm-l40-h6144-a48-tp8-b256-re0 64) < 0.85 * $base"
+# Fused attention, in a world too: of long sequences a third less time.
+long=llm-l40-h6144-a48-s8192-tp8-b256-re1
+check "$(seconds $long-fa2 64) < $(seconds $long-fa1 64) and $(seconds $long-fa1 64) < 0.9 * $(seconds $long 64)"
 check "1.05 < $(seconds llm-l40-h6144-a48-tp8-pp8-b64-re1 64) / ($base / 4) < 1.3"
 # Interleaved stages, and NVLink domains of 18 nodes of 4 GPUs: one, two.
 check "$(seconds llm-l40-h6144-a48-tp8-pp4-vp5-b32-re1 64) < 0.95 * $(seconds llm-l40-h6144-a48-tp8-pp4-b32-re1 64)"

@@ -80,6 +80,13 @@ expect 4 predict --whatif --model=llama3_2_1b --batch=1 --gpu=H200 --precision=b
 says err.txt "does not fit its memory: 2"
 expect 0 predict --whatif --model=llama3_2_1b --batch=1 --gpu=H200 --precision=bf16 --source=operator --fused-attention
 grep -Eq '^as asked .* (4|5)[0-9]\.[0-9] ' out.txt || fail "fused attention: $(cat out.txt)"
+# A large model has FlashAttention-2 then, if its name says none.
+for name in llm-l12-h1024-a16-s8192-b1 llm-l12-h1024-a16-s8192-b1-fa2 llm-l12-h1024-a16-s8192-b1-fa1; do
+    expect 0 predict --whatif --model=$name --gpu=H100 --precision=bf16 --source=operator --fused-attention --json
+    sed 's/"model": *"[^"]*"//' out.txt >$name.json
+done
+cmp llm-l12-h1024-a16-s8192-b1.json llm-l12-h1024-a16-s8192-b1-fa2.json || fail "a large model's attention stays as it is"
+cmp -s llm-l12-h1024-a16-s8192-b1-fa1.json llm-l12-h1024-a16-s8192-b1-fa2.json && fail "which version the name says is not heard"
 expect 4 predict --whatif --model=llama3_2_1b --batch=1 --sequence=512 --gpu=A100 --source=habitat --fused-attention
 says err.txt "fused attention in fp32 on A100: not known"
 expect 0 predict --whatif --model=bert-base --batch=8 --sequence=384 --source=operator --framework=PyTorch
