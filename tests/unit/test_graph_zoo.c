@@ -321,7 +321,8 @@ TEST(test_timm_parameters)
         {"convnextv2_tiny", 28635496}, {"convnextv2_small", 50318440}, {"convnextv2_base", 88717800},
         {"convnextv2_large", 197956840}, {"convnextv2_huge", 660289640},
         {"vit_small_patch14_dinov2", 22441192}, {"vit_base_patch14_dinov2", 87348712},
-        {"vit_large_patch14_dinov2", 305392616},
+        {"vit_large_patch14_dinov2", 305392616}, {"convnext_nano_hnf", 15593560}, {"fbnetv3_b", 8598464},
+        {"fbnetv3_d", 10306272}, {"fbnetv3_g", 16623888}, {"skresnet50", 25803160}, {"skresnet50d", 25822392},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =

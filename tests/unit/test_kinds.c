@@ -100,6 +100,7 @@ TEST(test_names)
     assert_int_equal(dls_model_lookup("convnext_base.fb_in22k_ft_in1k").image, 0);
     assert_int_equal(dls_model_lookup("swinv2_tiny_window8_256").image, 0);
     assert_int_equal(dls_model_lookup("convnext_tiny_384_in22ft1k").image, 384);
+    assert_string_equal(dls_model_lookup("convnext_tiny_hnfd").zoo->name, "convnext_tiny_hnf");
     /* Equal names are one pointer. */
     assert_ptr_equal(dls_model_lookup("imagenet").zoo, dls_model_lookup("resnet50").zoo);
     assert_ptr_equal(dls_model_lookup("").layers, dls_model_lookup("ResNet-50").layers);

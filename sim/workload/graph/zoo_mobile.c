@@ -20,6 +20,8 @@
  *      divisor=16            of channels, of which there is a multiple (8)
  *      stem=32 head=1280     channels; stem: and head: do not grow with the width
  *      late                  the head's channels come behind the mean
+ *      unbiased              those have no bias
+ *      rounded               what excites has a multiple of 8 channels, at least 0.95 of what it would have
  *      least                 the head has 1280 channels at least
  *      alone                 a d block has no shortcut
  *      behind                it has one more activation, behind the product
@@ -39,7 +41,7 @@
 typedef struct mobile {
     double width, depth, relus;
     dls_op_kind kind; /* of activations */
-    bool ends, nearest, below, alone, behind, edge, layer, context;
+    bool ends, nearest, below, alone, behind, edge, layer, context, rounded;
     int32_t group, divisor;
 } mobile;
 
@@ -107,6 +109,12 @@ static dls_tensor depthwise(dls_net *net, dls_tensor x, int32_t kernel, int32_t 
     return norm(net, n > 1 ? dls_net_concat(net, part, n) : part[0], m);
 }
 
+static int32_t channels_between(double channels, bool rounded)
+{
+    const int32_t near = dls_zoo_round(channels, 8);
+    return !rounded ? (int32_t)channels : near < 0.95 * channels ? near + 8 : near;
+}
+
 static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s, const mobile *m)
 {
     const double mid = (double)dls_net_dim(net, x, 3);
@@ -115,7 +123,7 @@ static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s,
     }
     const int32_t inner =
         s->type == 'p'  ? (int32_t)s->excite
-        : s->excite > 0 ? (int32_t)(in / s->excite)
+        : s->excite > 0 ? channels_between(in / s->excite, m->rounded)
                         : dls_zoo_round(mid / -s->excite, 8);
     return m->context ? dls_block_context(net, x, inner, true)
                       : dls_block_squeeze_excite(net, x, inner);
@@ -217,7 +225,8 @@ static dls_tensor head(dls_net *net, dls_tensor x, const char *spec, const mobil
     if (!dls_spec_has(spec, "late")) {
         return dls_net_global_mean(net, act(net, product(net, x, out, 1, m), m));
     }
-    return act(net, dls_net_dense(net, dls_net_global_mean(net, x), out, true), m);
+    return act(net, dls_net_dense(net, dls_net_global_mean(net, x), out, !dls_spec_has(spec, "unbiased")),
+               m);
 }
 
 void dls_zoo_inverted(dls_net *net, const char *spec)
@@ -236,6 +245,7 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
                       .edge = dls_spec_has(spec, "edge"),
                       .layer = dls_spec_has(spec, "layer"),
                       .context = dls_spec_has(spec, "context"),
+                      .rounded = dls_spec_has(spec, "rounded"),
                       .group = (int32_t)dls_spec_number(spec, "group", 0),
                       .divisor = (int32_t)dls_spec_number(spec, "divisor", 8)};
     const int32_t fixed = (int32_t)dls_spec_number(spec, "stem", 0);
@@ -311,15 +321,15 @@ void dls_zoo_inverted(dls_net *net, const char *spec)
     "relu head=1280 @d,1,3,1,1,16 @i,3,3,2,3,24 @i,1,5,2,6,40 @i,3,3,1,3,40 @i,1,5,2,6,80 "        \
     "@i,3,3,1,3,80 @i,1,5,1,6,96 @i,3,5,1,3,96 @i,4,5,2,6,192 @i,1,3,1,6,320"
 #define FBNET_B                                                                                    \
-    "late stem=16 head=1984 @d,2,3,1,1,16 @i,1,5,2,4,24 @i,3,5,1,2,24 @i,1,5,2,5,40,4 "            \
+    "late unbiased rounded stem=16 head=1984 @d,2,3,1,1,16 @i,1,5,2,4,24 @i,3,5,1,2,24 @i,1,5,2,5,40,4 " \
     "@i,4,5,1,3,40,4 @i,1,5,2,5,72 @i,4,3,1,3,72 @i,1,3,1,5,120,4 @i,5,5,1,3,120,4 "               \
     "@i,1,3,2,6,184,4 @i,5,5,1,4,184,4 @i,1,5,1,6,224,4 @c,1,1,1,1,1344"
 #define FBNET_D                                                                                    \
-    "late stem=24 head=1984 @d,2,3,1,1,16 @i,1,3,2,5,24 @i,5,3,1,2,24 @i,1,5,2,4,40,4 "            \
+    "late unbiased rounded stem=24 head=1984 @d,2,3,1,1,16 @i,1,3,2,5,24 @i,5,3,1,2,24 @i,1,5,2,4,40,4 " \
     "@i,4,3,1,3,40,4 @i,1,3,2,5,72 @i,4,3,1,3,72 @i,1,3,1,5,128,4 @i,6,5,1,3,128,4 "               \
     "@i,1,3,2,6,208,4 @i,5,5,1,5,208,4 @i,1,5,1,6,240,4 @c,1,1,1,1,1440"
 #define FBNET_G                                                                                    \
-    "late stem=32 head=1984 @d,3,3,1,1,24 @i,1,5,2,4,40 @i,4,5,1,2,40 @i,1,5,2,4,56,4 "            \
+    "late unbiased rounded stem=32 head=1984 @d,3,3,1,1,24 @i,1,5,2,4,40 @i,4,5,1,2,40 @i,1,5,2,4,56,4 " \
     "@i,4,5,1,3,56,4 @i,1,5,2,5,104 @i,4,3,1,3,104 @i,1,3,1,5,160,4 @i,8,5,1,3,160,4 "             \
     "@i,1,3,2,6,264,4 @i,6,5,1,5,264,4 @i,2,5,1,6,288,4 @c,1,1,1,1,1728"
 #define LC                                                                                         \

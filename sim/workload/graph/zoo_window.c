@@ -156,7 +156,8 @@ static void convnext(dls_net *net, const char *spec)
             x = next_block(net, x, dls_spec_has(spec, "convs"), dls_spec_has(spec, "response"));
         }
     }
-    x = dls_net_layer_norm(net, dls_net_global_mean(net, x));
+    x = dls_spec_has(spec, "normed") ? dls_net_global_mean(net, dls_net_layer_norm(net, x))
+                                     : dls_net_layer_norm(net, dls_net_global_mean(net, x));
     dls_net_loss(net, dls_net_dense(net, x, 1000, true));
 }
 
@@ -207,6 +208,7 @@ static const dls_zoo_model rows[] = {
     NEXT("convnext_pico", 224, "convs blocks=2,2,6,2 width=64"),
     NEXT("convnext_pico_ols", 224, "convs blocks=2,2,6,2 width=64 overlap tiered"),
     NEXT("convnext_nano", 224, "convs blocks=2,2,8,2 width=80"),
+    NEXT("convnext_nano_hnf", 224, "convs normed blocks=2,2,8,2 width=80"),
     NEXT("convnext_nano_ols", 224, "convs blocks=2,2,8,2 width=80 overlap"),
     NEXT("convnextv2_atto", 224, "convs response blocks=2,2,6,2 width=40"),
     NEXT("convnextv2_femto", 224, "convs response blocks=2,2,6,2 width=48"),
@@ -218,7 +220,7 @@ static const dls_zoo_model rows[] = {
     NEXT("convnextv2_large", 224, "response blocks=3,3,27,3 width=192"),
     NEXT("convnextv2_huge", 224, "response blocks=3,3,27,3 width=352"),
     NEXT("convnext_tiny", 224, "blocks=3,3,9,3"),
-    NEXT("convnext_tiny_hnf", 224, "convs blocks=3,3,9,3"),
+    NEXT("convnext_tiny_hnf", 224, "convs normed blocks=3,3,9,3"),
     NEXT("convnext_small", 224, "blocks=3,3,27,3"),
     NEXT("convnext_base", 224, "blocks=3,3,27,3 width=128"),
     NEXT("convnext_large", 224, "blocks=3,3,27,3 width=192"),
