@@ -80,9 +80,7 @@ static int32_t list_node(const pal *p, const dls_place_index *index, const dls_r
         const double slowdown = 1 / dls_place_gpu_speed(index, r, node, gpu);
         out[n++] = (spot){(int32_t)floor(log(slowdown) / log1p(p->step)), 0, node, gpu};
     }
-    if (n > 1) {
-        qsort(out, (size_t)n, sizeof *out, by_speed);
-    }
+    dls_sort(out, (size_t)n, sizeof *out, by_speed);
     n = n < room ? n : room;
     for (int32_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && out[end].bin == out[i].bin; end++) {

@@ -140,3 +140,10 @@ dls_status dls_nomem(dls_error *err, const char *what, size_t bytes)
 {
     return dls_fail(err, DLS_ENOMEM, NULL, "out of memory (%s, %zu bytes)", what, bytes);
 }
+
+void dls_sort(void *at, size_t n, size_t size, int (*order)(const void *, const void *))
+{
+    if (n > 1) {
+        qsort(at, n, size, order);
+    }
+}

@@ -161,11 +161,7 @@ static dls_status gather(const table *t, column *c, dls_error *err)
     if (bytes > INT32_MAX) {
         return dls_fail(err, DLS_EINPUT, NULL, "column '%s': more than 2 GiB of texts", c->name);
     }
-    out->offset = dls_alloc_zero(out->n + 1, sizeof *out->offset);
-    out->bytes = dls_alloc_zero(bytes + 1, 1);
-    if (!out->offset || !out->bytes) {
-        return dls_nomem(err, "texts", bytes);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("texts", err, DLS_ARRAY(out->offset, out->n + 1), DLS_ARRAY(out->bytes, bytes + 1)));
     for (size_t i = 0; i < out->n; i++) {
         const char *text = text_of(t, c, i);
         const size_t n = strlen(text);

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -286,9 +285,7 @@ static dls_status place_counts(reader *r, dls_error *err)
 
 static dls_status place_lines(reader *r, dls_error *err)
 {
-    if (r->n > 0) {
-        qsort(r->lines, r->n, sizeof *r->lines, by_time);
-    }
+    dls_sort(r->lines, r->n, sizeof *r->lines, by_time);
     if (r->format == INSTANCES) {
         return place_instances(r, err);
     }

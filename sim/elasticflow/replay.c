@@ -12,7 +12,6 @@
 #include "elasticflow/seats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct run_job {
@@ -195,19 +194,6 @@ static void end_job(replay *r, run_job *j, size_t *late)
     *late += j->ef.plan.real_end > j->ef.deadline;
 }
 
-/* Stable. */
-static void sort_list(replay *r, double (*key)(const dls_ef_job *))
-{
-    for (size_t i = 1; i < r->n; i++) {
-        dls_ef_job *x = r->list[i];
-        size_t k = i;
-        for (; k > 0 && key(r->list[k - 1]) > key(x); k--) {
-            r->list[k] = r->list[k - 1];
-        }
-        r->list[k] = x;
-    }
-}
-
 /* The newcomers of an event come in together, or none of them does. */
 static void admit(replay *r, const jobs *starts)
 {
@@ -260,7 +246,7 @@ static double by_deadline(const dls_ef_job *j)
 static dls_status plan_edf(replay *r)
 {
     int32_t left = r->plans.gpus;
-    sort_list(r, by_deadline);
+    dls_ef_sort(r->list, r->n, by_deadline);
     for (size_t i = 0; i < r->n; i++) {
         run_job *j = of(r->list[i]);
         j->ef.gpus = 0;
@@ -316,7 +302,7 @@ static double by_share(const dls_ef_job *j)
 
 static dls_status take_seats(replay *r)
 {
-    sort_list(r, by_share);
+    dls_ef_sort(r->list, r->n, by_share);
     DLS_TRY(dls_ef_seat_all(&r->seats, r->list, r->n, r->cached, r->err));
     for (size_t i = 0; i < r->n; i++) {
         of(r->list[i])->seated = r->list[i]->gpus > 0;
@@ -335,9 +321,7 @@ static dls_status report_shares(replay *r)
             r->share[n++] = (dls_elasticflow_share){r->list[i]->id, r->list[i]->gpus};
         }
     }
-    if (n > 1) {
-        qsort(r->share, n, sizeof *r->share, by_job);
-    }
+    dls_sort(r->share, n, sizeof *r->share, by_job);
     return r->p->on_event ? r->p->on_event(r->p->user, r->now, r->share, n, r->err) : DLS_OK;
 }
 

@@ -169,11 +169,8 @@ static dls_status set_up(dls_gv *g, const char *throughputs, const dls_trace *tr
     if (n == 0 || n > INT32_MAX / 4) {
         return dls_fail(err, DLS_EINPUT, NULL, "%zu jobs", n);
     }
-    DLS_TRY(dls_alloc_array(&g->job, n, sizeof *g->job, "jobs", err));
-    DLS_TRY(dls_alloc_array(&g->active, n, sizeof *g->active, "jobs", err));
-    DLS_TRY(dls_alloc_array(&g->list, n, sizeof *g->list, "jobs", err));
-    DLS_TRY(dls_alloc_array(&g->taken, n, 1, "jobs", err));
-    DLS_TRY(dls_alloc_array(&out->job, n, sizeof *out->job, "jobs", err));
+    DLS_TRY(DLS_ALLOC_ALL("jobs", err, DLS_ARRAY(g->job, n), DLS_ARRAY(g->active, n), DLS_ARRAY(g->list, n),
+                          DLS_ARRAY(g->taken, n), DLS_ARRAY(out->job, n)));
     g->result = out->job;
     g->n = g->left = (int32_t)n;
     for (int32_t j = 0; j < g->n; j++) {

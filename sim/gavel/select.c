@@ -10,7 +10,6 @@
 #include "base/alloc.h"
 #include "gavel/market.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct dls_gv_candidate {
@@ -39,9 +38,7 @@ static size_t gather(dls_gv *g, int32_t type, bool wanted, int32_t room)
                 (candidate){c->priority[type], c->deficit[type], c->known ? c->share[type] : 0, i};
         }
     }
-    if (n > 1) {
-        qsort(g->candidate, n, sizeof *g->candidate, best_first);
-    }
+    dls_sort(g->candidate, n, sizeof *g->candidate, best_first);
     return n;
 }
 

@@ -151,13 +151,10 @@ dls_status dls_lucid_load_pairs(const char *path, dls_lucid_trace *t, dls_error 
     static const char *const columns[] = {"model1", "dataset1", "batchsize1", "amp1", "speed1",
                                           "model2", "dataset2", "batchsize2", "amp2", "speed2"};
     t->n_speed = t->workloads.n;
-    dls_free(t->speed);
-    t->speed = dls_alloc((t->n_speed * t->n_speed + 1) * sizeof *t->speed);
-    dls_free(t->speed_of_host);
-    t->speed_of_host = dls_alloc((t->n_speed + 1) * sizeof *t->speed_of_host);
-    if (!t->speed || !t->speed_of_host) {
-        return dls_nomem(err, "pairs", t->n_speed * t->n_speed * sizeof *t->speed);
-    }
+    DLS_FREE_ALL(t->speed, t->speed_of_host);
+    t->speed_of_host = NULL;
+    DLS_TRY(DLS_ALLOC_ALL("pairs", err, DLS_ARRAY(t->speed, t->n_speed * t->n_speed + 1),
+                          DLS_ARRAY(t->speed_of_host, t->n_speed + 1)));
     for (size_t i = 0; i < t->n_speed * t->n_speed; i++) {
         t->speed[i] = (double)NAN;
     }

@@ -320,15 +320,11 @@ static dls_status run_vc(dls_lucid *l, const dls_lucid_policy *policy, int32_t n
     l->n_nodes = nodes;
     l->extra = false;
     l->free_gpus = nodes * DLS_LUCID_GPUS;
-    l->queue = dls_alloc((n + 1) * sizeof *l->queue);
-    l->running = dls_alloc((n + 1) * sizeof *l->running);
-    l->used = dls_alloc_zero((size_t)nodes + 2, sizeof *l->used);
-    l->order = dls_alloc(((size_t)nodes + 2) * sizeof *l->order);
-    l->keyed = dls_alloc((n + 1) * sizeof *l->keyed);
-    l->scratch = dls_alloc((n + 1) * sizeof *l->scratch);
-    const bool ready = l->queue && l->running && l->used && l->order && l->keyed && l->scratch;
-    const dls_status status =
-        ready ? run_clock(l, err) : dls_nomem(err, "a virtual cluster", n * sizeof *l->keyed);
+    dls_status status = DLS_ALLOC_ALL(
+        "a virtual cluster", err, DLS_ARRAY(l->queue, n + 1), DLS_ARRAY(l->running, n + 1),
+        DLS_ARRAY(l->used, (size_t)nodes + 2), DLS_ARRAY(l->order, (size_t)nodes + 2),
+        DLS_ARRAY(l->keyed, n + 1), DLS_ARRAY(l->scratch, n + 1));
+    DLS_THEN(status, run_clock(l, err));
     close_vc(l);
     return status;
 }
@@ -445,8 +441,7 @@ dls_status dls_lucid_run(const dls_lucid_cluster *cluster, const char *schedule,
     dls_lucid l = {.cluster = cluster, .trace = trace, .job = trace->job};
     DLS_FREED dls_lucid_state *state = NULL;
     DLS_FREED int32_t *jobs = NULL;
-    DLS_TRY(dls_alloc_array(&state, trace->n + 1, sizeof *state, "jobs", err));
-    DLS_TRY(dls_alloc_array(&jobs, trace->n + 1, sizeof *jobs, "jobs", err));
+    DLS_TRY(DLS_ALLOC_ALL("jobs", err, DLS_ARRAY(state, trace->n + 1), DLS_ARRAY(jobs, trace->n + 1)));
     l.state = state;
     DLS_TRY(check(cluster, trace, profiling, err));
     return run_all(&l, policy, profiling, jobs, err);

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -142,9 +141,7 @@ dls_status dls_muri_load(const char *path, dls_muri_trace *out, dls_error *err)
 {
     *out = (dls_muri_trace){0};
     DLS_TRY(dls_csv_rows(path, names, N_COLS, PRIORITY, add_row, out, err));
-    if (out->n > 0) {
-        qsort(out->job, out->n, sizeof *out->job, by_submission);
-    }
+    dls_sort(out->job, out->n, sizeof *out->job, by_submission);
     for (size_t j = 0; j < out->n; j++) {
         find_profile(out, (int32_t)j);
     }

@@ -37,17 +37,13 @@ static dls_status pollux_open(dls_pollux *p, dls_error *err)
 {
     const size_t n = p->trace->n + 1;
     pollux *s = p->state = dls_alloc_zero(1, sizeof *s);
-    if (s) {
-        s->p = p;
-        s->order = dls_alloc_zero(n, sizeof *s->order);
-        s->most = dls_alloc_zero(n, sizeof *s->most);
-        s->factor = dls_alloc_zero(n, sizeof *s->factor);
-        s->fair = dls_alloc_zero(n, sizeof *s->fair);
-        DLS_TRY(dls_genetic_create(p->params->nodes, &s->search, err));
+    if (!s) {
+        return dls_nomem(err, "speed-ups", sizeof *s);
     }
-    return s && s->order && s->most && s->factor && s->fair
-               ? DLS_OK
-               : dls_nomem(err, "speed-ups", n * sizeof *s->fair);
+    s->p = p;
+    DLS_TRY(dls_genetic_create(p->params->nodes, &s->search, err));
+    return DLS_ALLOC_ALL("speed-ups", err, DLS_ARRAY(s->order, n), DLS_ARRAY(s->most, n),
+                         DLS_ARRAY(s->factor, n), DLS_ARRAY(s->fair, n));
 }
 
 static double speedup(void *user, int32_t job, int32_t nodes, int32_t gpus)

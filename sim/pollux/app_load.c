@@ -165,9 +165,7 @@ static void sort(dls_pollux_curves *c)
         }
         of->n = kept;
     }
-    if (c->n > 0) {
-        qsort(c->of, c->n, sizeof *c->of, by_place);
-    }
+    dls_sort(c->of, c->n, sizeof *c->of, by_place);
 }
 
 enum { APP, PLACEMENT, NODES, REPLICAS, LOCAL, STEP, SYNC, TIME_COLS };

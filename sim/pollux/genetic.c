@@ -46,13 +46,13 @@ struct dls_genetic {
 dls_status dls_genetic_create(int32_t nodes, dls_genetic **out, dls_error *err)
 {
     dls_genetic *g = *out = dls_alloc_zero(1, sizeof *g);
-    if (g) {
-        g->nodes = nodes;
-        g->order = dls_alloc_zero((size_t)nodes, sizeof *g->order);
-        g->column = dls_alloc_zero((size_t)nodes, sizeof *g->column);
-        g->positive = dls_alloc_zero((size_t)nodes, sizeof *g->positive);
+    if (!g) {
+        return dls_nomem(err, "search", sizeof *g);
     }
-    return g && g->order && g->column && g->positive ? DLS_OK : dls_nomem(err, "search", sizeof *g);
+    const size_t n = (size_t)nodes;
+    g->nodes = nodes;
+    return DLS_ALLOC_ALL("search", err, DLS_ARRAY(g->order, n), DLS_ARRAY(g->column, n),
+                         DLS_ARRAY(g->positive, n));
 }
 
 void dls_genetic_destroy(dls_genetic *g)

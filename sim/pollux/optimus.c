@@ -27,15 +27,9 @@ static dls_status optimus_open(dls_pollux *p, dls_error *err)
 {
     const size_t n = p->trace->n + 1;
     optimus *s = p->state = dls_alloc_zero(1, sizeof *s);
-    if (s) {
-        s->count = dls_alloc_zero(n, sizeof *s->count);
-        s->order = dls_alloc_zero(n, sizeof *s->order);
-        s->gain = dls_alloc_zero(n, sizeof *s->gain);
-        s->remaining = dls_alloc_zero(n, sizeof *s->remaining);
-    }
-    return s && s->count && s->order && s->gain && s->remaining
-               ? DLS_OK
-               : dls_nomem(err, "gains", n * sizeof *s->gain);
+    return s ? DLS_ALLOC_ALL("gains", err, DLS_ARRAY(s->count, n), DLS_ARRAY(s->order, n),
+                             DLS_ARRAY(s->gain, n), DLS_ARRAY(s->remaining, n))
+             : dls_nomem(err, "gains", sizeof *s);
 }
 
 /* Iterations after the present epoch: a row counts those until the end of its epoch. */

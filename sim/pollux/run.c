@@ -324,13 +324,9 @@ static void set_types(dls_pollux *p)
 static dls_status set_up(dls_pollux *p, dls_error *err)
 {
     const size_t n = p->trace->n;
-    p->job = dls_alloc_zero(n + 1, sizeof *p->job);
-    p->active = dls_alloc_zero(n + 1, sizeof *p->active);
     set_types(p);
-    p->free = dls_alloc_zero((size_t)p->first[p->types], sizeof *p->free);
-    if (!p->job || !p->active || !p->free) {
-        return dls_nomem(err, "jobs", n * sizeof *p->job);
-    }
+    DLS_TRY(DLS_ALLOC_ALL("jobs", err, DLS_ARRAY(p->job, n + 1), DLS_ARRAY(p->active, n + 1),
+                          DLS_ARRAY(p->free, (size_t)p->first[p->types])));
     for (size_t i = 0; i < n; i++) {
         dls_pollux_job *job = &p->trace->job[i];
         job->first_s = job->end_s = -1;

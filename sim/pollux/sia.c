@@ -32,16 +32,15 @@ static dls_status sia_open(dls_pollux *p, dls_error *err)
     const size_t n = p->trace->n + 1;
     int32_t nodes[DLS_POLLUX_TYPES];
     sia *s = p->state = dls_alloc_zero(1, sizeof *s);
-    if (s) {
-        s->order = dls_alloc_zero(n, sizeof *s->order);
-        s->count = dls_alloc_zero(n, sizeof *s->count);
-        for (int32_t k = 0; k < p->types; k++) {
-            const int32_t there = p->first[k + 1] - p->first[k];
-            nodes[k] = there < p->most_nodes[k] ? there : p->most_nodes[k];
-        }
-        s->n_configs = dls_sia_configs(p->types, p->per_node, nodes, s->config);
+    if (!s) {
+        return dls_nomem(err, "rows", sizeof *s);
     }
-    return s && s->order && s->count ? DLS_OK : dls_nomem(err, "rows", n * sizeof *s->order);
+    for (int32_t k = 0; k < p->types; k++) {
+        const int32_t there = p->first[k + 1] - p->first[k];
+        nodes[k] = there < p->most_nodes[k] ? there : p->most_nodes[k];
+    }
+    s->n_configs = dls_sia_configs(p->types, p->per_node, nodes, s->config);
+    return DLS_ALLOC_ALL("rows", err, DLS_ARRAY(s->order, n), DLS_ARRAY(s->count, n));
 }
 
 /* Twice what it has run on; a job of fixed batch up to what it asks for, from the start. */

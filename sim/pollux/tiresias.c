@@ -35,15 +35,9 @@ static dls_status tiresias_open(dls_pollux *p, dls_error *err)
 {
     const size_t n = p->trace->n + 1;
     tiresias *s = p->state = dls_alloc_zero(1, sizeof *s);
-    if (s) {
-        s->job = dls_alloc_zero(n, sizeof *s->job);
-        s->queue = dls_alloc_zero(n, sizeof *s->queue);
-        s->second = dls_alloc_zero(n, sizeof *s->second);
-        s->count = dls_alloc_zero(n, sizeof *s->count);
-    }
-    return s && s->job && s->queue && s->second && s->count
-               ? DLS_OK
-               : dls_nomem(err, "queues", n * sizeof *s->job);
+    return s ? DLS_ALLOC_ALL("queues", err, DLS_ARRAY(s->job, n), DLS_ARRAY(s->queue, n),
+                             DLS_ARRAY(s->second, n), DLS_ARRAY(s->count, n))
+             : dls_nomem(err, "queues", sizeof *s);
 }
 
 /* Newcomers to the end of the first queue, in the order of the trace, then those that are demoted

@@ -179,9 +179,7 @@ static dls_status make_moves(dls_choice *c, bool back, int64_t *left, bool *any,
             }
         }
     }
-    if (n > 1) {
-        qsort(c->move, n, sizeof *c->move, by_loss);
-    }
+    dls_sort(c->move, n, sizeof *c->move, by_loss);
     for (size_t i = 0; i < n; i++) {
         const dls_choice_move *m = &c->move[i];
         if (c->pick[m->group] == m->from && helps(c, back, m->from, m->to, left)) {
@@ -267,9 +265,7 @@ static void sort(dls_choice *c)
         }
         c->order[g] = (dls_choice_key){two[1], g};
     }
-    if (c->groups > 1) {
-        qsort(c->order, (size_t)c->groups, sizeof *c->order, by_second);
-    }
+    dls_sort(c->order, (size_t)c->groups, sizeof *c->order, by_second);
 }
 
 /* Of the options below the threshold, from each place of the order on. */

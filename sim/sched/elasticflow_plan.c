@@ -426,8 +426,7 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
 
 /* ---- all jobs -------------------------------------------------------------------------------- */
 
-/* Stable; lists are nearly sorted. */
-static void sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *))
+void dls_ef_sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *))
 {
     for (size_t i = 1; i < n; i++) {
         dls_ef_job *x = job[i];
@@ -460,9 +459,9 @@ bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s
     p->free.n = 0;
     set_step(p, &p->free, now_s, p->gpus);
     if (!p->upstream) {
-        sort(job, n, by_id);
+        dls_ef_sort(job, n, by_id);
     }
-    sort(job, n, by_deadline);
+    dls_ef_sort(job, n, by_deadline);
     for (size_t i = 0; i < n && !p->failed; i++) {
         in_time &= make(p, job[i], now_s, &p->free, 0, &job[i]->plan, &p->work);
         const dls_ef_steps swap = p->free;
@@ -553,7 +552,7 @@ void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
     for (bool first = true; (spare > 0 || !first) && !p->failed; first = false) {
         size_t i = 0;
         judge_all(p, job, n, spare, now_s, first);
-        sort(job, n, by_worth); /* also behind the last GPU: the order is what later ties go by */
+        dls_ef_sort(job, n, by_worth); /* also behind the last GPU: the order is what later ties go by */
         while (i < n && !can_grow(job[i], spare)) {
             i++;
         }

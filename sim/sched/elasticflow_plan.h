@@ -71,6 +71,8 @@ void dls_ef_job_level(dls_ef_job *j, int32_t gpus, double speed);
 /* Work per second on that many GPUs, a level; 0. */
 double dls_ef_speed(const dls_ef_job *j, int32_t gpus);
 
+/* By a key; stable, for lists that are nearly sorted: O(pairs out of order). */
+void dls_ef_sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *));
 /* Sort by deadline and plan each of the jobs in turn for its minimum satisfactory share, in a
  * cluster that is free from now on; true if all deadlines are met. Shares (gpus) are those of the
  * plans now. O(jobs x levels x steps). */

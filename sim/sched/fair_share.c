@@ -311,9 +311,7 @@ static dls_status lend(struct fair_share *s, const dls_view *view, dls_plan *pla
             asks[n++] = &s->owner[i];
         }
     }
-    if (n > 1) {
-        qsort(asks, n, sizeof *asks, by_part);
-    }
+    dls_sort(asks, n, sizeof *asks, by_part);
     for (size_t i = 0; i < n && dls_ledger_any(&s->ledger, view);) {
         owner *o = asks[i];
         bool starts;

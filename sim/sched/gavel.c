@@ -7,7 +7,6 @@
 #include "dlsim/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double negligible = 1e-6; /* share of the time: the solver's zero */
@@ -330,9 +329,7 @@ static dls_status by_priority(dls_gavel *g, const dls_view *view, dls_plan *plan
             }
         }
     }
-    if (n > 1) {
-        qsort(g->candidate, n, sizeof *g->candidate, most_wanted);
-    }
+    dls_sort(g->candidate, n, sizeof *g->candidate, most_wanted);
     for (size_t i = 0; i < n; i++) {
         choose(g, view, plan, g->candidate[i].entry, g->candidate[i].type);
     }
@@ -357,9 +354,7 @@ static void leftovers(dls_gavel *g, const dls_view *view, dls_plan *plan)
             }
         }
     }
-    if (n > 1) {
-        qsort(g->candidate, n, sizeof *g->candidate, most_wanted);
-    }
+    dls_sort(g->candidate, n, sizeof *g->candidate, most_wanted);
     for (size_t i = 0; i < n; i++) {
         const dls_gavel_entry *e = &g->entry[g->candidate[i].entry];
         for (int32_t tries = 0; tries < g->n_types && !e->chosen; tries++) {

@@ -10,7 +10,6 @@
 #include "dlsim/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 struct dls_gavel_single {
     double key;
@@ -133,9 +132,7 @@ dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err)
             asked -= view->gpus[e->job];
         }
     }
-    if (n > 1) {
-        qsort(g->packing.single, n, sizeof *g->packing.single, least_use);
-    }
+    dls_sort(g->packing.single, n, sizeof *g->packing.single, least_use);
     for (size_t i = 0; i + 1 < n && asked > there; i++) {
         const single *a = &g->packing.single[i], *b = a + 1;
         dls_gavel_entry *x = entry_of(g, view, a->job), *y = entry_of(g, view, b->job);

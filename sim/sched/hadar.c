@@ -20,7 +20,6 @@
 #include "sched/offers.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { OPT_INTERVAL, OPT_RESTART };
 
@@ -349,9 +348,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         list(h, view, j);
     }
-    if (h->n > 1) {
-        qsort(h->entry, h->n, sizeof *h->entry, by_worth);
-    }
+    dls_sort(h->entry, h->n, sizeof *h->entry, by_worth);
     for (int32_t pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < h->n; i++) {
             offer best;

@@ -7,7 +7,6 @@
 #include "dlsim/memory.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define NO_WEIGHT 1e15 /* the share of who borrows without a weight */
 
@@ -127,9 +126,7 @@ static dls_status collect(dls_kueue_search *s, dls_quota_tree *t, const dls_kueu
                                                   .since_us = load[i].since_us};
         }
     }
-    if (s->n > 1) {
-        qsort(s->at, s->n, sizeof *s->at, by_order);
-    }
+    dls_sort(s->at, s->n, sizeof *s->at, by_order);
     return dls_grow(&s->taken, &s->cap_taken, s->n + 1, sizeof *s->taken, err);
 }
 

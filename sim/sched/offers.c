@@ -8,7 +8,6 @@
 #include "sched/sia_rows.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 typedef struct dls_allot_entry {
     int32_t pool, job;
@@ -178,9 +177,7 @@ dls_status dls_allot_round(dls_allot *a, const dls_view *view, bool fine, double
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         list(a, view, j, &n);
     }
-    if (n > 1) {
-        qsort(a->entry, n, sizeof *a->entry, by_pool);
-    }
+    dls_sort(a->entry, n, sizeof *a->entry, by_pool);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && a->entry[end].pool == a->entry[i].pool; end++) {
         }

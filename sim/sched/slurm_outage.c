@@ -8,7 +8,6 @@
 #include "sched/table.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct reading {
@@ -73,14 +72,7 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     return DLS_OK;
 }
 
-static int by_kind(const void *a, const void *b)
-{
-    const dls_slurm_outage *x = a, *y = b;
-    if ((x->reservation < 0) != (y->reservation < 0)) {
-        return x->reservation < 0 ? 1 : -1;
-    }
-    return x->nodes < y->nodes ? -1 : 1;
-}
+DLS_BY(by_kind, dls_slurm_outage, DLS_ORDER(x->reservation < 0, y->reservation < 0), DLS_UP(nodes));
 
 DLS_BY(by_time, int64_t, DLS_ORDER(*x, *y));
 
@@ -103,10 +95,8 @@ dls_status dls_slurm_outages_init(dls_slurm_outages *o, const dls_view *view, co
         o->change_us[2 * i] = o->at[i].begin_us;
         o->change_us[2 * i + 1] = o->at[i].end_us;
     }
-    if (o->n > 0) {
-        qsort(o->at, o->n, sizeof *o->at, by_kind);
-        qsort(o->change_us, 2 * o->n, sizeof *o->change_us, by_time);
-    }
+    dls_sort(o->at, o->n, sizeof *o->at, by_kind);
+    dls_sort(o->change_us, 2 * o->n, sizeof *o->change_us, by_time);
     return DLS_OK;
 }
 

@@ -146,9 +146,7 @@ DLS_BY(by_node, change, DLS_UP(node), DLS_UP(at_s), DLS_UP(jobs));
 static void settle(reading *r)
 {
     int64_t jobs = 0, sum = 0; /* of one job the sum of the codes is its code */
-    if (r->n_changes > 0) {
-        qsort(r->change, r->n_changes, sizeof *r->change, by_node);
-    }
+    dls_sort(r->change, r->n_changes, sizeof *r->change, by_node);
     for (size_t i = 0; i < r->n_changes; i++) {
         change *c = &r->change[i];
         if (i == 0 || c[-1].node != c->node) {

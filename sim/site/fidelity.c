@@ -24,8 +24,7 @@ void dls_fidelity_fini(dls_fidelity *f)
     *f = (dls_fidelity){0};
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static double off_by(const dls_fidelity_job *j)
 {
@@ -85,8 +84,7 @@ static dls_status add_groups(dls_fidelity *f, double *room, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the grade ---------------------------------------------------------------------------------
- */
+/* ---- the grade ------------------------------------------------------------------------------- */
 
 static char grade_of(const dls_fidelity *f)
 {
@@ -185,8 +183,7 @@ dls_fidelity_why dls_fidelity_why_of(const dls_fidelity *f, size_t i)
 
 DLS_BY(farthest_first, dls_fidelity_job, DLS_ORDER(off_by(y), off_by(x)), DLS_UP(job));
 
-/* ---- replays -----------------------------------------------------------------------------------
- */
+/* ---- replays --------------------------------------------------------------------------------- */
 
 typedef struct replays {
     size_t n, n_jobs;
@@ -270,8 +267,7 @@ static dls_status replay_all(dls_setup *setup, replays *r, dls_fidelity *f, dls_
     return DLS_OK;
 }
 
-/* ---- the comparison ----------------------------------------------------------------------------
- */
+/* ---- the comparison -------------------------------------------------------------------------- */
 
 /* A job's start in the replays that started it; false: none. */
 static bool start_of(const replays *r, size_t job, dls_fidelity_job *out)

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "dlsim/trace.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void dls_kube_pods_fini(dls_kube_pods *p)
@@ -81,9 +80,7 @@ dls_status dls_kube_pods_gather(const dls_kube_pods *p, size_t gangs, dls_kube_g
             steps[n++] = (step){pod->gang, end_us, -pod->gpus, -pod->cpu_milli};
         }
     }
-    if (n > 1) {
-        qsort(steps, n, sizeof *steps, by_time);
-    }
+    dls_sort(steps, n, sizeof *steps, by_time);
     sweep(steps, n, out);
     dls_free(steps);
     return DLS_OK;

@@ -55,8 +55,7 @@ typedef struct reading {
     char first_foreign[64];
 } reading;
 
-/* ---- members ---------------------------------------------------------------------------------
- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 static bool date(json_object *of, const char *name, int64_t *us)
 {
@@ -78,8 +77,7 @@ static json_object *condition(json_object *status, const char *type)
     return NULL;
 }
 
-/* ---- objects -----------------------------------------------------------------------------------
- */
+/* ---- objects --------------------------------------------------------------------------------- */
 
 static dls_status name_of(reading *r, const char *space, const char *name, int32_t *code,
                           dls_error *err)
@@ -395,8 +393,7 @@ static dls_status read_all(reading *r, dls_error *err)
     return dls_walk_end(&r->w, err);
 }
 
-/* ---- the trace ---------------------------------------------------------------------------------
- */
+/* ---- the trace ------------------------------------------------------------------------------- */
 
 /* The virtual cluster of a gang: its queue of KAI, else its cluster queue, else its namespace. */
 static const char *queue_of(const reading *r, const gang *g)
@@ -447,8 +444,7 @@ static dls_status make_trace(const reading *r, dls_trace **out, dls_error *err)
     return dls_trace_builder_end(dls_take(&b), DLS_OK, out, err);
 }
 
-/* ---- the site ----------------------------------------------------------------------------------
- */
+/* ---- the site -------------------------------------------------------------------------------- */
 
 static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 {

@@ -57,8 +57,7 @@ typedef struct making {
     FILE *to;
 } making;
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* One entry of a node's Gres, "gpu:a100:8(S:0-1)" or "gpu:8": how many, and the type. */
 static int64_t gpus_named(const char *entry, char type[64])
@@ -139,8 +138,7 @@ static dls_status read_nodes(making *m, dls_error *err)
                                                "`scontrol show nodes -o`?");
 }
 
-/* ---- the configuration -------------------------------------------------------------------------
- */
+/* ---- the configuration ----------------------------------------------------------------------- */
 
 static bool has_partitions(const making *m)
 {
@@ -340,8 +338,7 @@ static dls_status write_all(making *m, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- report ------------------------------------------------------------------------------------
- */
+/* ---- report ---------------------------------------------------------------------------------- */
 
 static void report(const making *m)
 {

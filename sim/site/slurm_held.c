@@ -230,8 +230,7 @@ dls_status dls_site_held_read(dls_site_held *held, const dls_trace_source *sacct
     return dls_sacct_rows(sacct, names, N_COLUMNS, TRES + 1, add_job, held, err);
 }
 
-/* ---- report ------------------------------------------------------------------------------------
- */
+/* ---- report ---------------------------------------------------------------------------------- */
 
 static void put_nodes(const dls_site_held *held, FILE *to)
 {
@@ -282,9 +281,7 @@ DLS_BY(by_submission, dls_site_cpu_job, DLS_UP(submit_s), DLS_UP(line));
 
 void dls_site_held_put_jobs(dls_site_held *held, FILE *out)
 {
-    if (held->n_jobs > 0) {
-        qsort(held->job, held->n_jobs, sizeof *held->job, by_submission);
-    }
+    dls_sort(held->job, held->n_jobs, sizeof *held->job, by_submission);
     fputs("submit,duration,limit,nodes,cpus,mem_mib,user,account,partition\n", out);
     for (size_t i = 0; i < held->n_jobs; i++) {
         const dls_site_cpu_job *j = &held->job[i];

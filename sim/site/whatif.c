@@ -23,8 +23,7 @@ void dls_whatif_fini(dls_whatif *w)
     *w = (dls_whatif){0};
 }
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static dls_status run(dls_setup *setup, const dls_trace *trace, dls_simulation **out,
                       dls_error *err)
@@ -70,8 +69,7 @@ static dls_status grade(dls_setup *before, dls_whatif *w, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the fewest nodes --------------------------------------------------------------------------
- */
+/* ---- the fewest nodes ------------------------------------------------------------------------ */
 
 typedef struct search {
     dls_setup *setup;
@@ -160,8 +158,7 @@ static dls_status search_fewest(search *s, size_t first_added, dls_error *err)
     return dls_whatif_set_count(s->setup, s->group, high, err);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_asked *asked,
                          dls_whatif *w, dls_error *err)

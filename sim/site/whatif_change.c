@@ -11,8 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* ---- keys --------------------------------------------------------------------------------------
- */
+/* ---- keys ------------------------------------------------------------------------------------ */
 
 static bool get(dls_setup *setup, const char *list, size_t i, const char *leaf, char *out,
                 size_t size)
@@ -59,8 +58,7 @@ dls_status dls_whatif_set_count(dls_setup *setup, size_t group, int64_t count, d
     return set_int(setup, "nodes", group, "count", count, err);
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* "NAME: REST": the name without blanks at its ends, and what follows the last colon. */
 static bool cut(const char *text, char name[64], const char **rest)
@@ -157,8 +155,7 @@ static dls_status remove_nodes(dls_setup *setup, const char *text, dls_error *er
     return DLS_OK;
 }
 
-/* ---- quotas ------------------------------------------------------------------------------------
- */
+/* ---- quotas ---------------------------------------------------------------------------------- */
 
 /* "VC=GPUS" or "VC:TYPE=GPUS". */
 static bool parse_quota(const char *text, char name[64], char type[64], int64_t *gpus)
@@ -220,8 +217,7 @@ static dls_status set_quota(dls_setup *setup, const char *text, dls_error *err)
     return set_int(setup, "virtual_clusters", i, "gpus", gpus, err);
 }
 
-/* ---- speeds ------------------------------------------------------------------------------------
- */
+/* ---- speeds ---------------------------------------------------------------------------------- */
 
 static bool among(dls_setup *setup, size_t n, const char *type)
 {
@@ -315,8 +311,7 @@ static dls_status set_speeds(dls_setup *setup, const dls_whatif_asked *asked, si
     return dls_setup_set_from(setup, "perf.speeds", text, "what-if", err);
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 /* A table of partitions names nodes by number. */
 static dls_status check_partitions(dls_setup *setup, dls_error *err)

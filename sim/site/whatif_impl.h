@@ -8,8 +8,7 @@
 #include "base/owners.h"
 #include "dlsim/site.h"
 
-/* ---- whatif_change.c ---------------------------------------------------------------------------
- */
+/* ---- whatif_change.c ------------------------------------------------------------------------- */
 
 /* A group of nodes of a set-up: cluster.nodes[at]. */
 typedef struct dls_whatif_nodes {
@@ -30,24 +29,21 @@ dls_status dls_whatif_change(dls_setup *setup, const dls_whatif_asked *asked, dl
 dls_status dls_whatif_check_quotas(dls_setup *before, const dls_whatif_asked *asked, const dls_trace *trace,
                                    dls_error *err) DLS_MUST_CHECK;
 
-/* ---- whatif_speed.c ----------------------------------------------------------------------------
- */
+/* ---- whatif_speed.c -------------------------------------------------------------------------- */
 
 /* How fast jobs of the zoo's models run on one GPU of `type` against one of `reference`: the
  * geometric mean, the least, the most. Both must be types of 'dlsim list gpus'. */
 dls_status dls_whatif_predict(const char *type, const char *reference, dls_whatif_speed *out,
                               dls_error *err) DLS_MUST_CHECK;
 
-/* ---- whatif_load.c -----------------------------------------------------------------------------
- */
+/* ---- whatif_load.c --------------------------------------------------------------------------- */
 
 /* The trace with load times its jobs: fewer are drawn from it, more are copies that come as many
  * blocks later as are drawn. A job that is there with some load is there with every higher one. */
 dls_status dls_whatif_load(const dls_trace *in, double load, double block_s, uint64_t seed,
                            dls_trace **out, dls_error *err) DLS_MUST_CHECK;
 
-/* ---- whatif_waits.c ----------------------------------------------------------------------------
- */
+/* ---- whatif_waits.c -------------------------------------------------------------------------- */
 
 /* One side of the comparison. */
 typedef struct dls_whatif_run {

@@ -59,8 +59,7 @@ static dls_status draw(draws *d, size_t n_blocks, uint64_t seed, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- waits of a group --------------------------------------------------------------------------
- */
+/* ---- waits of a group ------------------------------------------------------------------------ */
 
 DLS_BY(ascending, wait, DLS_UP(s));
 
@@ -182,8 +181,7 @@ static dls_whatif_number change_of(const dls_whatif_number *a, const dls_whatif_
     return out;
 }
 
-/* ---- the comparison ----------------------------------------------------------------------------
- */
+/* ---- the comparison -------------------------------------------------------------------------- */
 
 typedef struct comparing {
     dls_whatif *w;
@@ -298,8 +296,7 @@ dls_status dls_whatif_compare(dls_whatif *w, const dls_whatif_run *before,
     return add_sizes(&c, err);
 }
 
-/* ---- the target --------------------------------------------------------------------------------
- */
+/* ---- the target ------------------------------------------------------------------------------ */
 
 static dls_status wrong(const char *text, dls_error *err)
 {

@@ -133,8 +133,8 @@ static int compare_start(const void *a, const void *b, void *jobs)
 {
     const dls_tir_job *job = jobs;
     const int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
-    const int64_t x = job[i].start_s, y = job[j].start_s;
-    return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+    const int order = DLS_ORDER(job[i].start_s, job[j].start_s);
+    return order ? order : DLS_ORDER(i, j);
 }
 
 static dls_status event(void *state, dls_error *err)

@@ -271,9 +271,8 @@ static dls_status find_fits(dls_world *w, dls_error *err)
 static dls_status add_jobs(dls_world *w, dls_error *err)
 {
     w->n_jobs = dls_trace_cols(w->p.trace)->n;
-    DLS_TRY(dls_alloc_array(&w->reference_s, w->n_jobs + 1, sizeof *w->reference_s, "world", err));
-    DLS_TRY(dls_alloc_array(&w->work_us, w->n_jobs + 1, sizeof *w->work_us, "world", err));
-    DLS_TRY(dls_alloc_array(&w->slot_of, w->n_jobs + 1, sizeof *w->slot_of, "world", err));
+    DLS_TRY(DLS_ALLOC_ALL("world", err, DLS_ARRAY(w->reference_s, w->n_jobs + 1),
+                          DLS_ARRAY(w->work_us, w->n_jobs + 1), DLS_ARRAY(w->slot_of, w->n_jobs + 1)));
     DLS_TRY(find_fits(w, err));
     for (size_t j = 0; j < w->n_jobs; j++) {
         w->slot_of[j] = -1;

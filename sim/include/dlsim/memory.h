@@ -105,6 +105,9 @@ DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
     }                                                                                              \
     _Static_assert(sizeof(type) > 0, "")
 
+/* qsort, which may not be called without an array, where n == 0 may be one. */
+DLS_API void dls_sort(void *at, size_t n, size_t size, int (*order)(const void *, const void *));
+
 /* `at`, a variable for indices, becomes the first of 0..n-1 for which `in_front`, an expression of
  * it that holds for some first ones alone, does not hold; n if there is none. O(log n):
  * DLS_BISECT(at, n, time[at] < now). */
