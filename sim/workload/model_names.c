@@ -72,6 +72,11 @@ static const struct {
     {"efficientnetb2a", "efficientnet_b2", NULL},
     {"efficientnetb3a", "efficientnet_b3", NULL},
     {"densenetblur121d", "densenet121d", NULL}, /* its blurs are pools here, as in ResNets */
+    {"maxvittiny", "maxvit_tiny_tf", NULL},
+    {"maxvitsmall", "maxvit_small_tf", NULL},
+    {"maxvitbase", "maxvit_base_tf", NULL},
+    {"maxvitlarge", "maxvit_large_tf", NULL},
+    {"maxvitxlarge", "maxvit_xlarge_tf", NULL},
     {"convnexttinyhnfd", "convnext_tiny_hnf", NULL},
     {"seresnext26tn32x4d", "seresnext26t_32x4d", NULL},
     {"beitv2basepatch16", "beit_base_patch16", NULL},

@@ -509,7 +509,8 @@ TEST(bytes_of_images)
     } step[] = {{"mixnet_m", 224, 3.202},      {"resnest26d", 224, 3.938}, {"efficientnet_b0_gn", 224, 6.972},
                 {"hrnet_w18_small", 224, 1.514}, {"densenet169", 224, 5.269}, {"cs3darknet_l", 256, 2.630},
                 {"gcresnet33ts", 256, 3.499},   {"convnext_nano_ols", 224, 2.556}, {"ghostnet_100", 224, 1.141},
-                {"lcnet_100", 224, 0.657},      {"regnetz_040", 256, 7.817},   {"hardcorenas_b", 224, 1.233}};
+                {"lcnet_100", 224, 0.657},      {"regnetz_040", 256, 7.817},   {"hardcorenas_b", 224, 1.233},
+                {"maxvit_nano_rw_256", 256, 8.227}, {"maxvit_tiny_tf", 224, 9.783}};
     for (size_t i = 0; i < sizeof step / sizeof step[0]; i++) {
         const dls_zoo_options options = {.runner = DLS_RUN_EAGER,
                                          .numeric = DLS_NUMERIC_FP16,

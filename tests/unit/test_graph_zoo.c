@@ -296,7 +296,7 @@ TEST(test_timm_sizes)
     }
 }
 
-/* Of timm's own models (0.6.13, ConvNeXt V2 and DINOv2 of 1.0.31), but for ECA's rows of 5 and 7 weights
+/* Of timm's own models (0.6.13, ConvNeXt V2, DINOv2, CoAtNet and MaxViT of 1.0.31), but for ECA's rows of 5 and 7 weights
  * and the numbers of EdgeNeXt's heads, which PyTorch's graph alone has. */
 TEST(test_timm_parameters)
 {
@@ -323,6 +323,18 @@ TEST(test_timm_parameters)
         {"vit_small_patch14_dinov2", 22441192}, {"vit_base_patch14_dinov2", 87348712},
         {"vit_large_patch14_dinov2", 305392616}, {"convnext_nano_hnf", 15593560}, {"fbnetv3_b", 8598464},
         {"fbnetv3_d", 10306272}, {"fbnetv3_g", 16623888}, {"skresnet50", 25803160}, {"skresnet50d", 25822392},
+        {"coatnet_0", 25036820}, {"coatnet_0_rw", 27435562}, {"coatnet_1", 42225776},
+        {"coatnet_1_rw", 41721502}, {"coatnet_2", 74684744}, {"coatnet_2_rw", 73868400},
+        {"coatnet_3", 166966264}, {"coatnet_3_rw", 165173428}, {"coatnet_4", 275425288},
+        {"coatnet_5", 687472008}, {"coatnet_bn_0_rw", 27435562}, {"coatnet_nano_rw", 15141244},
+        {"coatnet_pico_rw", 10851364}, {"coatnet_rmlp_0_rw", 27446074}, {"coatnet_rmlp_1_rw2", 41724622},
+        {"coatnet_rmlp_1_rw", 41691982}, {"coatnet_rmlp_2_rw", 73881264}, {"coatnet_rmlp_3_rw", 165152788},
+        {"coatnet_rmlp_nano_rw", 15145116}, {"maxvit_base_tf", 119467708}, {"maxvit_large_tf", 211785560},
+        {"maxvit_nano_rw_256", 15451148}, {"maxvit_pico_rw_256", 7457996}, {"maxvit_rmlp_base_rw", 116135788},
+        {"maxvit_rmlp_nano_rw_256", 15501452}, {"maxvit_rmlp_pico_rw_256", 7515980},
+        {"maxvit_rmlp_small_rw", 64895044}, {"maxvit_rmlp_small_rw_256", 64895044},
+        {"maxvit_rmlp_tiny_rw_256", 29148896}, {"maxvit_small_tf", 68927956}, {"maxvit_tiny_rw", 29057312},
+        {"maxvit_tiny_rw_256", 29066720}, {"maxvit_tiny_tf", 30916528}, {"maxvit_xlarge_tf", 474951952},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =
