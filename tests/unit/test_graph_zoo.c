@@ -323,6 +323,7 @@ TEST(test_timm_parameters)
         {"vit_small_patch14_dinov2", 22441192}, {"vit_base_patch14_dinov2", 87348712},
         {"vit_large_patch14_dinov2", 305392616}, {"convnext_nano_hnf", 15593560}, {"fbnetv3_b", 8598464},
         {"fbnetv3_d", 10306272}, {"fbnetv3_g", 16623888}, {"skresnet50", 25803160}, {"skresnet50d", 25822392},
+        {"efficientformer_l1", 12289928}, {"efficientformer_l3", 31406000}, {"efficientformer_l7", 82229328},
         {"coatnet_0", 25036820}, {"coatnet_0_rw", 27435562}, {"coatnet_1", 42225776},
         {"coatnet_1_rw", 41721502}, {"coatnet_2", 74684744}, {"coatnet_2_rw", 73868400},
         {"coatnet_3", 166966264}, {"coatnet_3_rw", 165173428}, {"coatnet_4", 275425288},

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Transformers whose tokens become fewer and wider from stage to stage: PoolFormer (Yu et al.,
- * 2022), in which a mean over neighbours stands for attention, Twins (Chu et al., 2021), whose keys
+ * 2022), in which a mean over neighbours stands for attention, EfficientFormer (Li et al., 2022), whose last
+ * blocks attend in its place, Twins (Chu et al., 2021), whose keys
  * and values are of fewer places, or, in every second block of SVT, of the place's square, PVT v2
  * (Wang et al., 2022), whose patches overlap, PiT (Heo et al., 2021), whose class goes along; names as
  * timm spells them.
  *
  *      blocks=2,2,6,2 width=64,128,320,512     of each stage
+ *      last=1                                  of EfficientFormer's blocks attend
  *      squares                                 Twins-SVT
  *      linear even                             PVT v2 with keys of 7 x 7 means; all stages have
  *                                              four times the width inside, not eight in the first
@@ -56,6 +58,65 @@ static void poolformer(dls_net *net, const char *spec)
         }
     }
     dls_zoo_classify(net, dls_net_layer_norm(net, x));
+}
+
+/* ---- EfficientFormer ------------------------------------------------------------------------- */
+
+enum { FORMER_HEADS = 8, FORMER_KEY = 32, FORMER_VALUE = 128 };
+
+static dls_tensor former_means(dls_net *net, dls_tensor x)
+{
+    const int32_t width = (int32_t)dls_net_dim(net, x, 3);
+    dls_tensor y = dls_net_add(net, dls_net_pool(net, x, DLS_OP_AVG_POOL, 3, 1, DLS_PAD_SAME), x);
+    x = dls_block_add_scaled(net, x, y);
+    y = dls_net_batch_norm(net, dls_block_conv_bias(net, x, 4 * width, 1, 1, 1));
+    y = dls_block_conv_bias(net, dls_net_unary(net, y, DLS_OP_GELU), width, 1, 1, 1);
+    return dls_block_add_scaled(net, x, dls_net_batch_norm(net, y));
+}
+
+/* Values are wider than keys; scores have a trained number for each distance. */
+static dls_tensor former_attends(dls_net *net, dls_tensor x)
+{
+    static const int depth[3] = {FORMER_KEY, FORMER_KEY, FORMER_VALUE};
+    const int64_t width = dls_net_dim(net, x, 2), n = dls_net_dim(net, x, 1);
+    const dls_block_heads plain = {.heads = FORMER_HEADS, .style = DLS_BLOCK_TIMM};
+    dls_tensor part[3], y = dls_net_layer_norm(net, x);
+    for (int i = 0; i < 3; i++) {
+        part[i] = dls_net_dense(net, y, FORMER_HEADS * depth[i], true);
+        part[i] = dls_net_split_heads(net, part[i], FORMER_HEADS);
+    }
+    dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, part[0], part[1], true));
+    a = dls_net_softmax(net, dls_net_add(net, a, dls_net_numbers(net, FORMER_HEADS * n)));
+    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
+    x = dls_block_add_scaled(net, x, dls_net_dense(net, a, width, true));
+    y = dls_block_feed_forward(net, dls_net_layer_norm(net, x), 4 * width, DLS_OP_GELU, plain);
+    return dls_block_add_scaled(net, x, y);
+}
+
+static void efficientformer(dls_net *net, const char *spec)
+{
+    const stages s = read_spec(spec);
+    const int means = (int)s.blocks[3] - (int)dls_spec_number(spec, "last", 1);
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    for (int half = 2; half > 0; half--) {
+        x = dls_net_batch_norm(net, dls_block_conv_bias(net, x, (int32_t)s.width[0] / half, 3, 2, 1));
+        x = dls_net_relu(net, x);
+    }
+    for (int stage = 0; stage < s.n; stage++) {
+        const int32_t width = (int32_t)s.width[stage];
+        x = stage ? dls_net_batch_norm(net, dls_block_conv_bias(net, x, width, 3, 2, 1)) : x;
+        for (int i = 0; i < (stage < 3 ? (int)s.blocks[stage] : means); i++) {
+            x = former_means(net, x);
+        }
+    }
+    x = dls_block_tokens(net, x);
+    for (int i = means; i < (int)s.blocks[3]; i++) {
+        x = former_attends(net, x);
+    }
+    x = dls_net_layer_norm(net, x);
+    x = dls_net_global_mean(net, dls_block_pixels(net, x, 1, dls_net_dim(net, x, 1)));
+    const dls_tensor y = dls_net_dense(net, x, 1000, true);
+    dls_net_loss(net, dls_net_scale(net, dls_net_add(net, y, dls_net_dense(net, x, 1000, true))));
 }
 
 /* ---- Twins ----------------------------------------------------------------------------------- */
@@ -209,6 +270,8 @@ static void pit(dls_net *net, const char *spec)
 
 /* ---- members --------------------------------------------------------------------------------- */
 
+#define FORMER(name, spec)                                                                         \
+    DLS_ZOO_IMAGES("efficientformer_" name, "efficientformer", 224, efficientformer, spec)
 #define POOL(name, spec) DLS_ZOO_IMAGES("poolformer_" name, "poolformer", 224, poolformer, spec)
 #define TWINS(name, blocks)                                                                        \
     DLS_ZOO_IMAGES("twins_pcpvt_" name, "twins", 224, twins,                                       \
@@ -251,6 +314,9 @@ static const dls_zoo_model rows[] = {
     PIT("xs_distilled", XS " two"),
     PIT("s_distilled", S " two"),
     PIT("b_distilled", B " two"),
+    FORMER("l1", "blocks=3,2,6,4 width=48,96,224,448"),
+    FORMER("l3", "blocks=4,4,12,6 width=64,128,320,512 last=4"),
+    FORMER("l7", "blocks=6,6,18,8 width=96,192,384,768 last=8"),
 };
 
 const dls_zoo_table dls_zoo_pyramids = {rows, sizeof rows / sizeof rows[0]};
