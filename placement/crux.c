@@ -53,10 +53,8 @@ typedef struct crux {
 static dls_status allot(crux *c, const dls_place_index *index, dls_error *err)
 {
     const size_t links = (size_t)dls_place_racks(index) * (size_t)dls_place_paths(index);
-    DLS_TRY(dls_alloc_array(&c->load, links, sizeof *c->load, "placement", err));
-    DLS_TRY(dls_alloc_array(&c->harm, JOBS_MAX * JOBS_MAX, sizeof *c->harm, "placement", err));
-    return dls_alloc_array(&c->scratch, dls_crux_scratch(JOBS_MAX, c->levels), sizeof *c->scratch,
-                           "placement", err);
+    return DLS_ALLOC_ALL("placement", err, DLS_ARRAY(c->load, links), DLS_ARRAY(c->harm, JOBS_MAX * JOBS_MAX),
+                         DLS_ARRAY(c->scratch, dls_crux_scratch(JOBS_MAX, c->levels)));
 }
 
 static dls_status init(void *state, const dls_place_index *index, const dls_option_value *values,

@@ -120,17 +120,11 @@ static void fini(void *state)
 static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
 {
     fgd *f = state;
-    const fgd *of = from;
-    f->typical = NULL;
     f->kind = NULL; /* of scores nothing is kept */
     f->known = NULL;
     f->n_kinds = f->kinds_cap = f->known_cap = 0;
-    f->node = NULL;
-    f->job = NULL;
-    DLS_TRY(dls_duplicate(&f->typical, of->typical, f->n_typical, f->n_typical + 1,
-                          sizeof *f->typical, err));
-    DLS_TRY(dls_duplicate(&f->job, of->job, f->n_jobs, f->n_jobs, sizeof *f->job, err));
-    return dls_duplicate(&f->node, of->node, f->n_nodes, f->n_nodes + 1, sizeof *f->node, err);
+    return DLS_COPY_ALL(err, DLS_COPY(f->typical, f->n_typical, f->n_typical + 1),
+                        DLS_COPY(f->job, f->n_jobs, f->n_jobs), DLS_COPY(f->node, f->n_nodes, f->n_nodes + 1));
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */

@@ -60,11 +60,7 @@ static void fini(void *state)
 static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
 {
     tiresias *t = state;
-    const tiresias *of = from;
-    t->run = NULL;
-    DLS_TRY(dls_duplicate(&t->limit.cell, of->limit.cell, of->limit.n, of->limit.cap,
-                          sizeof *t->limit.cell, err));
-    return dls_duplicate(&t->run, of->run, of->n_runs, of->cap, sizeof *t->run, err);
+    return DLS_COPY_ALL(err, DLS_COPY(t->limit.cell, t->limit.n, t->limit.cap), DLS_COPY(t->run, t->n_runs, t->cap));
 }
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)

@@ -45,16 +45,13 @@ dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_
                              dls_error *err)
 {
     const size_t n_links = dls_traffic_link_count(index);
-    t->runner = NULL;
     t->n_runners = 0;
-    t->link = NULL;
-    t->of = NULL;
-    t->entry = NULL;
     memset(t->ends, 0, sizeof t->ends);
     t->openings = (dls_openings){0};
+    DLS_TRY(DLS_COPY_ALL(err, DLS_COPY(t->runner, from->n_runners, from->runner_cap),
+                         DLS_COPY(t->of, from->n_jobs, from->job_cap), DLS_COPY(t->link, n_links, n_links),
+                         DLS_COPY(t->entry, from->n_entries, from->entry_cap)));
     DLS_TRY(dls_openings_init(&t->openings, index, err));
-    DLS_TRY(dls_duplicate(&t->runner, from->runner, from->n_runners, from->runner_cap,
-                          sizeof *t->runner, err));
     for (size_t i = 0; i < from->n_runners; i++) {
         const dls_runner *of = &from->runner[i];
         DLS_TRY(dls_duplicate(&t->runner[i].part, of->part, of->n, of->cap, sizeof *of->part, err));
@@ -65,10 +62,7 @@ dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_
         DLS_TRY(dls_duplicate(&t->ends[k].next, of->next, of->cap, of->cap, sizeof *of->next, err));
         t->ends[k] = (dls_ends){t->ends[k].next, of->n_next, of->n_later, of->cap};
     }
-    DLS_TRY(dls_duplicate(&t->of, from->of, from->n_jobs, from->job_cap, sizeof *t->of, err));
-    DLS_TRY(dls_duplicate(&t->link, from->link, n_links, n_links, sizeof *t->link, err));
-    return dls_duplicate(&t->entry, from->entry, from->n_entries, from->entry_cap, sizeof *t->entry,
-                         err);
+    return DLS_OK;
 }
 
 dls_pulse dls_pulse_of(const dls_prediction *f)

@@ -136,6 +136,17 @@ dls_status dls_duplicate(void *p, const void *from, size_t n, size_t room, size_
     return DLS_OK;
 }
 
+dls_status dls_copy_each(const dls_copying *copy, size_t n, dls_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        memcpy(copy[i].at, &(void *){NULL}, sizeof(void *));
+    }
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(dls_duplicate(copy[i].at, copy[i].from, copy[i].n, copy[i].room, copy[i].size, err));
+    }
+    return DLS_OK;
+}
+
 dls_status dls_nomem(dls_error *err, const char *what, size_t bytes)
 {
     return dls_fail(err, DLS_ENOMEM, NULL, "out of memory (%s, %zu bytes)", what, bytes);

@@ -154,13 +154,10 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     DLS_TRY(dls_scratch_clone(s, from, view, err));
     s->lines = (dls_lines){0};
     s->tree = (dls_quota_tree){0};
-    s->owner = NULL;
-    s->of_vc = NULL;
     s->cap = of->n;
+    DLS_TRY(DLS_COPY_ALL(err, DLS_COPY(s->owner, of->n, of->n), DLS_COPY(s->of_vc, of->n_vcs + 1, of->n_vcs + 1)));
     DLS_TRY(dls_lines_clone(&s->lines, &of->lines, view, err));
-    DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
-    DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
-    return dls_duplicate(&s->of_vc, of->of_vc, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->of_vc, err);
+    return dls_quota_tree_clone(&s->tree, &of->tree, err);
 }
 
 /* ---- a round --------------------------------------------------------------------------------- */

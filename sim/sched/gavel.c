@@ -417,15 +417,13 @@ dls_status dls_gavel_clone(void *state, const void *from, const dls_view *view, 
 {
     const dls_gavel *of = from;
     dls_gavel *g = state;
-    g->entry = NULL;
     g->candidate = NULL;
     g->packing.single = NULL;
-    g->cap = g->candidate_cap = g->packing.cap = 0;
+    g->candidate_cap = g->packing.cap = 0;
     g->ledger = (dls_ledger){0};
     g->shares = (dls_timeshares){0};
-    DLS_TRY(dls_duplicate(&g->entry, of->entry, of->n, of->n, sizeof *g->entry, err));
     g->cap = of->n;
-    return DLS_OK;
+    return dls_duplicate(&g->entry, of->entry, of->n, of->n, sizeof *g->entry, err);
 }
 
 void dls_gavel_timing(const void *state, dls_round_timing *out)

@@ -113,10 +113,9 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     s->search = (dls_kueue_search){0};
     s->lines = (dls_lines){0};
     s->tree = (dls_quota_tree){0};
-    s->queue = NULL;
+    DLS_TRY(dls_duplicate(&s->queue, of->queue, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->queue, err));
     DLS_TRY(dls_lines_clone(&s->lines, &of->lines, view, err));
-    DLS_TRY(dls_quota_tree_clone(&s->tree, &of->tree, err));
-    return dls_duplicate(&s->queue, of->queue, of->n_vcs + 1, of->n_vcs + 1, sizeof *s->queue, err);
+    return dls_quota_tree_clone(&s->tree, &of->tree, err);
 }
 
 /* ---- who is there ---------------------------------------------------------------------------- */

@@ -308,19 +308,10 @@ dls_status dls_lines_clone(void *lines, const void *from, const dls_view *view, 
     const dls_lines *of = from;
     dls_lines *l = lines;
     *l = *of;
-    l->line = NULL;
-    l->head = l->job = NULL;
-    l->line_of = l->group = l->bucket = l->out = l->closed = NULL;
-    DLS_TRY(dls_duplicate(&l->line, of->line, of->n, of->cap, sizeof *l->line, err));
-    DLS_TRY(dls_duplicate(&l->head, of->head, of->n, of->head_cap, sizeof *l->head, err));
-    DLS_TRY(dls_duplicate(&l->job, of->job, of->n_jobs, of->n_jobs, sizeof *l->job, err));
-    DLS_TRY(
-        dls_duplicate(&l->line_of, of->line_of, of->n_jobs, of->n_jobs, sizeof *l->line_of, err));
-    DLS_TRY(
-        dls_duplicate(&l->group, of->group, of->n_groups, of->group_cap, sizeof *l->group, err));
-    DLS_TRY(dls_duplicate(&l->bucket, of->bucket, of->n_buckets, of->n_buckets, sizeof *l->bucket,
-                          err));
-    DLS_TRY(dls_duplicate(&l->out, of->out, of->n_out, of->out_cap, sizeof *l->out, err));
-    return dls_duplicate(&l->closed, of->closed, of->n_closed, of->closed_cap, sizeof *l->closed,
-                         err);
+    return DLS_COPY_ALL(err, DLS_COPY(l->line, of->n, of->cap), DLS_COPY(l->head, of->n, of->head_cap),
+                        DLS_COPY(l->job, of->n_jobs, of->n_jobs), DLS_COPY(l->line_of, of->n_jobs, of->n_jobs),
+                        DLS_COPY(l->group, of->n_groups, of->group_cap),
+                        DLS_COPY(l->bucket, of->n_buckets, of->n_buckets),
+                        DLS_COPY(l->out, of->n_out, of->out_cap),
+                        DLS_COPY(l->closed, of->n_closed, of->closed_cap));
 }

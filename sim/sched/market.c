@@ -41,9 +41,8 @@ dls_status dls_market_clone(dls_market *m, const dls_market *from, dls_error *er
     const size_t n = (size_t)from->n * WINDOW;
     *m = (dls_market){.n = from->n};
     memcpy(m->plan_n, from->plan_n, sizeof m->plan_n);
-    DLS_TRY(dls_duplicate(&m->plan, from->plan, n, n, sizeof *m->plan, err));
     m->cap[6] = n;
-    return DLS_OK;
+    return dls_duplicate(&m->plan, from->plan, n, n, sizeof *m->plan, err);
 }
 
 void dls_market_fini(dls_market *m)

@@ -6,14 +6,13 @@
 #define _GNU_SOURCE /* strsep */
 #endif
 #include "sched/muri.h"
+#include "sched/table.h"
 
 #include "dlsim/memory.h"
 #include "dlsim/predictor.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,33 +68,22 @@ static dls_status parse_row(dls_muri_profile *p, dls_stages *stages, char *line,
     return DLS_OK;
 }
 
+static dls_status take_line(void *user, char *line, int number, const char *where, dls_error *err)
+{
+    dls_muri_state *s = user;
+    if (number == 1 || !line[strspn(line, " \t\r\n")] || line[0] == '#') {
+        return DLS_OK;
+    }
+    DLS_TRY(add_profile(s, &(dls_stages){0}, err));
+    DLS_TRY(dls_grow(&s->row, &s->rows_room, s->n_profiles, sizeof *s->row, err));
+    s->n_rows++;
+    return parse_row(&s->row[s->n_rows - 1], &s->profile[s->n_rows - 1], line, where, err);
+}
+
 dls_status dls_muri_read_profiles(dls_muri_state *s, const char *path, dls_error *err)
 {
-    char line[512], where[512];
-    dls_status status = DLS_OK;
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot read profiles: %s", strerror(errno));
-    }
-    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
-        snprintf(where, sizeof where, "%s:%d", path, number);
-        if (strlen(line) == sizeof line - 1) {
-            status = dls_fail(err, DLS_EINPUT, where, "a long line: no profiles");
-        } else if (number > 1 && line[strspn(line, " \t\r\n")] && line[0] != '#') {
-            status = add_profile(s, &(dls_stages){0}, err);
-            if (status == DLS_OK) {
-                status = dls_grow(&s->row, &s->rows_room, s->n_profiles, sizeof *s->row, err);
-            }
-            if (status == DLS_OK) {
-                status = parse_row(&s->row[s->n_rows], &s->profile[s->n_rows], line, where, err);
-                s->n_rows++;
-            }
-        }
-    }
-    fclose(f);
-    return status == DLS_OK && s->n_rows == 0
-               ? dls_fail(err, DLS_EINPUT, path, "no profiles below the header")
-               : status;
+    DLS_TRY(dls_sched_lines_read(path, "cannot read profiles", take_line, s, err));
+    return s->n_rows > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no profiles below the header");
 }
 
 /* Of the nearest gang, by ratio, for which the model has a profile. */

@@ -6,10 +6,9 @@
 #include "sched/service_dist.h"
 
 #include "dlsim/memory.h"
+#include "sched/table.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,52 +16,38 @@
 
 DLS_BY(cmp, double, DLS_ORDER(*x, *y));
 
-static dls_status refuse(const char *path, int line, const char *what, dls_error *err)
+typedef struct samples {
+    dls_service_dist *d;
+    size_t cap;
+} samples;
+
+static dls_status take_line(void *user, char *line, int number, const char *where, dls_error *err)
 {
-    char where[512];
-    snprintf(where, sizeof where, "%s:%d", path, line);
-    return dls_fail(err, DLS_EINPUT, where, "%s", what);
+    samples *s = user;
+    char *end;
+    const double x = strtod(line, &end);
+    end += strspn(end, " \t\r\n,");
+    if (end == line || *end) {
+        return number == 1 || !line[strspn(line, " \t\r\n")]
+                   ? DLS_OK
+                   : dls_fail(err, DLS_EINPUT, where, "expected one number of GPU-seconds");
+    }
+    if (!(x >= 0) || isinf(x)) {
+        return dls_fail(err, DLS_EINPUT, where, "expected GPU-seconds of at least 0");
+    }
+    if (s->d->n == SAMPLES_MAX) {
+        return dls_fail(err, DLS_EINPUT, where, "more than %d samples", SAMPLES_MAX);
+    }
+    DLS_TRY(dls_grow(&s->d->sample_s, &s->cap, (size_t)s->d->n + 1, sizeof *s->d->sample_s, err));
+    s->d->sample_s[s->d->n++] = x;
+    return DLS_OK;
 }
 
 static dls_status read_file(dls_service_dist *d, const char *path, dls_error *err)
 {
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot read service samples: %s", strerror(errno));
-    }
-    char line[256];
-    size_t cap = 0, n = 0;
-    dls_status status = DLS_OK;
-    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
-        char *end;
-        const double x = strtod(line, &end);
-        end += strspn(end, " \t\r\n,");
-        if (strlen(line) == sizeof line - 1 || (!*line && !feof(f))) {
-            status = refuse(path, number, "a NUL byte or a long line: no service samples", err);
-        } else if (end == line || *end) {
-            if (number > 1 && line[strspn(line, " \t\r\n")]) {
-                status = refuse(path, number, "expected one number of GPU-seconds", err);
-            }
-        } else if (!(x >= 0) || isinf(x)) {
-            status = refuse(path, number, "expected GPU-seconds of at least 0", err);
-        } else if (n == SAMPLES_MAX) {
-            status = dls_fail(err, DLS_EINPUT, path, "is larger than %d samples", SAMPLES_MAX);
-        } else {
-            status = dls_grow(&d->sample_s, &cap, n + 1, sizeof *d->sample_s, err);
-            if (status == DLS_OK) {
-                d->sample_s[n++] = x;
-            }
-        }
-    }
-    if (status == DLS_OK && ferror(f)) {
-        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-    }
-    fclose(f);
-    d->n = (int32_t)n;
-    if (status == DLS_OK && n == 0) {
-        status = dls_fail(err, DLS_EINPUT, path, "no service samples");
-    }
-    return status;
+    d->n = 0;
+    DLS_TRY(dls_sched_lines_read(path, "cannot read service samples", take_line, &(samples){d, 0}, err));
+    return d->n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no service samples");
 }
 
 static dls_status from_trace(dls_service_dist *d, const dls_view *view, dls_error *err)
@@ -98,11 +83,8 @@ void dls_service_dist_fini(void *state)
 dls_status dls_service_dist_clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
     dls_service_dist *d = state;
-    const dls_service_dist *of = from;
-    const size_t n = (size_t)of->n;
-    d->sum_s = NULL;
-    DLS_TRY(dls_duplicate(&d->sample_s, of->sample_s, n, n, sizeof *d->sample_s, err));
-    return dls_duplicate(&d->sum_s, of->sum_s, n + 1, n + 1, sizeof *d->sum_s, err);
+    const size_t n = (size_t)d->n;
+    return DLS_COPY_ALL(err, DLS_COPY(d->sample_s, n, n), DLS_COPY(d->sum_s, n + 1, n + 1));
 }
 
 /* First index with sample > x. Without branches that depend on the samples, which a processor would guess

@@ -81,10 +81,7 @@ void dls_slurm_clock_fini(dls_slurm_clock *c)
 dls_status dls_slurm_clock_clone(dls_slurm_clock *c, const dls_slurm_clock *from, dls_error *err)
 {
     *c = *from;
-    c->log = NULL;
-    return from->log
-               ? dls_duplicate(&c->log, from->log, from->n_log, from->log_cap, sizeof *c->log, err)
-               : DLS_OK;
+    return dls_duplicate(&c->log, from->log, from->n_log, from->log_cap, sizeof *c->log, err);
 }
 
 static void advance_backfill(dls_slurm_clock *c, int64_t now_us)

@@ -85,13 +85,9 @@ void dls_slurm_cpu_fini(dls_slurm_cpu *c)
 dls_status dls_slurm_cpu_clone(dls_slurm_cpu *c, const dls_slurm_cpu *from, dls_error *err)
 {
     *c = *from;
-    c->job = NULL;
-    c->waiting = c->running = NULL;
-    DLS_TRY(dls_duplicate(&c->job, from->job, from->n, from->cap, sizeof *c->job, err));
-    DLS_TRY(dls_duplicate(&c->waiting, from->waiting, from->n_waiting, from->waiting_cap,
-                          sizeof *c->waiting, err));
-    return dls_duplicate(&c->running, from->running, from->n_running, from->running_cap,
-                         sizeof *c->running, err);
+    return DLS_COPY_ALL(err, DLS_COPY(c->job, from->n, from->cap),
+                        DLS_COPY(c->waiting, from->n_waiting, from->waiting_cap),
+                        DLS_COPY(c->running, from->n_running, from->running_cap));
 }
 
 /* ---- who waits and who runs ------------------------------------------------------------------ */

@@ -205,20 +205,10 @@ void dls_slurm_jobs_fini(dls_slurm_jobs *s)
 dls_status dls_slurm_jobs_clone(dls_slurm_jobs *s, const dls_slurm_jobs *from, dls_error *err)
 {
     *s = *from;
-    s->qos = NULL;
-    s->at = NULL;
-    s->after = s->of = NULL;
-    s->waits = NULL;
-    DLS_TRY(dls_duplicate(&s->qos, from->qos, from->n_qos, from->qos_cap, sizeof *s->qos, err));
-    DLS_TRY(dls_duplicate(&s->at, from->at, from->n, from->cap, sizeof *s->at, err));
-    DLS_TRY(dls_duplicate(&s->after, from->after, from->n_after, from->after_cap, sizeof *s->after,
-                          err));
-    DLS_TRY(from->waits ? dls_duplicate(&s->waits, from->waits, from->n_jobs, from->n_jobs + 1,
-                                        sizeof *s->waits, err)
-                        : DLS_OK);
-    return from->of
-               ? dls_duplicate(&s->of, from->of, from->n_jobs, from->n_jobs + 1, sizeof *s->of, err)
-               : DLS_OK;
+    return DLS_COPY_ALL(err, DLS_COPY(s->qos, from->n_qos, from->qos_cap), DLS_COPY(s->at, from->n, from->cap),
+                        DLS_COPY(s->after, from->n_after, from->after_cap),
+                        DLS_COPY(s->waits, from->n_jobs, from->n_jobs + 1),
+                        DLS_COPY(s->of, from->n_jobs, from->n_jobs + 1));
 }
 
 void dls_slurm_jobs_look(dls_slurm_jobs *s, const dls_view *view)

@@ -109,16 +109,10 @@ dls_status dls_slurm_outages_clone(dls_slurm_outages *o, const dls_slurm_outages
                                    dls_error *err)
 {
     *o = *from;
-    o->at = NULL;
-    o->name = NULL;
-    o->change_us = NULL;
-    o->sets = NULL;
-    DLS_TRY(dls_duplicate(&o->at, from->at, from->n, from->cap, sizeof *o->at, err));
-    DLS_TRY(dls_duplicate(&o->change_us, from->change_us, 2 * from->n, 2 * from->n + 1,
-                          sizeof *o->change_us, err));
-    DLS_TRY(
-        dls_duplicate(&o->name, from->name, from->n_names, from->names_cap, sizeof *o->name, err));
-    return dls_duplicate(&o->sets, from->sets, from->n_sets, from->sets_cap, sizeof *o->sets, err);
+    return DLS_COPY_ALL(err, DLS_COPY(o->at, from->n, from->cap),
+                        DLS_COPY(o->change_us, 2 * from->n, 2 * from->n + 1),
+                        DLS_COPY(o->name, from->n_names, from->names_cap),
+                        DLS_COPY(o->sets, from->n_sets, from->sets_cap));
 }
 
 void dls_slurm_outages_look(dls_slurm_outages *o, int64_t now_us)

@@ -108,11 +108,7 @@ dls_status dls_slurm_partitions_clone(dls_slurm_partitions *p, const dls_slurm_p
                                       dls_error *err)
 {
     *p = *from;
-    p->at = NULL;
-    p->nodes = NULL;
-    p->of = NULL;
-    DLS_TRY(dls_duplicate(&p->at, from->at, from->n, from->cap, sizeof *p->at, err));
-    DLS_TRY(dls_duplicate(&p->nodes, from->nodes, from->n * (size_t)from->words, from->nodes_cap,
-                          sizeof *p->nodes, err));
-    return dls_duplicate(&p->of, from->of, from->n_of, from->n_of + 1, sizeof *p->of, err);
+    return DLS_COPY_ALL(err, DLS_COPY(p->at, from->n, from->cap),
+                        DLS_COPY(p->nodes, from->n * (size_t)from->words, from->nodes_cap),
+                        DLS_COPY(p->of, from->n_of, from->n_of + 1));
 }

@@ -119,15 +119,11 @@ dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_prior
 {
     const size_t n = (size_t)view->n_jobs;
     *p = *from;
-    p->share = NULL;
-    p->share_of = NULL;
-    p->value = NULL;
-    p->room = NULL;
+    p->room = NULL; /* scratch */
     p->room_cap = 0;
-    DLS_TRY(dls_grow(&p->room, &p->room_cap, 2 * p->n, sizeof *p->room, err));
-    DLS_TRY(dls_duplicate(&p->share, from->share, from->n, from->cap, sizeof *p->share, err));
-    DLS_TRY(dls_duplicate(&p->share_of, from->share_of, n, n, sizeof *p->share_of, err));
-    return dls_duplicate(&p->value, from->value, n, n, sizeof *p->value, err);
+    DLS_TRY(DLS_COPY_ALL(err, DLS_COPY(p->share, from->n, from->cap), DLS_COPY(p->share_of, n, n),
+                         DLS_COPY(p->value, n, n)));
+    return dls_grow(&p->room, &p->room_cap, 2 * p->n, sizeof *p->room, err);
 }
 
 /* ---- the fair tree --------------------------------------------------------------------------- */

@@ -35,54 +35,67 @@ static bool is_header(const char *line, const char *header)
     return n == 0 || (strncmp(line + least, more, n) == 0 && strchr(",]", more[n]));
 }
 
-static dls_status read_line(char *line, int number, const char *header, const char *where,
-                            dls_sched_row row, void *user, dls_error *err)
+typedef struct reading {
+    const char *header;
+    dls_sched_row row;
+    void *user;
+} reading;
+
+static dls_status read_line(void *user, char *line, int number, const char *where, dls_error *err)
 {
+    const reading *r = user;
     char *cell[DLS_SCHED_CELLS];
     int n = 1, least = 1;
     line[strcspn(line, "\r\n")] = '\0';
     if (number == 1) {
-        return is_header(line, header)
+        return is_header(line, r->header)
                    ? DLS_OK
-                   : dls_fail(err, DLS_EINPUT, where, "expected the header %s", header);
+                   : dls_fail(err, DLS_EINPUT, where, "expected the header %s", r->header);
     }
     if (!line[strspn(line, " ")]) {
         return DLS_OK;
     }
-    for (const char *p = header; (p = strchr(p, ',')); p++) {
+    for (const char *p = r->header; (p = strchr(p, ',')); p++) {
         n++;
-        least += p < header + strcspn(header, "[");
+        least += p < r->header + strcspn(r->header, "[");
     }
     int k = split_cells(line, cell);
     if (k < least || k > n) {
-        return dls_fail(err, DLS_EINPUT, where, "expected %s", header);
+        return dls_fail(err, DLS_EINPUT, where, "expected %s", r->header);
     }
     for (; k < n; k++) {
         cell[k] = cell[k - 1] + strlen(cell[k - 1]);
     }
-    return row(user, cell, where, err);
+    return r->row(r->user, cell, where, err);
 }
 
-dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,
+dls_status dls_sched_lines_read(const char *path, const char *unread, dls_sched_line take, void *user,
                                 dls_error *err)
 {
     char line[8192], where[512];
     dls_status status = DLS_OK;
     FILE *f = fopen(path, "r");
     if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+        return dls_fail(err, DLS_EINPUT, path, "%s: %s", unread, strerror(errno));
     }
     for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
         snprintf(where, sizeof where, "%s:%d", path, number);
-        status = strlen(line) == sizeof line - 1
-                     ? dls_fail(err, DLS_EINPUT, where, "a line longer than %zu bytes", sizeof line)
-                     : read_line(line, number, header, where, row, user, err);
+        status = strlen(line) == sizeof line - 1 || (!*line && !feof(f))
+                     ? dls_fail(err, DLS_EINPUT, where, "a NUL byte or a line longer than %zu bytes",
+                                sizeof line)
+                     : take(user, line, number, where, err);
     }
     if (status == DLS_OK && ferror(f)) {
-        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+        status = dls_fail(err, DLS_EINPUT, path, "%s: %s", unread, strerror(errno));
     }
     fclose(f);
     return status;
+}
+
+dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,
+                                dls_error *err)
+{
+    return dls_sched_lines_read(path, "cannot be read", read_line, &(reading){header, row, user}, err);
 }
 
 bool dls_sched_table_number(const char *cell, double least, double most, double *out)

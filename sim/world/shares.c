@@ -40,20 +40,14 @@ dls_status dls_shares_copy(dls_shares *s, const dls_shares *from, dls_error *err
     const size_t n_links = (size_t)from->n_links;
     dls_shares_fini(s);
     *s = *from;
-    s->link = NULL;
-    s->flow = NULL;
-    s->crossing = NULL;
-    s->changed = s->moved = NULL;
+    s->due = (dls_evq){0};
     s->taker = NULL;
     s->takers_cap = 0; /* scratch */
-    DLS_TRY(dls_evq_copy(&s->due, &from->due, err));
-    DLS_TRY(dls_duplicate(&s->link, from->link, n_links, n_links, sizeof *s->link, err));
-    DLS_TRY(dls_duplicate(&s->changed, from->changed, n_links, n_links, sizeof *s->changed, err));
-    DLS_TRY(dls_duplicate(&s->flow, from->flow, from->n_flows, from->flows_cap, sizeof *s->flow, err));
-    DLS_TRY(dls_duplicate(&s->crossing, from->crossing, from->n_crossings, from->crossings_cap,
-                          sizeof *s->crossing, err));
-    return dls_duplicate(&s->moved, from->moved, from->n_moved, from->moved_cap, sizeof *s->moved,
-                         err);
+    DLS_TRY(DLS_COPY_ALL(err, DLS_COPY(s->link, n_links, n_links), DLS_COPY(s->changed, n_links, n_links),
+                         DLS_COPY(s->flow, from->n_flows, from->flows_cap),
+                         DLS_COPY(s->crossing, from->n_crossings, from->crossings_cap),
+                         DLS_COPY(s->moved, from->n_moved, from->moved_cap)));
+    return dls_evq_copy(&s->due, &from->due, err);
 }
 
 dls_status dls_shares_reserve(dls_shares *s, int32_t flow, size_t n, dls_error *err)

@@ -83,6 +83,19 @@ static inline dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size
  * `from` is NULL, and after a failure. For state that is cloned. */
 DLS_API dls_status dls_duplicate(void *p, const void *from, size_t n, size_t room, size_t size,
                                  dls_error *err) DLS_MUST_CHECK;
+/* The same of arrays that are still those of another, as after *to = *from. All are NULL before the first is
+ * copied, so that whatever fails leaves none of the other's to be freed:
+ * DLS_TRY(DLS_COPY_ALL(err, DLS_COPY(to->x, from->n, from->cap), DLS_COPY(to->y, from->n, from->n))); */
+#define DLS_COPY(p, n, room) {&(p), p, n, room, sizeof *(p)}
+#define DLS_COPY_ALL(err, ...)                                                                     \
+    dls_copy_each((const dls_copying[]){__VA_ARGS__},                                              \
+                  sizeof((const dls_copying[]){__VA_ARGS__}) / sizeof(dls_copying), err)
+typedef struct dls_copying {
+    void *at; /* a T ** */
+    const void *from;
+    size_t n, room, size;
+} dls_copying;
+DLS_API dls_status dls_copy_each(const dls_copying *copy, size_t n, dls_error *err) DLS_MUST_CHECK;
 
 /* "out of memory (<what>, n bytes)" */
 DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
