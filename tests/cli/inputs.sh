@@ -87,7 +87,7 @@ reads pipe 'is larger than 16 MiB' run -q -o out.h5 --config=FILE --trace="$samp
 if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then # 33 million numbers
     timeout 60 sh -c 'yes 1 >pipe' 2>/dev/null &
     # shellcheck disable=SC2086
-    reads "$work/pipe" 'is larger than 33554432 samples' $run --scheduler=gittins --set scheduler.samples=FILE
+    reads "$work/pipe" 'more than 33554432 samples' $run --scheduler=gittins --set scheduler.samples=FILE
 fi
 truncate -s 5G sparse
 reads "$work/sparse" 'is larger than 2048 MiB' graph import FILE -o out.h5
