@@ -518,4 +518,8 @@ test $checked -eq $tables || echo "skipped: tables of files that are not here: $
 
 # The commands of the documentation, as they are printed.
 run_page "$source/docs/measured.md"
+# Images smaller than a window are answered or refused, whatever the network.
+printf 'model,batch,image,gpu,count,precision,host,step_ms\n%s,8,16,V100-SXM2,1,fp32,pytorch,100\n%s,8,16,V100-SXM2,1,fp32,pytorch,100\n' \
+    swin_tiny_patch4_window7 maxvit_tiny_tf >small.csv
+expect 0 evaluate --measured --no-points small.csv --sources=operator
 echo "$checks checks"

@@ -168,7 +168,7 @@ static void design(dls_net *net, const char *spec)
     dls_tensor (*first)(dls_net *, dls_tensor, int32_t, int32_t, int32_t, int32_t) =
         dls_spec_has(spec, "biased") ? dls_block_conv_bias : dls_block_conv;
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    const int64_t window = dls_net_dim(net, x, 1) / 32;
+    const int64_t edge = dls_net_dim(net, x, 1), window = edge >= 32 ? edge / 32 : 1;
     x = normed_act(net, first(net, x, (int32_t)stem[0], 3, 2, 1), &m);
     x = first(net, x, (int32_t)stem[1], 3, 1, 1);
     for (int s = 0; s < STAGES; s++) {

@@ -41,7 +41,8 @@ static dls_tensor window_block(dls_net *net, dls_tensor x, int64_t edge, int64_t
                                int64_t heads, bool shifted, const windows *w)
 {
     const int64_t b = dls_net_batch(net), width = dls_net_dim(net, x, 2);
-    const int64_t in = window < edge ? window : edge, n = in * in;
+    const int64_t most = window < edge ? window : edge;
+    const int64_t in = most > 0 ? most : 1, n = in * in; /* a small image has no window, which reshaping tells */
     const bool rolls = shifted && in < edge;
     const dls_block_heads attention = {.heads = heads,
                                        .bias = true,
