@@ -59,6 +59,17 @@ dls_status dls_alloc_array(void *p, size_t n, size_t size, const char *what, dls
     return array ? DLS_OK : dls_nomem(err, what, n * size);
 }
 
+dls_status dls_alloc_each(const dls_array *array, size_t n, const char *what, dls_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        memcpy(array[i].at, &(void *){NULL}, sizeof(void *));
+    }
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(dls_alloc_array(array[i].at, array[i].n, array[i].size, what, err));
+    }
+    return DLS_OK;
+}
+
 void *dls_alloc_aligned(size_t bytes)
 {
     void *p = NULL;

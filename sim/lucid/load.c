@@ -152,7 +152,6 @@ dls_status dls_lucid_load_pairs(const char *path, dls_lucid_trace *t, dls_error 
                                           "model2", "dataset2", "batchsize2", "amp2", "speed2"};
     t->n_speed = t->workloads.n;
     DLS_FREE_ALL(t->speed, t->speed_of_host);
-    t->speed_of_host = NULL;
     DLS_TRY(DLS_ALLOC_ALL("pairs", err, DLS_ARRAY(t->speed, t->n_speed * t->n_speed + 1),
                           DLS_ARRAY(t->speed_of_host, t->n_speed + 1)));
     for (size_t i = 0; i < t->n_speed * t->n_speed; i++) {

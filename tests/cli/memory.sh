@@ -44,6 +44,18 @@ refuse train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 -
 cp whole/w.h5 .
 expect 0 graph group --weights=w.h5 resnet50 -o grouped.h5
 refuse predict --weights="$in/w.h5" --input="$in/grouped.h5" --threads=1 -o p.h5 -q
+cat >two.csv <<'END'
+job_id,vc,gpu_num,submit,duration,model,dataset,batchsize,amp,gmem,sharescore,pred_lucid,pred_qssf
+a,v,8,0,100,A,d,1,0,1000,0,100,100
+b,w,8,10,50,B,d,1,0,1000,0,60,60
+END
+cat >pair.csv <<'END'
+job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,iteration_time,resource_time_0,resource_time_1,resource_time_2,priority
+a,1,0,10,reader,8,10000,0,1000,800,100,100,0
+b,1,0,10,counter,8,10000,0,1000,100,800,100,0
+END
+first=1000 refuse muri --nodes=1 --gpus=1 "$in/pair.csv" -o m.csv -q
+first=1000 refuse lucid --vcs=v:1,w:1 "$in/two.csv" -o l.csv -q
 . "$source/tests/support/refuse_files.sh"
 refuse_sweep
 refuse_site

@@ -46,7 +46,8 @@ static inline void dls_free_each(void *const *p, size_t n)
  * error's message. */
 DLS_API dls_status dls_alloc_array(void *p, size_t n, size_t size, const char *what,
                                    dls_error *err) DLS_MUST_CHECK;
-/* Several in one call, which is over at the first that cannot be had:
+/* Several in one call, which is over at the first that cannot be had; that and those behind it are NULL then,
+ * whatever they were:
  * DLS_TRY(DLS_ALLOC_ALL("list", err, DLS_ARRAY(list->x, n), DLS_ARRAY(list->y, n + 1))); */
 #define DLS_ARRAY(p, n) {&(p), n, sizeof *(p)}
 #define DLS_ALLOC_ALL(what, err, ...)                                                              \
@@ -56,14 +57,7 @@ typedef struct dls_array {
     void *at; /* a T ** */
     size_t n, size;
 } dls_array;
-static inline dls_status dls_alloc_each(const dls_array *array, size_t n, const char *what,
-                                        dls_error *err)
-{
-    for (size_t i = 0; i < n; i++) {
-        DLS_TRY(dls_alloc_array(array[i].at, array[i].n, array[i].size, what, err));
-    }
-    return DLS_OK;
-}
+DLS_API dls_status dls_alloc_each(const dls_array *array, size_t n, const char *what, dls_error *err) DLS_MUST_CHECK;
 
 /* Grow *(void **)p, an array of elements of `size` bytes with room for *cap, to hold `need`:
  * doubling, so appending is O(1) amortised. New elements are not zeroed. On failure *p and *cap are
