@@ -49,8 +49,9 @@ double dls_spec_number(const char *spec, const char *key, double otherwise);
 int dls_spec_numbers(const char *spec, const char *key, double *out, int max);
 /* Which of the norms that have their activation in them a word names: evos, evob or frn. */
 dls_block_norm dls_spec_norm(const char *spec);
-/* The nearest multiple of `of` that is not below it and loses no more than a tenth. */
-int32_t dls_zoo_round(double channels, int32_t of);
+/* The nearest multiple of `of` that is not below it and is not less than that share of the channels. */
+int32_t dls_zoo_round_within(double channels, int32_t of, double share);
+int32_t dls_zoo_round(double channels, int32_t of); /* 0.9 of them */
 /* Designs that rows of the first table have; "" is for those without members.
  * inception's is the name of one. */
 dls_zoo_design dls_zoo_lenet, dls_zoo_alexnet, dls_zoo_resnet_cifar, dls_zoo_densenet_cifar,

@@ -109,22 +109,16 @@ static dls_tensor depthwise(dls_net *net, dls_tensor x, int32_t kernel, int32_t 
     return norm(net, n > 1 ? dls_net_concat(net, part, n) : part[0], m);
 }
 
-static int32_t channels_between(double channels, bool rounded)
-{
-    const int32_t near = dls_zoo_round(channels, 8);
-    return !rounded ? (int32_t)channels : near < 0.95 * channels ? near + 8 : near;
-}
-
 static dls_tensor excite(dls_net *net, dls_tensor x, int32_t in, const stage *s, const mobile *m)
 {
     const double mid = (double)dls_net_dim(net, x, 3);
     if (!(fabs(s->excite) > 0)) {
         return x;
     }
-    const int32_t inner =
-        s->type == 'p'  ? (int32_t)s->excite
-        : s->excite > 0 ? channels_between(in / s->excite, m->rounded)
-                        : dls_zoo_round(mid / -s->excite, 8);
+    const int32_t inner = s->type == 'p'   ? (int32_t)s->excite
+                          : s->excite <= 0 ? dls_zoo_round(mid / -s->excite, 8)
+                          : m->rounded     ? dls_zoo_round_within(in / s->excite, 8, 0.95)
+                                           : (int32_t)(in / s->excite);
     return m->context ? dls_block_context(net, x, inner, true)
                       : dls_block_squeeze_excite(net, x, inner);
 }

@@ -64,11 +64,16 @@ dls_block_norm dls_spec_norm(const char *spec)
                                         : DLS_BLOCK_BATCH_NORM;
 }
 
-int32_t dls_zoo_round(double channels, int32_t of)
+int32_t dls_zoo_round_within(double channels, int32_t of, double share)
 {
     const int32_t near = (int32_t)(channels + of / 2.) / of * of;
     const int32_t least = near < of ? of : near;
-    return least < 0.9 * channels ? least + of : least;
+    return least < share * channels ? least + of : least;
+}
+
+int32_t dls_zoo_round(double channels, int32_t of)
+{
+    return dls_zoo_round_within(channels, of, 0.9);
 }
 
 void dls_zoo_classify(dls_net *net, dls_tensor x)
