@@ -41,8 +41,9 @@ void dls_world_set_load(dls_world *w, int32_t level, dls_crossing *c, double use
 {
     dls_wire *wire = &w->wire[c->link];
     dls_load_gauge *gauge = gauge_of(w, c->link);
+    /* At most all of it: the least speed that a job has is too much for a link that has next to nothing left. */
     const int64_t load =
-        llround(used_bps / w->shares.link[c->link].capacity * (double)DLS_LOAD_ONE);
+        llround(fmin(1, used_bps / w->shares.link[c->link].capacity) * (double)DLS_LOAD_ONE);
     if (gauge) {
         dls_load_gauge_move(gauge, wire->load, wire->load + load - c->load);
     }

@@ -311,4 +311,11 @@ TEST(test_half_a_link)
         assert_int_equal(world_settle(&s, &changed), n);
         assert_true(want != 1 || changed[0].rate == before);
     }
+    /* Of next to nothing a job uses all, and no more. */
+    dls_world_link_scale(s.w, 0, 1e-300);
+    assert_int_equal(world_settle(&s, &changed), 1);
+    const dls_link_load load = dls_world_link_load(s.w);
+    assert_true(load.nic_max == 1.0F && load.nic_mean > 0 && load.nic_mean <= 1);
+    dls_world_link_scale(s.w, 0, 1);
+    assert_int_equal(world_settle(&s, &changed), 1);
 }
