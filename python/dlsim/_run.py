@@ -280,7 +280,7 @@ class _Guard:
         self.target = threading.get_ident()
         self.thread: threading.Thread | None = None
         if limit is not None:
-            if limit <= 0:
+            if not limit > 0:
                 raise ValueError("policy_time_limit is positive, in seconds")
             self.thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -288,7 +288,7 @@ class _Guard:
         import time
 
         before, since = 0, time.monotonic()
-        while not self.over.wait(self.limit / 8):
+        while not self.over.wait(min(self.limit / 8, threading.TIMEOUT_MAX)):
             calls, now = self.simulation.calls, time.monotonic()
             if calls != before or calls % 2 == 0:
                 before, since = calls, now

@@ -2,6 +2,7 @@
 """Policies in Python: they do what those in C do, and wrong ones raise."""
 
 import gc
+import math
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import threading
 import time
 import traceback
 import unittest
+import unittest.mock
 import weakref
 
 import dlsim
@@ -431,6 +433,13 @@ class Wrong(unittest.TestCase):
         with self.assertRaisesRegex(dlsim.TimeLimit, "stubborn .*test_policy.py, line .*0.3 s"):
             run(policy, policy_time_limit=0.3)
         self.assertEqual(run(Srtf, policy_time_limit=5).digest, run("srtf").digest)
+        failed = []
+        with unittest.mock.patch.object(threading, "excepthook", failed.append):
+            self.assertEqual(run(Srtf, policy_time_limit=math.inf).digest, run("srtf").digest)
+        self.assertEqual(failed, [])
+        for limit in (0, -1, math.nan):
+            with self.assertRaisesRegex(ValueError, "policy_time_limit"):
+                run(Srtf, policy_time_limit=limit)
 
     def test_two_threads(self):
         inside, errors = threading.Event(), []

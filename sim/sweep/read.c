@@ -201,7 +201,7 @@ static dls_status read_group(const dls_sweep_reader *r, const config_setting_t *
     dls_sweep_take(r, group, "'sweep'", members);
     if (name && (*name == '\0' || strchr(name, '/') || *name == '.' || strlen(name) > 100)) {
         dls_sweep_problem(r, config_setting_get_member(group, "name"),
-                          "'name' is the beginning of a file's name: no '/'");
+                          "'name' is the beginning of a file's name: 1 to 100 bytes, no '/' and no '.' first");
     } else if (name) {
         DLS_TRY(dls_sweep_text(name, &r->sweep->name, r->err));
     }
