@@ -86,9 +86,14 @@ static dls_status holds(search *s, int64_t nodes, bool *yes, dls_error *err)
     dls_whatif_number value = {0};
     DLS_HOLD(dls_simulation_destroy) dls_simulation *sim = NULL;
     DLS_TRY(dls_whatif_set_count(s->setup, s->group, nodes, err));
-    DLS_TRY(run(s->setup, s->trace, &sim, err));
-    const dls_whatif_run of = {s->trace, sim};
-    DLS_TRY(dls_whatif_measure(w, &of, &s->target, false, s->asked->seed, &value, err));
+    const dls_status ran = run(s->setup, s->trace, &sim, err);
+    if (ran == DLS_ECONFIG && w->n_tried > 0 && nodes < w->tried[w->n_tried - 1].nodes) {
+        value.value = INFINITY; /* fewer than quotas promise or services have: nobody can start there */
+    } else {
+        DLS_TRY(ran);
+        const dls_whatif_run of = {s->trace, sim};
+        DLS_TRY(dls_whatif_measure(w, &of, &s->target, false, s->asked->seed, &value, err));
+    }
     *yes = value.value < s->target.limit_s;
     DLS_TRY(dls_grow(&w->tried, &w->tried_cap, w->n_tried + 1, sizeof *w->tried, err));
     size_t at = w->n_tried++;

@@ -113,6 +113,13 @@ t = json.load(open("out.txt"))["target"]
 tried = {x["nodes"]: x["wait_s"] for x in t["tried"]}
 assert tried[1] is tried[2] is tried[4] is None and t["fewest_nodes"] >= 8, t
 END
+# Nor are fewer tried than a quota promises.
+expect 0 whatif site.cfg --quota "$vc=20" --target 'p50 wait < 90000h' --json
+check promised <<'END'
+import json
+t = json.load(open("out.txt"))["target"]
+assert t["fewest_nodes"] == 3 and {x["nodes"]: x["wait_s"] for x in t["tried"]}[2] is None, t
+END
 expect 2 whatif site.cfg --target 'mean wait of partition nowhere < 1h'
 expect 0 whatif site.cfg --target 'mean wait < 1 us' --json
 check never <<'END'
