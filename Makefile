@@ -27,7 +27,7 @@ run: build
 	@echo "the same GPUs. The longest jobs (p99) may pay for it, and preempted ones restart. By gang size: $(BUILD)/run.txt"
 	@if $(BUILD)/dlsim report --force -o $(BUILD)/run.html $(BUILD)/run/quickstart.h5 2>/dev/null; then \
 	    echo "Every job on every GPU, curves and tables: open $(BUILD)/run.html"; \
-	else echo "dlsim report draws it, with python3-h5py, python3-pandas and python3-plotly"; fi
+	else echo "dlsim report draws it, with python3-h5py and python3-plotly"; fi
 	@echo "Next: README.md, a scheduler in five lines; configs/, your cluster; docs/traces.md, your trace"
 
 # The papers' figures anew, into results/figures (docs/figures.md).

@@ -9,7 +9,7 @@ import numpy as np
 import report
 import results
 import style
-from results import BadInput, averaged, columns
+from results import BadInput, arrays, averaged
 
 MAX_RUNS = 4
 ACROSS, DOWN = 1200, 256  # cells of a run at most
@@ -46,7 +46,7 @@ def draw_run(axes, run, name, since, until, unit):
     gpus.set_ylabel("GPU")
     gpus.grid(False)
     if "series" in run:
-        series = columns(run["series/cluster"])
+        series = arrays(run["series/cluster"])
         edges = np.linspace(report.start_of(run) * 1e6, report.end_of(run) * 1e6, report.SERIES_POINTS + 1)
         waiting.fill_between((edges[:-1] + edges[1:]) / 2e6 / unit[1], averaged(series, "pending_jobs", edges),
                              color=style.COLOURS[1], linewidth=0)

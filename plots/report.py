@@ -11,10 +11,9 @@ import os
 import shlex
 
 import numpy as np
-import pandas as pd
 
 import results
-from results import BadInput, attribute, averaged, columns, open_results, text
+from results import BadInput, arrays, attribute, averaged, open_results, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MAX_RUNS = 16  # more are a table's or a figure's work
@@ -73,8 +72,8 @@ def bits(mask, gpu):
 def on_gpus(rows, first_lane):
     """A row per (stretch, GPU) of the rows whose node is known: lane and index of the row."""
     lanes, index = [], []
-    mask = rows.gpu_mask.to_numpy(np.uint64)
-    base = first_lane[rows.node.to_numpy()]
+    mask = rows["gpu_mask"].astype(np.uint64)
+    base = first_lane[rows["node"]]
     for gpu in range(64):
         at = np.flatnonzero(bits(mask, gpu))
         if len(at) == 0 and not np.any(mask >> np.uint64(gpu)):
@@ -87,15 +86,15 @@ def on_gpus(rows, first_lane):
 def on_any(rows):
     """The same where a placement only counts GPUs: whichever is free."""
     free, busy, lanes, index, n = [], [], [], [], 0
-    for i, r in enumerate(rows.itertuples()):
-        while busy and busy[0][0] <= r.start_us:
+    for i, (start, end, gpus) in enumerate(zip(*(rows[c].tolist() for c in ("start_us", "end_us", "gpus")))):
+        while busy and busy[0][0] <= start:
             heapq.heappush(free, heapq.heappop(busy)[1])
-        for _ in range(r.gpus):
+        for _ in range(gpus):
             if free:
                 lane = heapq.heappop(free)
             else:
                 lane, n = n, n + 1
-            heapq.heappush(busy, (r.end_us, lane))
+            heapq.heappush(busy, (end, lane))
             lanes.append(lane)
             index.append(i)
     return np.array(lanes), np.array(index)
@@ -115,35 +114,37 @@ def coarse(start, end, since, until):
 
 
 def stretches(run, until):
-    """What ran on each GPU (a lane) when, as columns ordered by lane and start, and the nodes' names; or why that is
+    """What ran on each GPU (a lane) when, as records ordered by lane and start, and the nodes' names; or why that is
     not known."""
     none = (run["jobs/start_us"][:] < 0).all()
     if none or "allocations" not in run or not len(run["allocations/start_us"]):
         return None, "No job ran." if none else "This run has no record of where its jobs ran (results.allocations)."
-    rows = columns(run["allocations"]).sort_values("start_us", kind="stable")
+    rows = arrays(run["allocations"])
+    order = np.argsort(rows["start_us"], kind="stable")
+    rows = {name: column[order] for name, column in rows.items()}
     nodes, first, note = [], [0], ""
     for g in results.rows(run, "cluster/groups", ("name", "nodes", "gpus_per_node")):
         for i in range(g["nodes"]):
             nodes.append({"lane": first[-1], "name": f"{text(g['name'])} {i}"})
             first.append(first[-1] + int(g["gpus_per_node"]))
     n_lanes = first[-1]
-    if (rows.node < 0).any():
+    if (rows["node"] < 0).any():
         lane, index = on_any(rows)
         nodes = [{"lane": i, "name": f"GPU {i}"} for i in range(n_lanes)]
         n_lanes = max(n_lanes, int(lane.max()) + 1)
         note = "The placement only counts GPUs; which ones is made up."
-    elif rows.node.max() >= len(nodes):
-        raise BadInput(f"{run.file.filename}: {run.name}/allocations/node: node {rows.node.max()} of {len(nodes)} in cluster/groups")
+    elif rows["node"].max() >= len(nodes):
+        raise BadInput(f"{run.file.filename}: {run.name}/allocations/node: node {rows['node'].max()} of {len(nodes)} in cluster/groups")
     else:
         lane, index = on_gpus(rows, np.array(first[:-1]))
-    start, end = (rows[c].to_numpy()[index] / 1e6 for c in ("start_us", "end_us"))
+    start, end = (rows[c][index] / 1e6 for c in ("start_us", "end_us"))
     if len(lane) > MAX_STRETCHES:
         keep, start, end, width = coarse(start, end, start_of(run), until)
         lane, index = lane[keep], index[keep]
         note += f" Stretches shorter than {duration(width)} are left out where they are many."
     order = np.lexsort((start, lane))
-    found = pd.DataFrame({"lane": lane, "start": start, "end": end, "job": rows.job.to_numpy()[index],
-                          "rate": rows.rate.to_numpy()[index]}).iloc[order]
+    found = np.rec.fromarrays([column[order] for column in (lane, start, end, rows["job"][index], rows["rate"][index])],
+                              names="lane,start,end,job,rate")
     return (found, n_lanes, nodes, note), None
 
 
@@ -157,16 +158,17 @@ def gantt(run, table, until):
     drawn, job = np.unique(found.job, return_inverse=True)
     return {"nodes": nodes, "note": note, "since": start_of(run), "until": until, "start": packed(found.start), "end": packed(found.end),
             "first": packed(np.concatenate([[0], np.cumsum(counts)]), "i4"),
-            "job": packed(job, "i4"), "rate": packed(found.rate), "jobs": job_columns(run, table.iloc[drawn])}, None
+            "job": packed(job, "i4"), "rate": packed(found.rate),
+            "jobs": job_columns(run, {name: column[drawn] for name, column in table.items()})}, None
 
 
 def job_columns(run, table):
     seconds = {k: packed(np.where(table[c] >= 0, table[c] / 1e6, -1))
                for k, c in (("submit", "submit_us"), ("begin", "start_us"), ("finish", "end_us"))}
-    data = {"id": table.id.tolist(), "gpus": packed(table.gpus, "i4"), **seconds}
+    data = {"id": table["id"].tolist(), "gpus": packed(table["gpus"], "i4"), **seconds}
     if "model" in table and "model" in run["dicts"]:
         data["models"] = [text(t) for t in run["dicts/model"][:]] + ["no model"]
-        data["model"] = [len(data["models"]) - 1 if m < 0 else int(m) for m in table.model]
+        data["model"] = [len(data["models"]) - 1 if m < 0 else int(m) for m in table["model"]]
     return data
 
 
@@ -176,8 +178,8 @@ def job_columns(run, table):
 def over_time(run):
     if "series" not in run or len(run["series/cluster/t_us"]) < 2:
         return None
-    series = columns(run["series/cluster"])
-    edges = np.linspace(series.t_us.iloc[0], max(series.t_us.iloc[-1], 1e6 * end_of(run)), SERIES_POINTS + 1)
+    series = arrays(run["series/cluster"])
+    edges = np.linspace(series["t_us"][0], max(series["t_us"][-1], 1e6 * end_of(run)), SERIES_POINTS + 1)
     return {"t": packed((edges[:-1] + edges[1:]) / 2e6),
             "busy": packed(100 * averaged(series, "busy_gpus", edges) / attribute(run, "total_gpus", np.number)),
             "waiting": packed(averaged(series, "pending_jobs", edges))}
@@ -194,14 +196,17 @@ def end_of(run):
 
 
 def of_run(run, name):
-    table = columns(run["jobs"])
-    done = results.finished(table)
-    q = np.linspace(0, 1, min(QUANTILES, len(done)))
+    table = arrays(run["jobs"])
+    done = table["state"] == 3
+    q = np.linspace(0, 1, min(QUANTILES, done.sum()))
+
+    def quantiles(values, least):
+        return np.maximum(np.percentile(values[done] / 1e6, 100 * q), least).tolist() if len(q) else []
+
     until = end_of(run)
     drawn, why = gantt(run, table, until)
     return {"name": name, "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
-            "jct": np.maximum(done.jct_s.quantile(q), 1e-3).tolist(),
-            "queue": np.maximum(done.queue_s.quantile(q), 1).tolist()}
+            "jct": quantiles(table["end_us"] - table["submit_us"], 1e-3), "queue": quantiles(table["pending_us"], 1)}
 
 
 def seed_of(run):
@@ -263,15 +268,14 @@ def chart(name, beside=""):
 def figures(runs):
     """The numbers of the runs: what the bars show, and the tables beside them."""
     names = [n for _, n in runs]
-    parts = [pd.DataFrame.from_records(r["summary/parts"][:]) for r, _ in runs]
-    for p in parts:
-        p["name"] = [text(n) for n in p["name"]]
-    rows = [(what, [p[key].iloc[0] for p in parts], unit) for key, what, unit in FIGURES]
+    parts = [r["summary/parts"][:] for r, _ in runs]
+    rows = [(what, [p[key][0] for p in parts], unit) for key, what, unit in FIGURES]
     rows += [(what, [r["summary"].attrs[key] for r, _ in runs], unit) for key, what, unit in WHOLE]
     sizes = []
-    for p in parts[0][(parts[0].kind == 1) & (parts[0].jobs > 0)].itertuples():
-        values = [q.jct_mean_s[(q.kind == 1) & (q.name == p.name)].iloc[0] for q in parts]
-        sizes.append((f"{p.name} GPU{'' if p.name == '1' else 's'}", p.jobs, values))
+    for p in parts[0][(parts[0]["kind"] == 1) & (parts[0]["jobs"] > 0)]:
+        values = [q["jct_mean_s"][(q["kind"] == 1) & (q["name"] == p["name"])][0] for q in parts]
+        name = text(p["name"])
+        sizes.append((f"{name} GPU{'' if name == '1' else 's'}", p["jobs"], values))
     ratio = [(what, values, unit) for what, values, unit in rows
              if unit in "s%" and all(np.isfinite(v) and v > 0 for v in values)]
     bars = {"ratio": [{"name": what, "value": [v / values[0] for v in values], "shown": [shown(v, unit) for v in values]}

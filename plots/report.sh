@@ -6,7 +6,7 @@ case " $* " in
 *" --output "*.png" -- "* | *" --output "*.svg" -- "*) script=picture.py library=matplotlib ;;
 *) script=report.py library=plotly ;;
 esac
-modules="h5py numpy pandas $library"
+modules="h5py numpy $library"
 rest=${DLSIM_PYTHON:-python3 /usr/bin/python3}
 while [ -n "$rest" ]; do
     python=${rest%% *}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading of results files (docs/results.md), for figures and reports."""
+"""Reading of results files (docs/results.md), for figures and reports. Only figures have tables of pandas: to import it is
+a third of what a report takes."""
 
 import argparse
 import contextlib
@@ -9,7 +10,6 @@ import tempfile
 
 import h5py
 import numpy as np
-import pandas as pd
 
 
 class BadInput(Exception):
@@ -38,13 +38,20 @@ def open_results(path):
     return open_hdf5(path, "dlsim-results", "a results file of dlsim")
 
 
-def columns(group):
-    """A group of equally long datasets as a DataFrame; texts decoded."""
+def arrays(group):
+    """A group of equally long datasets as arrays by name; texts decoded."""
     columns = ((k, group[k]) for k in group)  # not items(): that leaves out what cannot be opened
     read = {k: d.asstr()[:] if d.dtype.kind in "SO" else d[:] for k, d in columns if isinstance(d, h5py.Dataset)}
     if len({len(column) for column in read.values()}) > 1:
         raise BadInput(f"{group.file.filename}: {group.name}: columns of different lengths")
-    return pd.DataFrame(read)
+    return read
+
+
+def columns(group):
+    """The same as a DataFrame."""
+    import pandas as pd
+
+    return pd.DataFrame(arrays(group))
 
 
 def attribute(group, key, kind=str):
@@ -79,15 +86,10 @@ def points(f):
 
 def jobs(run):
     """The jobs of a run that finished, one at least, with jct_s and queue_s."""
-    done = finished(columns(run["jobs"]))
+    table = columns(run["jobs"])
+    done = table[table.state == 3].copy()
     if done.empty:
         raise BadInput(f"{run.file.filename}: {run.name}: no finished job")
-    return done
-
-
-def finished(table):
-    """Those of the table of jobs that finished, with jct_s and queue_s."""
-    done = table[table.state == 3].copy()
     done["jct_s"] = (done.end_us - done.submit_us) / 1e6
     done["queue_s"] = done.pending_us / 1e6
     return done
@@ -95,13 +97,16 @@ def finished(table):
 
 def averaged(series, column, edges_us):
     """Time average of a piecewise constant column in each interval between two edges; its last row holds on."""
-    t = np.append(series.t_us, max(series.t_us.iloc[-1], edges_us[-1]))
-    area = np.concatenate([[0], np.cumsum(series[column].to_numpy(float) * np.diff(t))])
+    t = np.asarray(series["t_us"])
+    t = np.append(t, max(t[-1], edges_us[-1]))
+    area = np.concatenate([[0], np.cumsum(np.asarray(series[column], float) * np.diff(t))])
     return np.diff(np.interp(edges_us, t, area)) / np.diff(edges_us)
 
 
 def markdown(path):
     """The tables of a text in Markdown, as DataFrames of texts."""
+    import pandas as pd
+
     try:
         with open(path, encoding="utf-8") as f:
             lines = [[c.strip() for c in line.strip().strip("|").split("|")] if line.startswith("|") else None
@@ -152,7 +157,7 @@ def attempt(who, work):
         print(f"{who}: missing in the file: {e.args[0]}", file=sys.stderr)
         return 4
     except AttributeError as e:  # table.column
-        if not isinstance(e.obj, pd.DataFrame):
+        if type(e.obj).__name__ != "DataFrame":
             raise
         print(f"{who}: missing in the file: the column '{e.name}'", file=sys.stderr)
         return 4

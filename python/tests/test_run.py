@@ -372,7 +372,7 @@ class Runs(unittest.TestCase):
         self.assertRegex(lines[2], r"^\[#*\.*\] [\d,]+ of 5,000 jobs, day ")
         self.assertRegex(lines[-1], r"^\[#{30}\] 5,000 of 5,000 jobs, day [\d.]+\n$")
 
-    @needs("h5py", "pandas", "matplotlib")
+    @needs("h5py", "matplotlib")
     def test_picture(self):
         run = dlsim.run(SMALL, "quick_60", "srtf")
         png = run.picture()._repr_png_()

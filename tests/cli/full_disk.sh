@@ -42,7 +42,7 @@ done
 # shellcheck disable=SC2086
 full 1 dataset build -o full/set.h5 $small -q
 full 4 train --dataset=set.h5 --arch=hidden=16 --epochs=1 --setting=V100-P1w2-ho-PCIe -o full/w.h5 -q
-if [ "${DLSIM_SANITIZE:-0}" = 0 ] && sh "$source/plots/python.sh" h5py numpy pandas plotly matplotlib >/dev/null 2>&1; then
+if [ "${DLSIM_SANITIZE:-0}" = 0 ] && sh "$source/plots/python.sh" h5py numpy plotly matplotlib >/dev/null 2>&1; then
     full 4 report there.h5 -o full/r.html
     full 1 report there.h5 -o full/r.png
 fi

@@ -54,7 +54,7 @@ from=$source/tests/slurm/policies
     refuses perf record -q --no-gpu -o new.h5 -- true
     refuses operators profile --model=resnet50 --gpu=V100 --gpus=2 --servers=1 -o new.h5
 }
-if sh "$source/plots/python.sh" h5py numpy pandas plotly >/dev/null 2>&1; then
+if sh "$source/plots/python.sh" h5py numpy plotly >/dev/null 2>&1; then
     export DLSIM_PLOTS=$source/plots
     refuses report "$work/run.h5" -o new.html
 fi

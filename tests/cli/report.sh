@@ -6,7 +6,7 @@ export DLSIM_PLOTS=$source/plots
 
 expect 2 report
 expect 2 report --nonsense x.h5
-python=$(sh "$source/plots/python.sh" h5py numpy pandas plotly) || {
+python=$(sh "$source/plots/python.sh" h5py numpy plotly) || {
     echo "skipped: no Python with plotly"
     exit 77
 }
@@ -165,7 +165,7 @@ assert [shown[name]["until"] for name in runs] == [1700000050, 1700000150, 1e-6,
 assert shown["stopped"]["jct"] == [] and len(shown["waiting"]["jct"]) == 1
 assert shown["stopped"]["gantt"]["since"] == 1.7e9 and shown["nowhere"]["no_gantt"] == "No job ran."
 edges = np.linspace(1.7e15, 1.7e15 + 150e6, 16)
-series = results.columns(runs["waiting"]["series/cluster"])
+series = results.arrays(runs["waiting"]["series/cluster"])
 assert list(results.averaged(series, "pending_jobs", edges)) == [0, 1, *[2] * 8, *[1] * 5]
 assert report.shown(float("nan"), "f") == "-"
 try:
@@ -189,7 +189,7 @@ says out.txt "dlas-gpu/consolidated"
 cmp both.html page.html || fail "dlsim compare draws another page than dlsim report"
 expect 5 compare fifo.h5 dlas-gpu.h5 -o both.html
 says err.txt "is there already"
-if sh "$source/plots/python.sh" h5py numpy pandas matplotlib >/dev/null 2>&1; then
+if sh "$source/plots/python.sh" h5py numpy matplotlib >/dev/null 2>&1; then
     expect 0 report fifo.h5 dlas-gpu.h5 -o jobs.png
     expect 0 compare fifo.h5 dlas-gpu.h5 -o again.png
     cmp jobs.png again.png || fail "the same runs give another picture"
