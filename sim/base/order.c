@@ -75,6 +75,7 @@ static int32_t new_node(dls_order *t)
     }
     dls_order_node *p = &t->node[at];
     p->n = 0;
+    p->leaf = DLS_NONE;
     for (int32_t i = 0; i <= WIDTH; i++) {
         p->lead[i] = INT64_MAX;
     }
@@ -306,8 +307,10 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
     }
     m->in_set = false;
     const int32_t root = s->root;
+    t->node[root].leaf = DLS_NONE; /* it may be free by now, and another set's */
     if (s->height > 0 && t->node[root].n == 1) {
         *s = (dls_order_set){t->node[root].entry[0].at, s->height - 1};
+        t->node[s->root].leaf = DLS_NONE;
         free_node(t, root);
     } else if (t->node[root].n == 0) {
         *s = (dls_order_set)DLS_ORDER_SET_EMPTY;
@@ -343,12 +346,25 @@ int32_t dls_order_last(const dls_order *t, dls_order_set s)
 int32_t dls_order_next(const dls_order *t, dls_order_set s, int32_t x)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n);
+    dls_order_node *root = s.root != DLS_NONE ? &t->node[s.root] : NULL;
+    if (root && root->leaf != DLS_NONE) {
+        const dls_order_node *p = &t->node[root->leaf];
+        const int32_t i = root->leaf_entry + 1;
+        if (i < p->n && p->entry[i - 1].at == x) {
+            root->leaf_entry = i;
+            return p->entry[i].at;
+        }
+    }
     const int64_t lead = dls_rank_lead(&t->member[x].rank);
     int32_t found = DLS_NONE;
     for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE; h--) {
         const dls_order_node *p = &t->node[at];
         const int32_t i = count_up_to(t, p, x, lead);
         found = i < p->n ? p->entry[i].first : found;
+        if (h == 0 && i < p->n) {
+            root->leaf = at;
+            root->leaf_entry = i;
+        }
         at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
     }
     return found;

@@ -87,7 +87,8 @@ typedef struct dls_order_node {
     /* leading parts of the ranks of the first members; INT64_MAX behind them */
     int64_t lead[DLS_ORDER_WIDTH + 1];
     dls_order_entry entry[DLS_ORDER_WIDTH];
-    int64_t unused[6];
+    int32_t leaf, leaf_entry; /* of a root: where dls_order_next() was last; DLS_NONE: one has gone since */
+    int64_t unused[5];
 } dls_order_node;
 
 typedef struct dls_order {
@@ -131,7 +132,8 @@ int64_t dls_order_sum(const dls_order *t, dls_order_set s);
 /* DLS_NONE if there is none. */
 int32_t dls_order_first(const dls_order *t, dls_order_set s);
 int32_t dls_order_last(const dls_order *t, dls_order_set s);
-/* The neighbours of x, which need not be in s: it has the rank that it last had. */
+/* The neighbours of x, which need not be in s: it has the rank that it last had. Where next() goes on from what it found
+ * last, and none has gone from s since, it takes constant time but at the end of a leaf. */
 int32_t dls_order_next(const dls_order *t, dls_order_set s, int32_t x);
 int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x);
 

@@ -225,6 +225,39 @@ TEST(test_large)
     }
 }
 
+/* A walk over one set while members move between sets: behind x is the least of those beyond the rank that x has, wherever
+ * x is by then. */
+TEST(test_walk_while_members_move)
+{
+    enum { MEMBERS = 3 * N };
+    dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 6);
+    dls_order_set s[SETS] = {DLS_ORDER_SET_EMPTY, DLS_ORDER_SET_EMPTY, DLS_ORDER_SET_EMPTY};
+    int in[MEMBERS] = {0};
+    DLS_OWN(dls_order_fini) dls_order t = {0};
+    assert_int_equal(dls_order_init(&t, MEMBERS, SETS, NULL), DLS_OK);
+    for (int32_t step = 0, x = 0; step < 30000; step++) {
+        for (int moves = (int)dls_rng_below(&rng, 32); moves > 0; moves--) {
+            const int32_t y = dls_rng_below(&rng, 9) == 0 ? x : (int32_t)dls_rng_below(&rng, MEMBERS);
+            const int to = (int)dls_rng_below(&rng, SETS);
+            if (dls_order_has(&t, y)) {
+                dls_order_remove(&t, &s[in[y]], y);
+            }
+            const int64_t key = dls_rng_below(&rng, 2) == 0 ? t.member[y].rank.key : step;
+            dls_order_insert(&t, &s[to], y, (dls_rank){.key = key, .id = y}, 1, 0);
+            in[y] = to;
+        }
+        int32_t next = DLS_NONE;
+        for (int32_t z = 0; z < MEMBERS; z++) {
+            if (dls_order_has(&t, z) && in[z] == 0 && dls_rank_cmp(&t.member[z].rank, &t.member[x].rank) > 0 &&
+                (next == DLS_NONE || dls_rank_cmp(&t.member[z].rank, &t.member[next].rank) < 0)) {
+                next = z;
+            }
+        }
+        assert_int_equal(dls_order_next(&t, s[0], x), next);
+        x = next != DLS_NONE ? next : (int32_t)dls_rng_below(&rng, MEMBERS);
+    }
+}
+
 /* Sorted insertion is what a queue does; the tree must stay shallow all the same. */
 TEST(test_depth)
 {
