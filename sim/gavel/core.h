@@ -119,7 +119,8 @@ struct dls_gv {
     uint8_t *taken; /* scratch: [n] of jobs, [gpus] of GPUs */
     uint8_t *gpu_taken;
     int32_t *list;  /* scratch [n] of a policy while it is asked: jobs, or one number a job */
-    int32_t idle_rounds;
+    int32_t idle_rounds;  /* in a row without a run */
+    int32_t still_rounds; /* in a row in which no job took a step */
     size_t unsolved;
     struct dls_gv_market *market; /* NULL: none */
     dls_timeshares shares;        /* scratch of the policies that optimise */

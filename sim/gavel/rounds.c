@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FAILURES_ALLOWED = 5 };
+enum { FAILURES_ALLOWED = 5, STILL_ROUNDS_MOST = 10000 };
 static const double restart_s = 20;
 
 static double reset_interval_s(const dls_gv *g)
@@ -32,6 +32,7 @@ static void leave(dls_gv *g, int32_t job, double end_s)
     g->job[job].active = false;
     g->result[job].end_s = end_s;
     g->left--;
+    g->still_rounds = 0;
     g->dirty = true;
     if (g->market) {
         dls_gv_market_left(g->market);
@@ -154,6 +155,7 @@ static dls_status complete(dls_gv *g, const dls_gv_run *done, dls_error *err)
             dls_gv_job *j = &g->job[job];
             j->failures = r.b < 0 ? 0 : j->failures;
             j->done += r.steps[k];
+            g->still_rounds = 0;
             if (j->total - j->done <= 0 || over) {
                 gone[k] = job;
                 end_s[k] = r.finish_s;
@@ -199,6 +201,11 @@ static dls_status end_round(dls_gv *g, dls_error *err)
     }
     for (size_t i = 0; i < r->n; i++) {
         DLS_TRY(complete(g, &r->run[i], err));
+    }
+    /* Pairs may fail as often as they like, and go on for ever in the original. */
+    if (r->n > 0 && g->queued == g->n && ++g->still_rounds > STILL_ROUNDS_MOST) {
+        return dls_fail(err, DLS_ERUN, NULL, "after %g s none of the %d jobs that are left takes a step in a round",
+                        g->now_s, (int)g->left);
     }
     for (int32_t i = 0; i < g->n_active && g->p->shockwave; i++) {
         dls_gv_wish(&g->job[g->active[i]]);

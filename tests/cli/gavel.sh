@@ -43,6 +43,13 @@ job 103 4 1 0 >odd.trace
 grep -q '^0,4,0.000000,0.000000,,,' out || fail "not dropped: $(cat out)"
 grep -q 'jobs ended   0 of 1' err || fail "report: $(cat err)"
 
+# Two jobs that share a GPU at half a step a round each take none, and are never dropped.
+{ job 1000 1 1 0; job 1500 1 1 0; job 500 1 1 1000; job 50 2 2 1000; } >still.trace
+for pause in 0 1000; do
+    wrong "half a step, $pause s between rounds" "left takes a step in a round" --throughputs=speeds.json --v100=0 --k80=2 \
+        --gpus=2 --round=1 --policy=gandiva --pause=$pause still.trace
+done
+
 wrong "no table" "--throughputs" --v100=1 jobs.trace
 wrong "no server" "no server" --throughputs=speeds.json --v100=0 jobs.trace
 wrong "unknown policy" "themis" --policy=themis --throughputs=speeds.json jobs.trace
