@@ -12,10 +12,12 @@
 #include "base/sha256.h"
 #include "base/strdict.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAGIC "DLSANSW1"
 #define HEAD_BYTES 16 /* magic and number of entries */
@@ -145,9 +147,23 @@ static dls_status write_all(FILE *file, void *what, dls_error *err)
     return DLS_OK;
 }
 
+dls_status dls_answers_check_place(const char *path, dls_error *err)
+{
+    char head[8];
+    const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return n <= 0 || memcmp(head, MAGIC, (size_t)n) == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EOUTPUT, path, "is there already, and is no file of predictions");
+}
+
 dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *err)
 {
     DLS_FREED entry *sorted = NULL;
+    DLS_TRY(dls_answers_check_place(path, err));
     DLS_TRY(dls_alloc_array(&sorted, a->n + 1, sizeof *sorted, "answers", err));
     if (a->n > 0) {
         memcpy(sorted, a->entry, a->n * sizeof *sorted);

@@ -32,7 +32,9 @@ void dls_answers_destroy(dls_answers *a); /* NULL-safe */
 
 /* Add what a file holds. EINPUT: missing, cut off, fails its checksum; *a is then as before. */
 dls_status dls_answers_load(dls_answers *a, const char *path, dls_error *err) DLS_MUST_CHECK;
-/* EOUTPUT. Written whole or not at all. */
+/* EOUTPUT: something else than such a file, or a beginning of one, is there, which is not written over. */
+dls_status dls_answers_check_place(const char *path, dls_error *err) DLS_MUST_CHECK;
+/* EOUTPUT, also as above. Written whole or not at all. */
 dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *err) DLS_MUST_CHECK;
 
 /* NULL: not there. O(1). */

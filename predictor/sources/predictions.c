@@ -97,6 +97,9 @@ static dls_status open_answers(dls_predictions *f, dls_error *err)
         return dls_fail(err, DLS_ECONFIG, "predictor.predictions",
                         "the source \"%s\" is a recording already", f->ops->name);
     }
+    if (f->p.record_path) {
+        DLS_TRY(dls_answers_check_place(f->p.record_path, err));
+    }
     DLS_TRY(dls_answers_create(&f->answers, err));
     if (f->p.replay_path) {
         return dls_answers_load(f->answers, f->p.replay_path, err);

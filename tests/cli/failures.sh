@@ -42,6 +42,14 @@ grep -o '"digest": "[^"]*"' out.txt >first.txt
 # shellcheck disable=SC2086
 expect 0 $base $world --scheduler=easy --set scheduler.estimates=predictor --predictions=replay:said.txt --json
 grep -o '"digest": "[^"]*"' out.txt | cmp - first.txt || fail "replayed predictions give another run"
+# Predictions are written over recorded ones, and over nothing else.
+for how in "--predictions=record:precious.csv" "--set predictor.cache=$PWD/precious.csv --predictor=driple"; do
+    cp "$sample" precious.csv
+    # shellcheck disable=SC2086
+    "$dlsim" $base $world $how >out.txt 2>err.txt || true
+    says err.txt "precious.csv: is there already, and is no file of predictions"
+    cmp -s "$sample" precious.csv || fail "$how: written over"
+done
 
 # Where run times are those of the trace, a predictor is right, and what it says is as good as knowing.
 many="run -q --config=configs/quickstart.cfg --trace=traces/samples/philly_like_5000.csv --json"
