@@ -19,6 +19,7 @@
 
 #define ROUND_S 360.0
 #define OTHER_RESTART_S 30 /* of a model that the logs do not have */
+enum { STILL_ROUNDS_MOST = 10000 };
 
 static const struct hardware {
     const char *model;
@@ -63,14 +64,14 @@ static bool admit(dls_muri *m)
     return m->next > before;
 }
 
-/* What the job does in this round. */
-static void run_round(dls_muri *m, int32_t job, bool restarted)
+/* What the job does in this round; whether it is an iteration at least. */
+static bool run_round(dls_muri *m, int32_t job, bool restarted)
 {
     dls_muri_run_job *r = &m->run[job];
     dls_muri_job *out = &m->trace->job[job];
     if (!r->running) {
         out->pending_s += ROUND_S;
-        return;
+        return false;
     }
     const double lost_s = restarted ? restart_of(m, job) : 0;
     const double step_s = r->iteration / DLS_STAGES_PROFILER * out->measured;
@@ -79,12 +80,13 @@ static void run_round(dls_muri *m, int32_t job, bool restarted)
     if (r->left > most) {
         r->left -= most;
         r->executed += ROUND_S;
-        return;
+        return most > 0;
     }
     const double took_s = lost_s + r->left * step_s;
     r->executed += took_s;
     out->end_s = m->now + took_s;
     out->executed_s = r->executed;
+    return true;
 }
 
 static bool leave(dls_muri *m, int32_t *completed, size_t *n_completed)
@@ -113,22 +115,29 @@ dls_status dls_muri_run_testbed(dls_muri *m, int32_t *completed, size_t *n_compl
                                 dls_error *err)
 {
     bool changed = false;
+    int32_t still = 0; /* rounds in a row in which nobody takes a step */
     while (m->next < m->n || m->n_list > 0) {
         if (m->n_list == 0) { /* nothing until the round that sees the next arrival */
             m->now = fmax(m->now, ceil(m->job[m->next].submit_s / ROUND_S) * ROUND_S);
         }
         changed = admit(m) || changed;
         const bool renewed = changed || (m->policy->restless && m->policy->restless(m));
-        int32_t running = 0;
+        int32_t running = 0, stepped = 0;
         if (renewed) {
             DLS_TRY(m->policy->decide(m, err));
         }
         for (int32_t i = 0; i < m->n_list; i++) {
             running += m->run[m->list[i]].running;
-            run_round(m, m->list[i], renewed);
+            stepped += run_round(m, m->list[i], renewed);
         }
         if (running == 0 && m->next == m->n) {
             return DLS_OK; /* the rest can never run */
+        }
+        still = stepped > 0 || m->next < m->n ? 0 : still + 1;
+        if (still > STILL_ROUNDS_MOST) {
+            return dls_fail(err, DLS_ERUN, NULL,
+                            "after %g s none of the %d jobs that are left takes an iteration in a round of %g s",
+                            m->now, (int)m->n_list, ROUND_S);
         }
         changed = leave(m, completed, n_completed);
         m->now += ROUND_S;

@@ -95,6 +95,9 @@ for schedule in srtf themis muri-s muri-l; do
 done
 "$dlsim" muri --testbed --schedule=antman pair.csv -q >out 2>err && fail "testbed, antman"
 grep -q 'not known on the testbed' err || fail "testbed, antman: $(cat err)"
+# Times in microseconds: no pair takes an iteration in 6 minutes.
+sed 's/,800,100,100,/,800000,100000,100000,/; s/,100,800,100,/,100000,800000,100000,/' pair.csv >slip.csv
+refused "iterations longer than a round" "left takes an iteration in a round of 360 s" muri --testbed --nodes=1 --gpus=1 slip.csv
 
 wrong "no length" "take no time at all" "a,1,0,10,m,8,10000,0,1000,0,0,0,0"
 wrong "negative stage" "milliseconds" "a,1,0,10,m,8,10000,0,1000,-1,0,5,0"
