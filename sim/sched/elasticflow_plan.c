@@ -86,6 +86,25 @@ static void subtract(dls_ef_steps *s, double from, double until, int32_t g)
     }
 }
 
+/* Those of `from` before t are steps of *to, too: to 0 where there was none. */
+static void join(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from, double t)
+{
+    size_t n = first_step(from, t), at = to->n + n;
+    if (!make_room(p, to, at)) {
+        return;
+    }
+    for (size_t i = to->n; i > 0 || n > 0;) { /* from the last on, into the room behind */
+        const bool old = n == 0 || (i > 0 && to->t[i - 1] >= from->t[n - 1]);
+        n -= n > 0 && (!old || to->t[i - 1] == from->t[n - 1]);
+        i -= old;
+        to->t[--at] = old ? to->t[i] : from->t[n];
+        to->v[at] = old ? to->v[i] : 0;
+    }
+    to->n = first_step(from, t) + to->n - at; /* without those that both had */
+    memmove(to->t, to->t + at, to->n * sizeof *to->t);
+    memmove(to->v, to->v + at, to->n * sizeof *to->v);
+}
+
 /* Equal neighbours become one. */
 static void merge(dls_ef_steps *s)
 {
@@ -265,49 +284,57 @@ static double fill_backwards(const search *s)
     return -1;
 }
 
-/* The share of a step is known once the next has been seen; what that takes. */
-static void put_share(search *s, double from, int32_t share)
+/* The share of free step i, which is known once the next has been seen. The plan's steps are gone through beside: those
+ * before *at are earlier. */
+static void put_share(search *s, size_t i, size_t *at, int32_t share)
 {
-    set_step(s->p, &s->plan->gpus, from, share);
-    subtract(s->free, from, nextafter(from, (double)INFINITY), share);
+    dls_ef_steps *gpus = &s->plan->gpus;
+    const double from = s->free->t[i];
+    while (*at < gpus->n && gpus->t[*at] < from) {
+        ++*at;
+    }
+    if (*at < gpus->n && gpus->t[*at] == from) {
+        gpus->v[*at] = share;
+    } else {
+        set_step(s->p, gpus, from, share);
+    }
+    s->free->v[i] -= share;
 }
 
-/* Forwards with the quota from `since` on and the one before until then. */
+/* Forwards with the quota from `since` on, where there is a step, and the one before until then. */
 static void fill_forwards(search *s, double since)
 {
-    double from = -1, end = -1, real = 0;
+    const dls_ef_steps *free = s->free;
+    double end = -1, real = 0;
     int32_t share = 0;
-    for (size_t i = first_step(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
-        const double t = s->free->t[i];
-        if (from >= 0) {
-            put_share(s, from, share);
-            if (share > 0) {
-                const double until = t == s->late ? s->j->deadline : t;
-                const double work = (until - from) * dls_ef_speed(s->j, share);
-                if (from < since || work < s->left) {
-                    s->left -= work;
-                } else {
-                    const double run = whole(s->p, s->left / dls_ef_speed(s->j, share));
-                    end = from + align(s->p, 0, run);
-                    real = from + run;
-                    break;
-                }
+    size_t i = first_step(free, s->at), at = 0;
+    for (const size_t first = i; end < 0 && i < free->n && free->t[i] <= s->late; i++) {
+        const double t = free->t[i];
+        if (i > first) {
+            const double from = free->t[i - 1], speed = share > 0 ? dls_ef_speed(s->j, share) : 0;
+            const double work = ((t == s->late ? s->j->deadline : t) - from) * speed;
+            put_share(s, i - 1, &at, share);
+            if (share > 0 && from >= since && work >= s->left) {
+                const double run = whole(s->p, s->left / speed);
+                end = from + align(s->p, 0, run);
+                real = from + run;
+                continue;
             }
+            s->left -= work;
         }
-        from = t;
-        share = least_of(t >= since ? s->quota : s->lower, down(s->j, s->free->v[i]));
+        share = share_of(s, t >= since ? s->quota : s->lower, free->v[i]);
     }
     if (end < 0) {
-        const double speed = dls_ef_speed(s->j, share);
+        const double from = free->t[i - 1], speed = dls_ef_speed(s->j, share);
         const double run = speed > 0 ? whole(s->p, s->left / speed) : 0; /* rounding left nothing */
-        put_share(s, from, share);
+        put_share(s, i - 1, &at, share);
         end = from + align(s->p, 0, run);
         real = from + run;
     }
     if (!has(s->future, end)) {
-        const size_t i = first_step(s->future, end);
-        const bool within = i > 0 && s->future->t[i - 1] >= s->at;
-        set_step(s->p, s->free, end, within ? s->future->v[i - 1] : s->p->gpus);
+        const size_t k = first_step(s->future, end);
+        const bool within = k > 0 && s->future->t[k - 1] >= s->at;
+        set_step(s->p, s->free, end, within ? s->future->v[k - 1] : s->p->gpus);
     }
     finish(s, end, real);
 }
@@ -315,16 +342,16 @@ static void fill_forwards(search *s, double since)
 /* No quota will do: the greatest until the deadline. */
 static void fall_behind(search *s)
 {
-    double from = -1;
+    const dls_ef_steps *free = s->free;
     int32_t share = 0;
-    for (size_t i = first_step(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
-        const double t = s->free->t[i];
-        if (from >= 0) {
-            put_share(s, from, share);
-            s->left -= ((t == s->late ? s->j->deadline : t) - from) * dls_ef_speed(s->j, share);
+    size_t i = first_step(free, s->at), at = 0;
+    for (const size_t first = i; i < free->n && free->t[i] <= s->late; i++) {
+        const double t = free->t[i];
+        if (i > first) {
+            put_share(s, i - 1, &at, share);
+            s->left -= ((t == s->late ? s->j->deadline : t) - free->t[i - 1]) * dls_ef_speed(s->j, share);
         }
-        from = t;
-        share = least_of(s->lower, down(s->j, s->free->v[i]));
+        share = share_of(s, s->lower, free->v[i]);
     }
 }
 
@@ -401,10 +428,8 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
     plan->quota = j->floor;
     for (s.quota = j->floor > 0 ? j->floor : up(j, 0); s.quota <= p->gpus && !p->failed;
          s.quota = up(j, s.quota)) {
-        for (size_t i = 0; i < free->n && free->t[i] < s.late; i++) {
-            if (!has(&plan->gpus, free->t[i])) {
-                set_step(p, &plan->gpus, free->t[i], 0);
-            }
+        if (s.lower == 0) {
+            join(p, &plan->gpus, free, s.late);
         }
         const double since = fill_backwards(&s);
         if (since >= 0) {

@@ -3,10 +3,11 @@
  * Plans of ElasticFlow (Gu et al., ASPLOS 2023): how many GPUs every job is to have from when on,
  * so that its deadline is met with as few GPUs as possible, and who gets those that are left.
  *
- *      minimum satisfactory share   the smallest number of GPUs at which, filled in backwards from
- * the deadline, the job's work fits into what earlier deadlines leave admission a job whose share
- * does not exist is turned away spare GPUs                   go one level at a time to the job for
- * which the next level costs the least additional GPU time
+ *      minimum satisfactory share   the smallest number of GPUs at which, filled in backwards from the deadline, the
+ *                                   job's work fits into what earlier deadlines leave
+ *      admission                    a job whose share does not exist is turned away
+ *      spare GPUs                   go one level at a time to the job for which the next level costs the least
+ *                                   additional GPU time
  *
  * Times are seconds, work is in the unit of the speeds. Used by the policy (elasticflow.c) and by
  * the replay of the authors' simulator (elasticflow/), so what is said here holds for both; where
