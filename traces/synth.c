@@ -233,6 +233,11 @@ static dls_status draw_jobs(const dls_synth_plan *plan, const dls_synth_params *
     int64_t span_s;
     if (params->load > 0) {
         const double gpu_s = dls_synth_gpu_s(plan, 1, params->cluster_gpus, params->duration_max_s);
+        const double least_s = gpu_s / ((double)params->cluster_gpus * params->load);
+        if (least_s < 1) {
+            return dls_fail(err, DLS_EUSAGE, "load", "load %g would press the trace into %.3g s; at least 1",
+                            params->load, least_s);
+        }
         DLS_TRY(dls_synth_span_s(gpu_s, params->cluster_gpus, params->load, &span_s, err));
     } else {
         span_s = (int64_t)((double)(plan->n - 1) / plan->profile->jobs_per_day * DAY_S + .5);

@@ -195,7 +195,7 @@ static dls_status take_measured(void *member, const dls_arg *arg, const char *va
     return sscanf(value, "%47[^:]:%9" SCNd32 ":%lf%n", a->measured, &q->measured_batch,
                   &q->measured_s, &end) == 3 &&
                    !value[end] && q->measured_batch > 0 && q->measured_batch < 1 << 20 &&
-                   q->measured_s > 0
+                   q->measured_s >= 1e-9 && q->measured_s <= 1e9
                ? DLS_OK
                : dls_arg_wrong(arg, value, "GPU:BATCH:SECONDS", err);
 }

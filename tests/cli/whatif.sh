@@ -96,6 +96,9 @@ expect 2 predict --whatif
 says err.txt "model is needed"
 expect 2 predict --whatif --model=vgg16 --async
 expect 2 predict --whatif --model=vgg16 --measured=P100:0.2
+for slip in 1e308 1e-300 nan 0; do
+    expect 2 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:$slip
+done
 expect 2 predict --whatif --model=vgg16 --workers=0
 expect 4 predict --whatif --model=nonesuch --source=operator
 says err.txt "nonesuch"
