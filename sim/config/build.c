@@ -106,10 +106,15 @@ static void build_energy(const dls_builder *b)
                          "'energy.limit' makes jobs slower and so needs perf.model = \"speeds\"");
     }
     for (int32_t t = 0; t < c->cluster.n_types && (c->energy.on || c->energy.limit_w > 0); t++) {
-        dls_gpu_power unused;
+        dls_gpu_power gpu;
         dls_error bad;
-        if (dls_gpu_power_of(c->energy.gpus, c->cluster.types[t].name, &unused, &bad) != DLS_OK) {
+        const char *type = c->cluster.types[t].name;
+        if (dls_gpu_power_of(c->energy.gpus, type, &gpu, &bad) != DLS_OK) {
             dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_GPUS), "%s", bad.msg);
+        } else if (c->energy.limit_w > 0 && c->energy.limit_w <= gpu.static_w) {
+            dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_LIMIT),
+                             "'energy.limit' is %g W: a %s draws %g W at rest", c->energy.limit_w, type,
+                             gpu.static_w);
         }
     }
     c->world.power = &c->energy;

@@ -114,6 +114,8 @@ expect 3 --config=two.cfg --set energy.account=true --set results.allocations=fa
 says err.txt "results.allocations"
 expect 3 --config=two.cfg --set energy.limit=200 -q
 says err.txt "perf.model"
+expect 3 --config=one.cfg --set energy.limit=20 -q
+says err.txt "'energy.limit' is 20 W: a V100-PCIE draws 20.85 W at rest"
 expect 3 --config=two.cfg --set energy.account=true --set energy.gpus=nonsense -q
 says err.txt "STATIC:MOST"
 printf 'time_s,value\n10,0.1\n5,0.2\n' >prices.csv
