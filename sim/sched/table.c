@@ -39,15 +39,17 @@ typedef struct reading {
     const char *header;
     dls_sched_row row;
     void *user;
+    bool begun; /* the header has been read */
 } reading;
 
 static dls_status read_line(void *user, char *line, int number, const char *where, dls_error *err)
 {
-    const reading *r = user;
+    reading *r = user;
     char *cell[DLS_SCHED_CELLS];
     int n = 1, least = 1;
     line[strcspn(line, "\r\n")] = '\0';
     if (number == 1) {
+        r->begun = true;
         return is_header(line, r->header)
                    ? DLS_OK
                    : dls_fail(err, DLS_EINPUT, where, "expected the header %s", r->header);
@@ -80,7 +82,8 @@ dls_status dls_sched_lines_read(const char *path, const char *unread, dls_sched_
     }
     for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
         snprintf(where, sizeof where, "%s:%d", path, number);
-        status = strlen(line) == sizeof line - 1 || (!*line && !feof(f))
+        const size_t n = strlen(line);
+        status = n == 0 || (line[n - 1] != '\n' && !feof(f))
                      ? dls_fail(err, DLS_EINPUT, where, "a NUL byte or a line longer than %zu bytes",
                                 sizeof line)
                      : take(user, line, number, where, err);
@@ -95,7 +98,9 @@ dls_status dls_sched_lines_read(const char *path, const char *unread, dls_sched_
 dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_row row, void *user,
                                 dls_error *err)
 {
-    return dls_sched_lines_read(path, "cannot be read", read_line, &(reading){header, row, user}, err);
+    reading r = {header, row, user, false};
+    DLS_TRY(dls_sched_lines_read(path, "cannot be read", read_line, &r, err));
+    return r.begun ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "is empty: expected the header %s", header);
 }
 
 bool dls_sched_table_number(const char *cell, double least, double most, double *out)

@@ -158,6 +158,12 @@ bad qos qos,priority,preempts,m 'a,1,,' "expected the header qos,priority,preemp
 bad jobs job,cpus,qos,reservation,after 'low,many,,,' "processors"
 bad jobs job,cpus,qos,reservation,after 'low,,,,\nlow,,,,' "bad.csv:3: job 'low' stands there twice"
 bad jobs job,qos 'low,' "expected the header"
+bad jobs job,cpus,qos,reservation,after 'low,,,,\0000,2\nhigh,,,,' "bad.csv:2: a NUL byte"
+: >bad.csv
+for key in jobs qos partitions outages; do
+    expect 4 --config=site.cfg --set="scheduler.$key=bad.csv" -q
+    says err.txt "bad.csv: is empty: expected the header"
+done
 
 # sacctmgr's and scontrol's texts that are something else; dependencies of all kinds.
 printf 'NodeName=n1 CPUTot=32 Gres=gpu:4 RealMemory=1000 State=IDLE Partitions=main\nNodeName=n2 CPUTot=32 Gres=gpu:4 RealMemory=1000 State=IDLE Partitions=main\n' >nodes.txt
