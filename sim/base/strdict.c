@@ -28,16 +28,15 @@ static uint32_t hash_bytes(const char *s, size_t len)
 
 void dls_strdict_fini(dls_strdict *dict)
 {
-    DLS_FREE_ALL(dict->text, dict->offset, dict->hash, dict->slot);
+    DLS_FREE_ALL(dict->text, dict->offset, dict->slot);
     *dict = (dls_strdict){0};
 }
 
 void dls_strdict_seal(dls_strdict *dict)
 {
-    DLS_FREE_ALL(dict->hash, dict->slot);
-    dict->hash = NULL;
+    dls_free(dict->slot);
     dict->slot = NULL;
-    dict->hash_cap = dict->n_slots = 0;
+    dict->n_slots = 0;
 }
 
 const char *dls_strdict_get(const dls_strdict *dict, int32_t code)
@@ -50,15 +49,15 @@ static size_t probe(const dls_strdict *dict, const char *s, size_t len, uint32_t
 {
     size_t i = hash & (dict->n_slots - 1);
     for (;; i = (i + 1) & (dict->n_slots - 1)) {
-        const int32_t code = dict->slot[i];
-        if (code < 0) {
+        const uint32_t next = dict->slot[i].next;
+        if (next == 0) {
             return i;
         }
-        if (dict->hash[code] != hash) {
+        if (dict->slot[i].hash != hash) {
             continue;
         }
-        const size_t at = dict->offset[code];
-        const size_t end = (size_t)code + 1 < dict->n ? dict->offset[code + 1] : dict->text_len;
+        const size_t at = dict->offset[next - 1];
+        const size_t end = next < dict->n ? dict->offset[next] : dict->text_len;
         if (end - at == len + 1 && memcmp(dict->text + at, s, len) == 0) {
             return i;
         }
@@ -67,23 +66,21 @@ static size_t probe(const dls_strdict *dict, const char *s, size_t len, uint32_t
 
 int32_t dls_strdict_find(const dls_strdict *dict, const char *s, size_t len)
 {
-    DLS_ASSERT(dict->hash || dict->n == 0); /* not sealed */
-    return dict->n_slots ? dict->slot[probe(dict, s, len, hash_bytes(s, len))] : -1;
+    DLS_ASSERT(dict->slot || dict->n == 0); /* not sealed */
+    return dict->n_slots ? (int32_t)dict->slot[probe(dict, s, len, hash_bytes(s, len))].next - 1 : -1;
 }
 
 static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
 {
-    int32_t *slot;
+    dls_strdict_slot *slot;
     DLS_TRY(dls_alloc_array(&slot, n_slots, sizeof *slot, "string dictionary", err));
-    for (size_t i = 0; i < n_slots; i++) {
-        slot[i] = -1;
-    }
-    for (size_t code = 0; code < dict->n; code++) { /* all distinct: the first free slot is it */
-        size_t i = dict->hash[code] & (n_slots - 1);
-        while (slot[i] >= 0) {
-            i = (i + 1) & (n_slots - 1);
+    for (size_t from = 0; from < dict->n_slots; from++) { /* all distinct: the first free slot is it */
+        size_t i = dict->slot[from].hash & (n_slots - 1);
+        for (; dict->slot[from].next && slot[i].next; i = (i + 1) & (n_slots - 1)) {
         }
-        slot[i] = (int32_t)code;
+        if (dict->slot[from].next) {
+            slot[i] = dict->slot[from];
+        }
     }
     dls_free(dict->slot);
     dict->slot = slot;
@@ -94,13 +91,13 @@ static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
 dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t *code,
                            dls_error *err)
 {
-    DLS_ASSERT(dict->hash || dict->n == 0);
+    DLS_ASSERT(dict->slot || dict->n == 0);
     if (dict->n * 2 >= dict->n_slots) {
         DLS_TRY(rehash(dict, dict->n_slots ? dict->n_slots * 2 : 64, err));
     }
     const uint32_t hash = hash_bytes(s, len);
     const size_t at = probe(dict, s, len, hash);
-    if (dict->slot[at] < 0) {
+    if (dict->slot[at].next == 0) {
         if (dict->n == INT32_MAX) {
             return dls_fail(err, DLS_ENOMEM, NULL, "more than 2^31-1 distinct strings");
         }
@@ -109,14 +106,12 @@ dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t
         }
         DLS_TRY(dls_grow(&dict->text, &dict->text_cap, dict->text_len + len + 1, 1, err));
         DLS_TRY(dls_grow(&dict->offset, &dict->offset_cap, dict->n + 1, sizeof *dict->offset, err));
-        DLS_TRY(dls_grow(&dict->hash, &dict->hash_cap, dict->n + 1, sizeof *dict->hash, err));
         memcpy(dict->text + dict->text_len, s, len);
         dict->text[dict->text_len + len] = '\0';
         dict->offset[dict->n] = (uint32_t)dict->text_len;
-        dict->hash[dict->n] = hash;
         dict->text_len += len + 1;
-        dict->slot[at] = (int32_t)dict->n++;
+        dict->slot[at] = (dls_strdict_slot){hash, (uint32_t)++dict->n};
     }
-    *code = dict->slot[at];
+    *code = (int32_t)dict->slot[at].next - 1;
     return DLS_OK;
 }

@@ -13,15 +13,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+typedef struct dls_strdict_slot {
+    uint32_t hash; /* of the string: most lookups end without touching text */
+    uint32_t next; /* to the code; 0: free */
+} dls_strdict_slot;
+
 /* Zeroed, it is empty. */
 typedef struct dls_strdict {
     char *text;       /* the strings, each terminated, one behind the other */
     size_t text_len, text_cap;
     uint32_t *offset; /* [n] start of each string in text */
-    uint32_t *hash;   /* [n] of each string: most lookups end without touching text */
-    size_t n, offset_cap, hash_cap;
-    int32_t *slot;    /* [n_slots] open addressing: code or -1 */
-    size_t n_slots;   /* a power of two */
+    size_t n, offset_cap;
+    dls_strdict_slot *slot; /* [n_slots] open addressing */
+    size_t n_slots;         /* a power of two */
 } dls_strdict;
 
 void dls_strdict_fini(dls_strdict *dict);

@@ -12,7 +12,7 @@
  *   bench_soak --table       a row of a table for each policy, a cell for each trace: exponent and
  *                            microseconds an event of the largest size that ended, that size if it is not N
  *   bench_soak --long[=N]    N jobs (10,000,000) on 1,000 GPUs, 76 s apart: 24 years; dlas-gpu
- *   bench_soak --smoke       a hundredth of both
+ *   bench_soak --smoke       traces of up to 300 jobs, a hundredth of the long run
  *
  * exponent: of the processor time of the simulation against the size before; of n log n it is 1.09
  * between the last two sizes. tests/property/growth.c counts steps instead, of fewer jobs.
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[i], "--smoke") == 0) {
             o.smoke = true;
             o.limit_s = 1;
-            o.most = 1000;
+            o.most = 300;
         } else if (strcmp(argv[i], "--table") == 0) {
             o.table = true;
         } else if (strncmp(argv[i], "--jobs=", 7) == 0) {

@@ -166,8 +166,8 @@ static void append_number(char *to, const char *end, int32_t number)
     append(append(to, end, "_"), end, first);
 }
 
-/* text, or text_1, text_2, ... if it was given out before */
-static void unique(dls_net *net, const char *text, char *name, size_t size)
+/* Makes name text_1, text_2, ... if it was given out before; it ends at `to`, its room at `end`. */
+static void unique(dls_net *net, const char *name, char *to, const char *end)
 {
     const size_t before = net->bases.n;
     int32_t code = 0;
@@ -176,23 +176,22 @@ static void unique(dls_net *net, const char *text, char *name, size_t size)
             dls_grow(&net->base_count, &net->base_cap, before + 1, sizeof(int32_t), &net->err);
     }
     if (net->status == DLS_OK) {
-        net->status = dls_strdict_put(&net->bases, text, strlen(text), &code, &net->err);
+        net->status = dls_strdict_put(&net->bases, name, (size_t)(to - name), &code, &net->err);
     }
     if (net->status != DLS_OK) {
         return;
     }
     if ((size_t)code == before) {
         net->base_count[code] = 0;
-        append(name, name + size, text);
     } else {
-        append_number(append(name, name + size, text), name + size, ++net->base_count[code]);
+        append_number(to, end, ++net->base_count[code]);
     }
 }
 
 void dls_net_layer(dls_net *net, const char *name)
 {
     char text[160];
-    unique(net, name, text, sizeof text);
+    unique(net, text, append(text, text + sizeof text - 16, name), text + sizeof text);
     if (net->status == DLS_OK) {
         net->status = dls_opgraph_layer(net->g, text, &net->layer, &net->err);
     }
@@ -210,16 +209,15 @@ int32_t dls_net_emit(dls_net *net, dls_op_kind kind, const net_work *work, const
     if (net->status != DLS_OK) {
         return -1;
     }
-    char text[256];
-    char name[272] = "";
+    char name[272];
     const char *layer = dls_opgraph_layer_name(net->g, net->layer);
-    const char *end = text + sizeof text;
-    char *to = append(text, end, net->phase == DLS_PHASE_BACKWARD ? "gradients/"
+    const char *end = name + sizeof name - 16;
+    char *to = append(name, end, net->phase == DLS_PHASE_BACKWARD ? "gradients/"
                                  : net->phase == DLS_PHASE_UPDATE ? "train/"
                                                                   : "");
     to = append(append(to, end, layer), end, *layer ? "/" : "");
-    append(to, end, dls_op_name(kind));
-    unique(net, text, name, sizeof name);
+    to = append(to, end, dls_op_name(kind));
+    unique(net, name, to, name + sizeof name);
     const int64_t size = dls_shape_size(&work->shape);
     dls_op_node node = {.kind = (int32_t)kind,
                         .phase = (int32_t)net->phase,
