@@ -4,10 +4,8 @@
  * whose links suit each other best, with the bursts of all jobs that it shares links with, directly
  * or through others, turned together (CASSINI, NSDI 2024; rotation.h).
  *
- *      candidate -> crowded links that its job and those it meets send over -> rotation of each
- * link
- *                -> affinity graph without a cycle? one shift for each job, score = mean of the
- * links
+ *      candidate -> crowded links that its job and those it meets send over -> rotation of each link
+ *                -> affinity graph without a cycle? one shift for each job, score = mean of the links
  *                -> with a cycle: no candidate; if no other is left, only the newcomer is turned
  *
  * Links that the same jobs send over are one. Periods are rounded to parts of the shortest on the

@@ -4,8 +4,8 @@
  * image models, a text file for each model with a line per layer and a line per edge:
  *
  *      node10 -- Conv2d(384, 256, kernel_size=(3, 3), stride=(1, 1), ...) --
- *          forward_compute_time=4.423, backward_compute_time=7.197, activation_size=44302336.000,
- * ... <tab>node10 -- node11
+ *          forward_compute_time=4.423, backward_compute_time=7.197, activation_size=44302336.000, ...
+ *      <tab>node10 -- node11
  *
  * Times are milliseconds of a batch, sizes bytes of fp32. A layer becomes one kernel, forward and
  * backward together, described as those of graphs are; the files do not name the GPU.

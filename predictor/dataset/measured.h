@@ -3,9 +3,9 @@
  * Datasets out of measurements, from the files that Driple's own builder takes: a CSV file of
  * measured metrics and a folder of graphs, one for each job.
  *
- *      CSV      columns GPU, Data Set, Model, Sync/Async, Hyper-Parameter, Job Name, Resource (GPU
- * MEM util, GPU util, Network_rx, Network_tx), avg Idle time, avg Active time, avg Peak
- *               consumption, in any order, others beside them; four rows for each job
+ *      CSV      columns GPU, Data Set, Model, Sync/Async, Hyper-Parameter, Job Name, Resource (GPU MEM util,
+ *               GPU util, Network_rx, Network_tx), avg Idle time, avg Active time, avg Peak consumption, in any
+ *               order, others beside them; four rows for each job
  *      graphs   GPU_DataSet_Model_Sync_HyperParameter_JobName.pbtxt (or .pb): the same six texts
  *
  * A job is taken if its four rows are there and nothing is there twice. Jobs with one text in GPU

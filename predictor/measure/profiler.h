@@ -14,7 +14,8 @@
  *    kernel, gpu_memcpy, gpu_memset; kernels whose name begins with "nccl" exchange; annotations
  *    ProfilerStep#N are the steps;
  *  - a table with columns start_us, duration_us, kind (compute, exchange, copy..., memset, step)
- * and, if there is one, bytes. Columns: gpu0.busy_seconds (any of them), gpu0.compute_seconds,
+ *    and, if there is one, bytes.
+ * Columns: gpu0.busy_seconds (any of them), gpu0.compute_seconds,
  * gpu0.exchange_seconds, gpu0.copy_seconds as far as there are such events, and gpu0.exchange_bytes
  * where exchanges say how many, spread evenly over each. notes tells the profiler's own steps.
  * interval_s: what the recording says it was taken at. O(n log n) for n events. Errors: EINPUT with

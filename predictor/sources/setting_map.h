@@ -10,10 +10,9 @@
  *                  ratio of fp32 rates
  *      workers     |log2| of the ratio
  *      nodes       |log2| of the ratio; a setting that does not say has one
- *      link        |log2| of the ratio of bandwidths, over which workers exchange: that between
- * nodes if there are several, else that in the node; 1 if unknown; 0 below 0.2 and for a single
- * worker exchange    0 if the same, 1 between synchronous and asynchronous servers, else 2; 0 for a
- *                  single worker
+ *      link        |log2| of the ratio of bandwidths, over which workers exchange: that between nodes if there are
+ *                  several, else that in the node; 1 if unknown; 0 below 0.2 and for a single worker
+ *      exchange    0 if the same, 1 between synchronous and asynchronous servers, else 2; 0 for a single worker
  *
  * A distance of 0 is an exact match; so is an entry of the table, because somebody decided it. An
  * inspector of all settings is asked for the shape itself where no match is exact (inspector.h).

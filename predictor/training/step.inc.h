@@ -3,9 +3,9 @@
  * One training engine. The including file defines REAL, ENGINE_NAME, ENGINE_ISA and, for a vector
  * instruction set, ENGINE_AVX2 or ENGINE_AVX512, and is compiled with the flags that go with it.
  *
- *     each graph:  features or start --layers--> nodes        (states kept; gates too, or again
- * later) the block:   nodes --readout, MLP--> out, loss --> gradient of the nodes each graph:
- * gradient of the nodes --layers backwards--> gradient of the parameters
+ *     each graph:  features or start --layers--> nodes        (states kept; gates too, or again later)
+ *     the block:   nodes --readout, MLP--> out, loss --> gradient of the nodes
+ *     each graph:  gradient of the nodes --layers backwards--> gradient of the parameters
  */
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -5,8 +5,7 @@
  * back by the same maps, so optimisers and files know nothing of an engine's layout.
  *
  *     base:      conv_0 conv_1 gru pool mlp                      all trained
- *     transfer:  conv_0 conv_1 gru pool (the base's, frozen)     conv_2 and mlp of the setting
- * trained
+ *     transfer:  conv_0 conv_1 gru pool (the base's, frozen)     conv_2 and mlp of the setting trained
  */
 #ifndef DLS_TRAINING_TRAINEE_H
 #define DLS_TRAINING_TRAINEE_H

@@ -12,8 +12,8 @@
  * buffer until the next row. A million rows of ten cells take about 0.3 s.
  *
  *      dls_csv_init(&csv, path, text, len, ',');
- *      dls_csv_header(&csv, err), dls_csv_bind_all(&csv, binds, n, err)      unless it has no
- * header while (dls_csv_next(&csv, &more, err) == DLS_OK && more) { cells of one row }
+ *      dls_csv_header(&csv, err), dls_csv_bind_all(&csv, binds, n, err)      unless it has no header
+ *      while (dls_csv_next(&csv, &more, err) == DLS_OK && more) { cells of one row }
  *      dls_csv_fini(&csv);
  */
 #ifndef DLS_BASE_CSV_H

@@ -2,8 +2,8 @@
  *
  * The HDF5 of all of dlsim's files: groups, attributes, columns and dictionaries of strings.
  *
- *      dls_h5_save(path, put, what)     the file appears when `put` has filled it and it is on the
- * disk dls_h5_open(path, &file)         for reading
+ *      dls_h5_save(path, put, what)     the file appears when `put` has filled it and it is on the disk
+ *      dls_h5_open(path, &file)         for reading
  *
  * What is written carries checksums everywhere: HDF5's own in the metadata, which small columns and
  * all attributes are part of, and Fletcher's in the chunks of long columns. Texts have a fixed

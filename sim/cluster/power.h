@@ -3,9 +3,9 @@
  * Power of GPUs: at rest, at work, under a power limit (docs/energy.md).
  *
  *      at utilisation u        static + u (most - static)
- *      duty of a job           d = ((mean - static) / (most - static))^0.619: the part of its time
- * in which it draws its peak, static + (mean - static) / d, and static else limit below the peak
- * the peak becomes the limit, and its part of the time longer by
+ *      duty of a job           d = ((mean - static) / (most - static))^0.619: the part of its time in which it
+ *                              draws its peak, static + (mean - static) / d, and static else
+ *      limit below the peak    the peak becomes the limit, and its part of the time longer by
  *                              ((limit - static) / (peak - static))^(-1 / 2.151)
  *
  * The two exponents are fitted to measured runs (tests/golden/test_power.c).

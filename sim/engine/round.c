@@ -2,8 +2,8 @@
  *
  * Rounds: when a plan is asked for, and what is done to get from what there is to what is planned.
  *
- *      plan ──> who stops, who changes ──> their GPUs back ──> largest first: place, start ──>
- * joins, declines
+ *      plan ──> who stops, who changes ──> their GPUs back ──> largest first: place, start
+ *           ──> joins, declines
  *
  * A job that keeps what it has is looked at once, to see that. So a round costs O(running +
  * planned), and what changes costs what a start costs.

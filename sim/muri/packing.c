@@ -3,8 +3,8 @@
  * Muri-S, Muri-L and its ablations in Muri's simulator: up to four jobs of as many GPUs each share
  * these, in groups formed anew at every event.
  *
- *      list by key -> candidates -> merged in pairs by matching -> apart again where it does not
- * pay -> groups by key -> who fits runs
+ *      list by key -> candidates -> merged in pairs by matching -> apart again where it does not pay
+ *                  -> groups by key -> who fits runs
  *
  * Jobs of as many GPUs are a class; groups of a class lie together in one array.
  */

@@ -4,8 +4,7 @@
  * program,
  *
  *      minimise the largest (now - submit + R tau / x) / (isolated + R / share)
- *      sum over jobs of GPUs x <= GPUs,   0 < x <= 1,   share = min(1, ceil(GPUs / jobs) / GPUs of
- * the job)
+ *      sum over jobs of GPUs x <= GPUs,   0 < x <= 1,   share = min(1, ceil(GPUs / jobs) / GPUs of the job)
  *
  * R iterations of tau seconds being left, and `isolated` what the quotients of iterations done and
  * share have added up to (where seconds are meant). Jobs run in the order of x over the time that

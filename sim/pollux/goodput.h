@@ -4,9 +4,10 @@
  * an example is worth at a batch size, and how the model is fitted to observed step times. On N
  * nodes with r replicas, m samples on each, a steps of accumulation:
  *
- *      T_acc = alpha_c + beta_c m          T_net = alpha + beta max(r - 2, 1e-8), alpha_n, beta_n
- * on several nodes, alpha_r, beta_r on one, about 0 alone T_opt = (T_acc^gamma + T_net^gamma)^(1 /
- * gamma)      throughput = r m (a + 1) / (a T_acc + T_opt)
+ *      T_acc = alpha_c + beta_c m
+ *      T_net = alpha + beta max(r - 2, 1e-8)     alpha_n, beta_n on several nodes, alpha_r, beta_r on one, about 0 alone
+ *      T_opt = (T_acc^gamma + T_net^gamma)^(1 / gamma)
+ *      throughput = r m (a + 1) / (a T_acc + T_opt)
  */
 #ifndef DLS_POLLUX_GOODPUT_H
 #define DLS_POLLUX_GOODPUT_H

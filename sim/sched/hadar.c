@@ -6,9 +6,9 @@
  *
  * Every round all jobs are given GPUs anew, those worth most per GPU-second first:
  *
- *      worth of being done x seconds from now      U(x) = T / (age + x)    T: run time on the best
- * type price of a GPU-second of a type             least (most / least)^(part of the type given
- * out) payoff                                      U(x) - x sum of the prices of its GPUs
+ *      worth of being done x seconds from now      U(x) = T / (age + x)    T: run time on the best type
+ *      price of a GPU-second of a type             least (most / least)^(part of the type given out)
+ *      payoff                                      U(x) - x sum of the prices of its GPUs
  *
  * least and most are those of U(x) / (GPUs x x) over jobs and types. A job takes the allocation of
  * greatest payoff: what it has, or one type; if none has room, several, of which the slowest

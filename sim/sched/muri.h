@@ -4,9 +4,10 @@
  * gang size get the same GPUs, because one prepares data while another computes and a third
  * exchanges. They differ in the order of jobs only.
  *
- *      jobs by key -> candidates, four for a gang that fits -> merged in pairs, those first that
- * use the resources best, until they need no more GPUs than there are -> groups by key -> who fits
- * runs
+ *      jobs by key -> candidates, four for a gang that fits
+ *                  -> merged in pairs, those first that use the resources best, until they need no more GPUs than
+ *                     there are
+ *                  -> groups by key -> who fits runs
  *
  * How fast a group really is the world says (perf.stages); the policy goes by profiles of its own.
  */

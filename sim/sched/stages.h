@@ -22,11 +22,10 @@ typedef struct dls_stages {
  * orders. A cycle has a slot for each job: while one prepares data another computes and a third
  * exchanges; a job alone needs its `iteration`.
  *
- *      f(i+1) = max(f(i) + exchange of the job of slot i+1, f(i) + compute of i+2, f(i-1) + data of
- * i+3)
+ *      f(i+1) = max(f(i) + exchange of the job of slot i+1, f(i) + compute of i+2, f(i-1) + data of i+3)
  *
- * and the time is how much f grows in a cycle (four slots), once two cycles differ by less than 0.1
- * %. overhead[k] multiplies it. `monotone`: a slot never ends before the one before it, which the
+ * and the time is how much f grows in a cycle (four slots), once two cycles differ by less than
+ * 0.1 %. overhead[k] multiplies it. `monotone`: a slot never ends before the one before it, which the
  * published program allows where a slot holds a data stage only; `worst`: in the worst order, an
  * ablation of theirs. 1 <= k <= DLS_STAGES_JOBS. */
 double dls_stages_group_time(const dls_stages *const job[], int32_t k,

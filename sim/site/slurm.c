@@ -14,8 +14,7 @@
  *      sacct -P            --> jobs.csv        what else is known of jobs (option `jobs`)
  *      sacctmgr show qos, event, scontrol show reservations
  *                          --> qos.csv, outages.csv  (options `qos`, `outages`)
- *      sacct -P            --> cpu_jobs.csv    jobs without GPUs on nodes with GPUs (option
- * `cpu_jobs`)
+ *      sacct -P            --> cpu_jobs.csv    jobs without GPUs on nodes with GPUs (option `cpu_jobs`)
  *
  * What may be changed here: which fields are read. tests/cli/site.sh guards it, with recordings of
  * a real Slurm in tests/slurm.

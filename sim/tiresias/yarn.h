@@ -4,7 +4,7 @@
  *
  *   g <= GPUs per node   the lowest node with g GPUs, the CPUs and 5 GB (whatever g)
  *   g >  GPUs per node   floor(g / G) idle nodes in order, then the lowest other node that takes
- * the remainder; 6 CPUs and 11 + 0.1 g GB per GPU
+ *                        the remainder; 6 CPUs and 11 + 0.1 g GB per GPU
  *
  * CPUs: 2 for a job of one GPU, else 6 per GPU. A node's memory is a double, charged in the
  * original's order, because rounding decides what fits. A tournament tree over the nodes finds

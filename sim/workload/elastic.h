@@ -5,9 +5,10 @@
  * A job's range comes from the trace (min_gpus, max_gpus), else from a table of its model, else it
  * runs as the gang that it asks for. Its speed on g GPUs, over that on its gang, is
  *
- *      without a table     g / gang: every GPU does as many samples a step as before, and a step's
- * own time is the world's to say with a table        curve(g) / curve(gang) of its model, linear
- * between the points, proportional below the first, flat beyond the last
+ *      without a table     g / gang: every GPU does as many samples a step as before, and a step's own time is the
+ *                          world's to say
+ *      with a table        curve(g) / curve(gang) of its model, linear between the points, proportional below the
+ *                          first, flat beyond the last
  *
  * A table is a folder of published throughputs (throughputs.h) or a CSV file with the columns
  * model, gpus, speed (work per time in any unit, statistical efficiency included) and, if wanted,

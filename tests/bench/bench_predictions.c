@@ -3,8 +3,9 @@
  * What asking the inspector costs a run: one JSON object a line.
  *
  *   inspector   the network alone: microseconds a (graph, setting) in batches of 512 graphs
- *   cold        all candidates of many distinct workloads in one pass, 14 settings each; ratio:
- * over workloads x settings x the inspector's time warm        the same with the answers on disk
+ *   cold        all candidates of many distinct workloads in one pass, 14 settings each; ratio: over workloads x
+ *               settings x the inspector's time
+ *   warm        the same with the answers on disk
  *   get         one question of a policy
  *   round       64 questions of every workload, in the order in which an elastic policy asks them
  *

@@ -3,9 +3,8 @@
  * What a change costs the world: one JSON object a line. A job stops, starts again on the same
  * seats, and both times the rates are settled.
  *
- *      apart    pairs of jobs, each pair on four nodes of its own: 2 jobs are connected, the rest
- * is not chain    jobs on two nodes each, the second of one is the first of the next: all are
- * connected
+ *      apart    pairs of jobs, each pair on four nodes of its own: 2 jobs are connected, the rest is not
+ *      chain    jobs on two nodes each, the second of one is the first of the next: all are connected
  *
  * --smoke: small ones only; fails if a change among 100 times as many unconnected jobs looks at
  * more jobs or solves more links.

@@ -12,10 +12,11 @@
  *                          executions, and the bytes of a value.
  *                          A network sees logarithms of the groups and would have to learn to add
  *                          what they stand for
- *      version 4 (kernels) and, of the whole graph, FLOPs by what computes them (1 x 1
- * convolutions, 3 x 3 and 5 x 5 ones with stride 1, other ones, matrix products), the traffic of
- * everything else but updates, runs of convolutions and products, FLOPs of updates (they tell
- * optimisers apart), and the bytes of the largest update (it cannot be shared out among servers)
+ *      version 4 (kernels) and, of the whole graph, FLOPs by what computes them (1 x 1 convolutions, 3 x 3
+ *                          and 5 x 5 ones with stride 1, other ones, matrix products), the traffic of
+ *                          everything else but updates, runs of convolutions and products, FLOPs of updates
+ *                          (they tell optimisers apart), and the bytes of the largest update (it cannot be
+ *                          shared out among servers)
  *      version 5 (own)     the columns of version 4, every group's own sums in place of the graph's
  *
  * Normalised value = f(raw) / scale, f being log(1 + x) for sizes and counts of work and x for the

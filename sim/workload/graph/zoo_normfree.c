@@ -13,9 +13,9 @@
  *      head=3072            channels of a last convolution
  *      excite=2             channels over those between; eca
  *      gamma                activations are multiplied by a constant, and branches by a number
- *      reg                  RegNet: a stem of one 3 x 3 convolution, the middle is a multiple of
- * what comes in (the first block's as wide), its channels are weighed relu silu            in the
- * place of GELU
+ *      reg                  RegNet: a stem of one 3 x 3 convolution, the middle is a multiple of what comes in (the
+ *                           first block's as wide), its channels are weighed
+ *      relu silu            in the place of GELU
  */
 #include "workload/graph/zoo_impl.h"
 

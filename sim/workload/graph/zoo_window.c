@@ -4,8 +4,8 @@
  * and large depthwise convolutions in its place, ConvNeXt (Liu et al., 2022) and its second version
  * (Woo et al., 2023), names as timm spells them.
  *
- *      blocks=2,2,6,2 width=96       blocks of each stage; channels of the first, doubled after
- * each heads=3 window=7,7,7,7        of the first stage, doubled; tokens of a window's edge
+ *      blocks=2,2,6,2 width=96       blocks of each stage; channels of the first, doubled after each
+ *      heads=3 window=7,7,7,7        of the first stage, doubled; tokens of a window's edge
  *      overlap=3                     a stem of 7 x 7, or (tiered) of two 3 x 3, in place of 4 x 4
  *      convs                         products are 1 x 1 convolutions
  *      response                      version 2: channels are weighed by their lengths over the image

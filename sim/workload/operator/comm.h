@@ -13,8 +13,7 @@
  * fully for a large gamma, not at all for gamma = 1. Parameter servers: a worker sends its
  * gradients and fetches the weights, and the server with the most bytes serves all workers:
  *
- *      exchange   (n-1)/n (2 bytes/B + per_tensor * tensors), at least dls_ps_served_bytes /
- * B_server
+ *      exchange   (n-1)/n (2 bytes/B + per_tensor * tensors), at least dls_ps_served_bytes / B_server
  */
 #ifndef DLS_OPERATOR_COMM_H
 #define DLS_OPERATOR_COMM_H
