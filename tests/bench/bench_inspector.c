@@ -421,7 +421,7 @@ static void bench_many(const char *module, const char *name, const dls_inspector
 
 static void bench_cuda(const char *module)
 {
-    const size_t n = smoke ? 8 : 50000;
+    const size_t n = smoke ? 3 : 50000;
     const int32_t settings = smoke ? 2 : 14;
     dls_graph *g = make_graphs(n, smoke ? 20 : 100, 3, 0.055);
     cuda_rate(module, "f32_fused", DLS_PRECISION_F32, "fused", g, n);
