@@ -48,7 +48,7 @@ const dls_plugin *dls_plugin_entry(void)
 }
 END
 } >src/plugin.c
-"$cc" -std=c17 -Og -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared -fvisibility=hidden \
+"$cc" -std=c17 -O0 -Wall -Wextra -Wno-unused-parameter -Werror -fPIC -shared -fvisibility=hidden \
     -I"$source/sim/include" -Isrc -o mine.so src/plugin.c src/sched/*.c src/placement/*.c -lm || fail "building the plug-in"
 
 expect 0 list schedulers --plugin=./mine.so
