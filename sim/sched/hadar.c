@@ -89,9 +89,9 @@ static void take_parts(struct hadar *h, const dls_view *view, int32_t job,
     }
 }
 
-static int64_t room_for(const room *r, const dls_view *view, int32_t job)
+/* GPUs of a node for a job that wants so much CPU and memory for each. */
+static int64_t room_for(const room *r, int64_t cpu, int64_t mem)
 {
-    const int64_t cpu = dls_view_cpu_per_gpu(view, job), mem = dls_view_mem_per_gpu(view, job);
     int64_t gpus = r->gpus;
     gpus = cpu > 0 && r->cpu / cpu < gpus ? r->cpu / cpu : gpus;
     return mem > 0 && r->mem / mem < gpus ? r->mem / mem : gpus;
@@ -199,15 +199,18 @@ static void judge_offer(const struct hadar *h, const dls_view *view, const entry
 
 /* ---- an allocation --------------------------------------------------------------------------- */
 
-/* GPUs of a type that a job could have. */
+/* GPUs of a type that a job could have, as far as it wants them. */
 static int64_t room_on(const struct hadar *h, const dls_view *view, int32_t job, int32_t type)
 {
-    const int64_t quota = dls_ledger_room(&h->ledger, view, job, type);
+    const int64_t cpu = dls_view_cpu_per_gpu(view, job), mem = dls_view_mem_per_gpu(view, job),
+                  quota = dls_ledger_room(&h->ledger, view, job, type),
+                  most = quota < view->gpus[job] ? quota : view->gpus[job];
+    const int32_t nodes = dls_place_nodes(dls_view_index(view));
     int64_t gpus = 0;
-    for (int32_t i = 0; quota > 0 && i < dls_place_nodes(dls_view_index(view)); i++) {
-        gpus += h->room[i].type == type ? room_for(&h->room[i], view, job) : 0;
+    for (int32_t i = 0; gpus < most && i < nodes; i++) {
+        gpus += h->room[i].type == type ? room_for(&h->room[i], cpu, mem) : 0;
     }
-    return gpus < quota ? gpus : quota;
+    return gpus < most ? gpus : most;
 }
 
 /* Are the GPUs that a running job has still there for it? *out: by type. */
@@ -222,7 +225,7 @@ static bool may_stay(struct hadar *h, const dls_view *view, int32_t job, offer *
     for (size_t i = 0; i < n; i++) {
         const room *r = &h->room[h->part[i].node];
         out->gpus[r->type] += h->part[i].gpus;
-        there = there && room_for(r, view, job) >= h->part[i].gpus;
+        there = there && room_for(r, dls_view_cpu_per_gpu(view, job), dls_view_mem_per_gpu(view, job)) >= h->part[i].gpus;
     }
     for (int32_t t = 0; t < view->n_types; t++) {
         there = there &&
@@ -295,10 +298,12 @@ static bool choose(struct hadar *h, const dls_view *view, const entry *e, offer 
 static int32_t next_node(const struct hadar *h, const dls_view *view, int32_t job, int32_t type,
                          int64_t lacking)
 {
+    const int64_t cpu = dls_view_cpu_per_gpu(view, job), mem = dls_view_mem_per_gpu(view, job);
+    const int32_t nodes = dls_place_nodes(dls_view_index(view));
     int32_t best = -1;
     int64_t best_room = 0;
-    for (int32_t i = 0; i < dls_place_nodes(dls_view_index(view)); i++) {
-        const int64_t here = h->room[i].type == type ? room_for(&h->room[i], view, job) : 0;
+    for (int32_t i = 0; best_room != lacking && i < nodes; i++) {
+        const int64_t here = h->room[i].type == type ? room_for(&h->room[i], cpu, mem) : 0;
         const bool enough = here >= lacking, had = best_room >= lacking;
         if (here > 0 && (best < 0 || (enough && (!had || here < best_room)) ||
                          (!enough && !had && here > best_room))) {
@@ -323,7 +328,7 @@ static void plan_offer(struct hadar *h, const dls_view *view, dls_plan *plan, co
     for (int32_t t = 0; t < view->n_types; t++) {
         for (int64_t lacking = o->gpus[t]; lacking > 0; n++) {
             const int32_t node = next_node(h, view, e->job, t, lacking);
-            const int64_t here = room_for(&h->room[node], view, e->job);
+            const int64_t here = room_for(&h->room[node], dls_view_cpu_per_gpu(view, e->job), dls_view_mem_per_gpu(view, e->job));
             h->part[n] = (dls_place_part){node, (int32_t)(here < lacking ? here : lacking)};
             take_parts(h, view, e->job, &h->part[n], 1);
             lacking -= h->part[n].gpus;
