@@ -8,7 +8,7 @@
  * PM-First takes the fastest free GPUs, of equals those of nodes whose number of them is nearest to
  * the gang. Of a gang that fits on a node the slowest GPU there is weighed against the slowest of
  * PM-First x `across`, which is the first entry of PAL's matrix of locality and variability that
- * can be had. O(free GPUs log).
+ * can be had. O(free GPUs + gang log gang).
  */
 #include "dlsim/memory.h"
 #include "dlsim/policy.h"
@@ -34,7 +34,7 @@ typedef struct spot {
 } spot;
 
 typedef struct pal {
-    double across, step;
+    double across, log_step;
     spot *spot; /* [GPUs], scratch; owned */
 } pal;
 
@@ -53,7 +53,7 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
 {
     pal *p = state;
     p->across = values[OPT_ACROSS].f;
-    p->step = values[OPT_STEP].f;
+    p->log_step = log1p(values[OPT_STEP].f);
     return make_spots(p, index, err);
 }
 
@@ -74,13 +74,21 @@ static int32_t list_node(const pal *p, const dls_place_index *index, const dls_r
                          int32_t node, spot *out)
 {
     const int32_t room = dls_place_cpu_limit(index, r, node);
-    int32_t n = 0;
-    for (uint64_t left = dls_place_free_mask(index, node); left; left &= left - 1) {
+    double speed = 0;
+    int32_t n = 0, bin = 0;
+    for (uint64_t left = dls_place_free_mask(index, node); left; left &= left - 1, n++) {
         const int32_t gpu = __builtin_ctzll(left);
-        const double slowdown = 1 / dls_place_gpu_speed(index, r, node, gpu);
-        out[n++] = (spot){(int32_t)floor(log(slowdown) / log1p(p->step)), 0, node, gpu};
+        const double here = dls_place_gpu_speed(index, r, node, gpu);
+        if (here != speed) { /* most are alike */
+            speed = here;
+            bin = (int32_t)floor(log(1 / speed) / p->log_step);
+        }
+        int32_t at = n;
+        for (; at > 0 && out[at - 1].bin > bin; at--) {
+            out[at] = out[at - 1];
+        }
+        out[at] = (spot){bin, 0, node, gpu};
     }
-    dls_sort(out, (size_t)n, sizeof *out, by_speed);
     n = n < room ? n : room;
     for (int32_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && out[end].bin == out[i].bin; end++) {
@@ -97,13 +105,23 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     pal *p = state;
     const int32_t most = dls_place_max_gpus(index, r->type), gang = r->gpus;
     int32_t n = 0, best_bin = INT32_MAX, best_n = 0;
+    bool cut = false;
     uint64_t best = 0;
     int32_t best_node = -1;
     for (int32_t node = dls_place_first(index, r, 1, most, 0); node >= 0;
          node = dls_place_first(index, r, 1, most, node + 1)) {
-        const spot *here = p->spot + n;
-        const int32_t spots = list_node(p, index, r, node, p->spot + n);
-        n += spots;
+        spot here[DLS_GPUS_PER_NODE_MAX];
+        const int32_t spots = list_node(p, index, r, node, here);
+        for (int32_t i = 0; i < spots; i++) {
+            if (!cut || by_speed(&here[i], &p->spot[gang - 1]) < 0) {
+                p->spot[n++] = here[i];
+            }
+        }
+        if (n >= 2 * gang + DLS_GPUS_PER_NODE_MAX) { /* only the first are asked for */
+            qsort(p->spot, (size_t)n, sizeof *p->spot, by_speed);
+            n = gang;
+            cut = true;
+        }
         if (gang == 1 || spots < gang || here[gang - 1].bin > best_bin ||
             (here[gang - 1].bin == best_bin && spots >= best_n)) {
             continue; /* of equal nodes the one with the fewest free GPUs */
@@ -120,7 +138,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
         return false;
     }
     qsort(p->spot, (size_t)n, sizeof *p->spot, by_speed);
-    if (best_node >= 0 && (best_bin - p->spot[gang - 1].bin) * log1p(p->step) <= log(p->across)) {
+    if (best_node >= 0 && (best_bin - p->spot[gang - 1].bin) * p->log_step <= log(p->across)) {
         dls_grant_add_gpus(grant, best_node, best);
         return true;
     }
