@@ -416,7 +416,7 @@ static const dls_arg args[] = {
                "only this one of the settings; may be repeated"),
     DLS_SWITCH(request, json, "json", 0, "print JSON", .of = "show"),
     DLS_OF("build"),
-    DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),
+    DLS_OUTPUT(request, output, "output", 'o', "FILE", "where to write"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no progress"),
     DLS_TEXT(request, perf_result, "perf-result", 0, "CSV",
              "measured metrics, one row for each job and resource; then --graphs is a folder of "

@@ -356,7 +356,7 @@ static const dls_arg args[] = {
              "predict all of them as this setting of the file, or \"base\""),
     DLS_CHOICE(dls_evaluation, split, "split", 0, "train|val|test", "of the dataset"),
     DLS_SWITCH(dls_evaluation, metrics, "metrics", 0, "the errors of every metric"),
-    DLS_TEXT(dls_evaluation, rows, "rows", 0, "FILE.csv",
+    DLS_OUTPUT(dls_evaluation, rows, "rows", 0, "FILE.csv",
              "every label beside the inspector's answer and the nearest training graph's"),
     DLS_SWITCH(dls_evaluation, families, "families", 0,
                "the errors of every model family, averaged over the settings"),

@@ -209,7 +209,7 @@ static const dls_verb verbs[] = {
 
 static const dls_arg args[] = {
     DLS_OF("import, random"),
-    DLS_TEXT(options, output, "output", 'o', "W.h5", "where to write"),
+    DLS_OUTPUT(options, output, "output", 'o', "W.h5", "where to write"),
     DLS_TEXT(options, arch, "arch", 0, "KEY=VALUE..",
              "what names and shapes do not tell (docs/inspector-files.md)"),
     DLS_TEXT(options, label, "label-scale", 0, "A,..",

@@ -476,7 +476,7 @@ static const dls_arg args[] = {
                .of = "calibrate, validate, step, profile, list"),
     DLS_SWITCH(dls_operators, left_out, "left-out", 0,
                "judge each GPU by the constants of the others, too", .of = "fit-kernels"),
-    DLS_TEXT(dls_operators, output, "output", 'o', "FILE",
+    DLS_OUTPUT(dls_operators, output, "output", 'o', "FILE",
              "where the constants or times go; profile: the samples, as a recording for dlsim perf "
              "analyze",
              .of = "calibrate, fit-kernels, fit-grouped, fit-host, measure, profile"),

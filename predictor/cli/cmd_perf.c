@@ -144,7 +144,7 @@ static const dls_arg args[] = {
              "between readings (record: 10 ms; import: 1 ms; analyze: as recorded)",
              .of = "record, import, analyze"),
     DLS_OF("record, import"),
-    DLS_TEXT(request, output, "output", 'o', "R.h5", "where to write; perf.h5 if left out"),
+    DLS_OUTPUT(request, output, "output", 'o', "R.h5", "where to write; perf.h5 if left out"),
     DLS_TEXT(request, interfaces, "interface", 0, "NAME[,...]",
              "network interfaces; all but loopback if left out", .of = "record"),
     DLS_TEXT(request, processes, "processes", 0, "NAME:PID[,...]",
@@ -159,7 +159,7 @@ static const dls_arg args[] = {
              "since the first reading; to the end if left out"),
     DLS_TEXT(request, analysis.process, "process", 0, "NAME",
              "which of --processes; the first if left out"),
-    DLS_TEXT(request, analysis.plot, "plot", 0, "FILE.svg", "picture of the series"),
+    DLS_OUTPUT(request, analysis.plot, "plot", 0, "FILE.svg", "picture of the series"),
     DLS_SWITCH(request, analysis.json, "json", 0, "print JSON"),
     DLS_ARGS_END};
 

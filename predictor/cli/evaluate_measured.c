@@ -546,7 +546,7 @@ static const dls_arg args[] = {
     DLS_SWITCH(
         request, doublings, "doublings", 0,
         "no measured steps: doublings of the batch that take less time or much more, of sources"),
-    DLS_TEXT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
+    DLS_OUTPUT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
     DLS_SWITCH(request, markdown, "markdown", 0, "the sums as a table of a document"),
     DLS_SWITCH(request, groups, "groups", 0, "its groups in place of the sums", .of = "--markdown"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),

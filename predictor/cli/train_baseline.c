@@ -261,7 +261,7 @@ static const dls_arg args[] = {
     DLS_REAL(request, nets.fit.adam.lr, "lr", 0, DLS_ABOVE_0, (double)INFINITY,
              "learning rate of Adam until half of the epochs, then a fifth"),
     DLS_INT(request, data.seed, "seed", 0, 0, INT64_MAX, "rows, initial weights, order"),
-    DLS_TEXT(request, output, "output", 'o', "J.h5", "where to write"),
+    DLS_OUTPUT(request, output, "output", 'o', "J.h5", "where to write"),
     DLS_PROGRESS(request, when),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no progress, no summary"),
     DLS_ARGS_END};

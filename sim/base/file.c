@@ -168,6 +168,13 @@ dls_status dls_file_check_regular(const char *path, dls_error *err)
     return S_ISREG(st.st_mode) ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "is not a regular file");
 }
 
+bool dls_file_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
+}
+
 /* ---- gzip ------------------------------------------------------------------------------------ */
 
 bool dls_file_is_gzip(const char *bytes, size_t len)

@@ -55,6 +55,9 @@ dls_status dls_file_hash(const char *path, dls_sha256 *sha, dls_error *err) DLS_
  * asked to open. A pipe would block them, a device would not end. */
 dls_status dls_file_check_regular(const char *path, dls_error *err) DLS_MUST_CHECK;
 
+/* Are both there, and the same regular file, by whatever names? */
+bool dls_file_same(const char *a, const char *b);
+
 /* Names in a folder that do not begin with a dot, sorted; none if it is a file. Given back by
  * dls_file_free_names. Errors: EINPUT. */
 struct dirent;

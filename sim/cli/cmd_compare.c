@@ -33,7 +33,7 @@ static const dls_arg args[] = {
     DLS_REPEAT(request, baseline, "baseline", 0, "NAME",
                "ratios to this run, or to the one that has NAME as a part of its label and shares "
                "the rest; may be repeated"),
-    DLS_TEXT(request, output, "output", 'o', "FILE",
+    DLS_OUTPUT(request, output, "output", 'o', "FILE",
              "draw them, too: a page, or a picture if FILE ends in .png or .svg (dlsim report)"),
     DLS_SWITCH(request, force, "force", 0, "replace FILE"),
     DLS_SWITCH(request, json, "json", 0, "print JSON"),

@@ -230,7 +230,7 @@ static const dls_arg args[] = {
     DLS_CHOICE(ask, predictor.precision, "precision", 0, "f32|f64|fast",
                "fast: bf16 on matrix units, CUDA's or AMX of a CPU; float32 elsewhere"),
     DLS_INT(ask, predictor.threads, "threads", 0, 1, 256, "CPU threads; one per core if left out"),
-    DLS_TEXT(ask, output, "output", 'o', "OUT.h5", "write predictions"),
+    DLS_OUTPUT(ask, output, "output", 'o', "OUT.h5", "write predictions"),
     DLS_SWITCH(ask, json, "json", 0, "print predictions as JSON"),
     DLS_SWITCH(ask, quiet, "quiet", 'q', "no word about the backend on stderr"),
     DLS_ARGS_END};

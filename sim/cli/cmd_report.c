@@ -49,7 +49,7 @@ static dls_status run(dls_call *call, dls_error *err)
 }
 
 static const dls_arg args[] = {
-    DLS_TEXT(request, output, "output", 'o', "FILE",
+    DLS_OUTPUT(request, output, "output", 'o', "FILE",
              "where to write; .png or .svg: only a picture of every job on every GPU"),
     DLS_REPEAT(request, runs, "run", 0, "NAME",
                "only this run of files that hold many; may be repeated"),

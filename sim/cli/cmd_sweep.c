@@ -359,7 +359,7 @@ static const dls_arg args[] = {
     DLS_OF("status"),
     DLS_SWITCH(request, s.o.json, "json", 0, "print JSON"),
     DLS_OF("merge"),
-    DLS_TEXT(request, file, "file", 0, "FILE.h5", "write this; FOLDER/NAME.h5"),
+    DLS_OUTPUT(request, file, "file", 0, "FILE.h5", "write this; FOLDER/NAME.h5"),
     DLS_SWITCH(request, link, "link", 0, "link the points' files and do not copy them"),
     DLS_SWITCH(request, s.o.force, "force", 0, "replace the file if it is there"),
     DLS_OF("submit"),

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/ui.h"
@@ -382,6 +383,22 @@ static bool goes_with(const dls_call *call, const char *of)
     return false;
 }
 
+/* What is written is none of the files that are read. */
+static dls_status check_outputs(const dls_call *call, dls_error *err)
+{
+    for (size_t i = 0; i < call->n_given; i++) {
+        const dls_given *to = &call->given[i], *by = call->given;
+        for (size_t k = 0; to->arg->writes && k < call->n_words + call->n_given; k++) {
+            const char *in = k < call->n_words ? call->word[k] : by->arg != to->arg ? by->value : NULL;
+            by += k >= call->n_words;
+            if (in && dls_file_same(to->value, in)) {
+                return dls_fail(err, DLS_EOUTPUT, to->value, "is also an input: it would be replaced");
+            }
+        }
+    }
+    return DLS_OK;
+}
+
 /* Every option that was given is one of the verb, or of the options that it goes with. */
 static dls_status check_given(const dls_call *call, dls_error *err)
 {
@@ -393,7 +410,7 @@ static dls_status check_given(const dls_call *call, dls_error *err)
                             call->verb ? call->verb->name : "", call->verb ? "'" : "");
         }
     }
-    return DLS_OK;
+    return check_outputs(call, err);
 }
 
 static dls_status check_words(const dls_call *call, const char *words, size_t min, size_t max,

@@ -71,6 +71,7 @@ struct dls_arg {
     double min, max;
     bool optional; /* the value may be left out */
     bool hidden;   /* not told of in help */
+    bool writes;   /* a file to replace: no other word or value of the command line may name it */
     dls_arg_set set;
     const char *key;        /* for `set` */
     const dls_arg *include; /* ends with DLS_ARGS_END */
@@ -107,6 +108,10 @@ struct dls_arg {
 #define DLS_TEXT(T, m, name, letter, var, ...)                                                     \
     DLS_ARG(                                                                                       \
         DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, __VA_ARGS__))
+#define DLS_OUTPUT(T, m, name, letter, var, ...)                                                   \
+    DLS_ARG(                                                                                       \
+        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, __VA_ARGS__),   \
+        .writes = true)
 #define DLS_NAME(T, m, name, letter, called, help)                                                 \
     DLS_ARG(DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME", help),   \
             .names = called)

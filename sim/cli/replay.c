@@ -296,7 +296,7 @@ dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
 }
 
 const dls_arg dls_table_args[] = {
-    DLS_TEXT(dls_table_options, output, "output", 'o', "FILE",
+    DLS_OUTPUT(dls_table_options, output, "output", 'o', "FILE",
              "write there; standard output if left out"),
     DLS_SWITCH(dls_table_options, force, "force", 0, "replace the file if it is there"),
     DLS_SWITCH(dls_table_options, quiet, "quiet", 'q', "no report on stderr"), DLS_ARGS_END};

@@ -6,6 +6,7 @@
 #include "config/load.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* Where a key's value came from; the file as a whole for a default. */
 static const char *where(const dls_builder *b, int key)
@@ -25,6 +26,33 @@ static bool known(const dls_builder *b, int key, const char *what, const char *p
     dls_problems_add(b->problems, where(b, key), "unknown %s '%s'%s ('dlsim list %s' shows all)",
                      what, text, DLS_DID_YOU_MEAN(dls_suggest(text, names)), plural);
     return false;
+}
+
+/* Length of the name in an entry "NAME=VALUE" or "NAME: VALUE". */
+static size_t name_len(const char *entry)
+{
+    size_t n = strcspn(entry, "=:;");
+    while (n > 0 && entry[n - 1] == ' ') {
+        n--;
+    }
+    return n;
+}
+
+/* In a list of entries with these marks between them every name is there once: which of two values
+ * would count? O(n^2). */
+static void check_names(const dls_builder *b, int key, const char *between)
+{
+    const char *text = b->config->settings.value[key].v.s;
+    for (const char *at = text; *(at += strspn(at, "; ")); at += strcspn(at, between)) {
+        for (const char *was = text; (was += strspn(was, "; ")) < at; was += strcspn(was, between)) {
+            const size_t n = name_len(at);
+            if (n > 0 && n == name_len(was) && strncasecmp(was, at, n) == 0) {
+                dls_problems_add(b->problems, where(b, key), "'%s': %.*s is there twice",
+                                 dls_schema[key].o.name, (int)(n < 80 ? n : 80), at);
+                return;
+            }
+        }
+    }
 }
 
 static void build_trace(const dls_builder *b)
@@ -301,6 +329,11 @@ dls_status dls_config_build(const dls_builder *b, const char *file_scheduler,
             dls_schema_store(key, &c->settings.value[key].v, c);
         }
     }
+    check_names(b, DLS_CFG_TRACE_STAND_INS, ";");
+    check_names(b, DLS_CFG_PERF_SPEEDS, "; ");
+    check_names(b, DLS_CFG_PERF_CLASSES, ";");
+    check_names(b, DLS_CFG_PRED_SOFTWARE, ";");
+    check_names(b, DLS_CFG_ENERGY_GPUS, "; ");
     build_trace(b);
     DLS_TRY(dls_config_build_cluster(b, err));
     build_world(b);

@@ -5,6 +5,7 @@
  */
 #include "config/config.h"
 
+#include "base/file.h"
 #include "base/own.h"
 #include "config/load.h"
 #include "config/tree.h"
@@ -67,6 +68,20 @@ static dls_status name_trace(dls_settings *s, dls_error *err)
     return *path ? DLS_OK : DLS_ENOMEM;
 }
 
+/* Results are not written over what they follow from. */
+static void check_results(const dls_config_request *request, const dls_config *config,
+                          dls_problems *problems)
+{
+    const char *to = config->results_path;
+    bool reads = request->path && dls_file_same(to, request->path);
+    for (size_t i = 0; i < config->n_files; i++) {
+        reads |= dls_file_same(to, config->file[i].path);
+    }
+    if (reads) {
+        dls_problems_add(problems, "results.path", "%s is also an input: it would be replaced", to);
+    }
+}
+
 static dls_status load(const dls_config_request *request, dls_problems *problems,
                        dls_config *config, dls_error *err)
 {
@@ -90,7 +105,11 @@ static dls_status load(const dls_config_request *request, dls_problems *problems
     }
     const dls_builder b = {config, request->registry, request->path ? request->path : "", problems};
     DLS_TRY(dls_config_build(&b, file_scheduler, file_placement, err));
-    return problems->n == before ? dls_config_emit(config, err) : DLS_OK;
+    if (problems->n == before) {
+        DLS_TRY(dls_config_emit(config, err));
+        check_results(request, config, problems);
+    }
+    return DLS_OK;
 }
 
 dls_status dls_config_load(const dls_config_request *request, dls_problems *problems,

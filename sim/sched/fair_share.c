@@ -59,19 +59,25 @@ struct fair_share {
 
 /* ---- quotas ---------------------------------------------------------------------------------- */
 
-/* What the option says of a name; -1: nothing. */
-static double quota_of(const char *quotas, const char *name)
+/* The first entry of a name; NULL: there is none. */
+static const char *entry_of(const char *quotas, const char *name, size_t length)
 {
-    const size_t length = strlen(name);
     for (const char *at = quotas; *at;) {
         const size_t word = strcspn(at, ",");
         const size_t colon = strcspn(at, ":");
         if (colon == length && colon < word && strncmp(at, name, length) == 0) {
-            return strtod(at + colon + 1, NULL);
+            return at;
         }
         at += word + (at[word] == ',');
     }
-    return -1;
+    return NULL;
+}
+
+/* What the option says of a name; -1: nothing. */
+static double quota_of(const char *quotas, const char *name)
+{
+    const char *entry = entry_of(quotas, name, strlen(name));
+    return entry ? strtod(entry + strlen(name) + 1, NULL) : -1;
 }
 
 static dls_status check_quotas(const char *quotas, int64_t total, dls_error *err)
@@ -84,6 +90,9 @@ static dls_status check_quotas(const char *quotas, int64_t total, dls_error *err
         if (!(gpus >= 0) || !isfinite(gpus) || end == at + colon + 1 || end != at + word) {
             return dls_fail(err, DLS_ECONFIG, "scheduler.quotas",
                             "expected NAME:GPUS, found \"%.*s\"", (int)word, at);
+        }
+        if (entry_of(quotas, at, colon) != at) {
+            return dls_fail(err, DLS_ECONFIG, "scheduler.quotas", "%.*s is there twice", (int)colon, at);
         }
         sum += gpus;
         at += word + (at[word] == ',');

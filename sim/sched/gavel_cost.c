@@ -38,6 +38,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     dls_gavel *g = state;
     DLS_TRY(dls_gavel_init(state, view, values, err));
     g->prices = true;
+    bool said[DLS_TYPES_MAX] = {false};
     for (const char *at = values[OPT_PRICES].s; *at;) {
         const size_t len = strcspn(at, ": ");
         char *end = NULL;
@@ -48,6 +49,10 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
         }
         for (int32_t t = 0; t < view->n_types; t++) {
             if (is_name(dls_view_type_name(view, t), at, len)) {
+                if (said[t]) {
+                    return dls_fail(err, DLS_ECONFIG, "gavel-cost", "prices: %.*s is there twice", (int)len, at);
+                }
+                said[t] = true;
                 g->price[t] = price;
             }
         }

@@ -87,4 +87,14 @@ for wrong in "nvlink_gpus=3: not NVLink domains of 3" "nvlink_gpus=4: a link bet
     says err.txt "${wrong#*: }"
 done
 expect 0 config --check "$source/configs/quickstart.cfg" --set 'cluster.nodes[0].nvlink_gpus=4' --set 'cluster.nodes[0].nvlink_between=16 GB/s'
+# A list by names has each once, in whatever case.
+for twice in 'perf.speeds=V100=1; A100=2 v100=3' 'energy.gpus=V100=40:250;V100=50:300' 'trace.stand_ins=My net=vgg16; my net = lenet' \
+    'predictor.software=bert: pytorch; BERT : pytorch fp16' 'perf.variability_classes=bert=A; *=B; *=C'; do
+    expect 3 config --check "$source/configs/quickstart.cfg" --set "$twice"
+    says err.txt "is there twice"
+done
+for twice in 'fair-share quotas=a:1,b:2,a:3' 'gavel-cost prices=V100:1 v100:2'; do
+    expect 3 run -q -c "$source/configs/quickstart.cfg" --trace="$sample" --scheduler="${twice%% *}" --set "scheduler.${twice#* }"
+    says err.txt "is there twice"
+done
 echo "$checks checks"

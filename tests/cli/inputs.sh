@@ -93,4 +93,32 @@ truncate -s 5G sparse
 reads "$work/sparse" 'is larger than 2048 MiB' graph import FILE -o out.h5
 reads "$work/sparse" 'is larger than 4096 MiB' run -q -o out.h5 --config="$quick" --trace=FILE
 
+# What is written is none of the files that are read, by whatever name: all stay as they are.
+mkdir keep
+cp "$sample" keep/trace.csv
+cp "$quick" keep/run.cfg
+echo 'results: { path = "keep/own.cfg"; };' | cat "$quick" - >keep/own.cfg
+printf '100\n200\n' >keep/past.txt
+ln -s trace.csv keep/soft.csv
+ln keep/trace.csv keep/hard.csv
+cp file.h5 keep/run.h5
+expect 0 graph zoo lenet -o keep/graph.h5
+expect 0 model random -o keep/model.h5 --arch=hidden=16
+tar -cf kept.tar keep
+keeps() {
+    expect "$@"
+    says err.txt "is also an input: it would be replaced"
+    tar -df kept.tar || fail "dlsim ${*:2}: an input changed"
+}
+keeps 3 run --force -q -c keep/run.cfg --trace=keep/trace.csv -o keep/run.cfg
+keeps 3 run --force -q -c keep/run.cfg --trace=keep/soft.csv -o keep/hard.csv
+keeps 3 run --force -q -c keep/own.cfg --trace=keep/trace.csv
+keeps 3 run --force -q -c keep/run.cfg --trace=keep/trace.csv --scheduler=gittins \
+    --set scheduler.samples=keep/past.txt -o keep/past.txt
+keeps 5 trace convert keep/trace.csv -o keep/soft.csv
+keeps 5 export --csv keep/run.h5 -o keep/run.h5 --force
+keeps 5 graph group keep/graph.h5 -o keep/graph.h5
+keeps 5 predict --weights=keep/model.h5 --input=keep/graph.h5 --output keep/model.h5
+keeps 5 evaluate --weights=keep/model.h5 --dataset=keep/graph.h5 --rows=keep/graph.h5
+
 echo "$checks checks"
