@@ -75,6 +75,9 @@ judged = 0.05 * json.load(open("measured.json"))["groups"][0]["bias"]
 assert abs(said / judged - 1) < 1e-9 and abs(said / unsaid - 1) > 0.01, (said, judged, unsaid)
 END
 done
+# Scores of 2^31 numbers: 16,384 patches, 8 heads.
+expect 4 predict --whatif --model=cait_s24 --batch=1 --gpu=A100 --image=2048
+says err.txt "cait_s24: does not fit its memory: 7"
 # A step of one sample of 8,192 tokens holds 246 GiB with all scores, 54 without.
 expect 4 predict --whatif --model=llama3_2_1b --batch=1 --gpu=H200 --precision=bf16 --source=operator
 says err.txt "does not fit its memory: 2"

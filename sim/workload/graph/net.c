@@ -190,7 +190,7 @@ static void unique(dls_net *net, const char *name, char *to, const char *end)
 
 void dls_net_layer(dls_net *net, const char *name)
 {
-    char text[160];
+    char text[160] = "";
     unique(net, text, append(text, text + sizeof text - 16, name), text + sizeof text);
     if (net->status == DLS_OK) {
         net->status = dls_opgraph_layer(net->g, text, &net->layer, &net->err);

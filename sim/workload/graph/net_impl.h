@@ -181,7 +181,8 @@ static inline void sees(dls_net *net, int32_t node, const dls_op_dims *d)
 /* Neighbouring threads of a node read or write numbers that lie apart, as many as an array of that shape has. */
 static inline void scattered(dls_net *net, int32_t node, const dls_shape *s)
 {
-    sees(net, node, &(dls_op_dims){.in_c = (int32_t)(dls_shape_size(s) / net->g->info.batch)});
+    const int64_t n = dls_shape_size(s) / net->g->info.batch;
+    sees(net, node, &(dls_op_dims){.in_c = n < INT32_MAX ? (int32_t)n : INT32_MAX});
 }
 /* A constant of n elements (0: a scalar). */
 int32_t dls_net_const(dls_net *net, int64_t n);
