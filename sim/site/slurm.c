@@ -264,9 +264,18 @@ static dls_status put_shares(FILE *out, void *what, dls_error *err)
     return dls_csv_read(&csv, names, 3, 3, put_share, &(sharing){out, &seen}, err);
 }
 
+/* Of what is written, which may be none of what is read. */
 static dls_status path_in(const making *m, const char *name, char *out, size_t size, dls_error *err)
 {
-    const int n = snprintf(out, size, "%s/%s", m->site->folder, name);
+    const dls_site_slurm *s = m->site;
+    const char *const reads[] = {s->sacct, s->nodes, s->conf, s->partitions, s->qos, s->events,
+                                 s->reservations, s->shares, s->log, s->topology, s->gres};
+    const int n = snprintf(out, size, "%s/%s", s->folder, name);
+    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
+        if (reads[i] && dls_file_same(out, reads[i])) {
+            return dls_fail(err, DLS_EOUTPUT, out, "is also an input: it would be replaced");
+        }
+    }
     return n > 0 && (size_t)n < size
                ? DLS_OK
                : dls_fail(err, DLS_EINPUT, m->site->folder, "too long a path");
@@ -323,7 +332,10 @@ static dls_status write_all(making *m, dls_error *err)
     DLS_OWN(contents_fini) contents all = {0};
     char path[4096];
     for (int i = 0; i < FILES; i++) {
-        DLS_TRY(files[i].there ? make_content(m, files[i].put, &all.of[i], err) : DLS_OK);
+        if (files[i].there) {
+            DLS_TRY(path_in(m, files[i].name, path, sizeof path, err));
+            DLS_TRY(make_content(m, files[i].put, &all.of[i], err));
+        }
     }
     DLS_TRY(dls_folder_make(m->site->folder, err));
     DLS_TRY(path_in(m, "trace.csv", path, sizeof path, err));

@@ -20,6 +20,18 @@ import() {
 # duration ID SECONDS
 duration() { grep -q "^$1,2,[0-9.]*,$2," site/trace.csv || fail "$1 is not of $2 s: $(cat site/trace.csv)"; }
 
+# What is written is none of what is read.
+mkdir site
+{ echo "$header"; job 1 2026-10-25T02:50:00 2026-10-25T02:55:00 300; } >site/trace.csv
+cp site/trace.csv sacct.txt
+printf 'Account|User|RawShares\n' >site/shares.csv
+for words in --sacct=site/trace.csv "--sacct=sacct.txt --shares=site/shares.csv"; do
+    # shellcheck disable=SC2086 # words
+    expect 5 import slurm $words --nodes=nodes.txt -o site
+    says err.txt "is also an input: it would be replaced"
+    cmp sacct.txt site/trace.csv
+done
+
 # Clocks: set back and forward while a job ran, suspended, ended before it started, offsets with and without a colon.
 {
     job 1 2026-10-25T02:50:00 2026-10-25T02:20:00 1800

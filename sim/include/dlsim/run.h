@@ -171,7 +171,8 @@ DLS_API void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void 
 /* For a run that will be written to `path`: tables whose length only the run knows (allocations, series,
  * starts, world) are kept in files without a name on the disk of that file once they exceed a million
  * rows, so that memory does not grow with them; columns stay what they are. Where the disk has no room,
- * in memory as without. Not for a process that forks and goes on in both. At most once. Errors: ENOMEM. */
+ * in memory as without. Not for a process that forks and goes on in both. At most once, before the end.
+ * Errors: ENOMEM. */
 DLS_API dls_status dls_simulation_stream(dls_simulation *sim, const char *path,
                                          dls_error *err) DLS_MUST_CHECK;
 
