@@ -141,8 +141,9 @@ static void look_at_nodes(fgd *f, const dls_place_index *index)
         now.model = dls_place_type(index, at);
         now.cpu_milli = dls_place_free_cpu(index, at);
         now.mem_mib = dls_place_free_mem(index, at);
+        const uint64_t free = dls_place_free_mask(index, at);
         for (int32_t g = 0; g < now.gpus; g++) {
-            now.milli[g] = dls_place_gpu_left(index, at, g);
+            now.milli[g] = free >> g & 1 ? DLS_FGD_MILLI : dls_place_gpu_left(index, at, g);
         }
         if (n->version == 0 || memcmp(&now, &n->left, sizeof now) != 0) {
             n->left = now;
