@@ -92,7 +92,7 @@ dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t
                            dls_error *err)
 {
     DLS_ASSERT(dict->slot || dict->n == 0);
-    if (dict->n * 2 >= dict->n_slots) {
+    if (dict->n * 4 >= dict->n_slots * 3) {
         DLS_TRY(rehash(dict, dict->n_slots ? dict->n_slots * 2 : 64, err));
     }
     const uint32_t hash = hash_bytes(s, len);
