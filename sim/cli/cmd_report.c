@@ -61,8 +61,8 @@ const dls_command dls_command_report = {
     .usage = "[-o FILE] [OPTION]... RUN.h5...",
     .about = "A page about one run, or about several to compare them: distributions of completion "
              "and waiting time, the cluster over time, jobs over GPUs with zoom and hover, tables "
-             "beside. One HTML file that needs no network. Needs a Python with h5py, numpy, pandas "
-             "and plotly, or matplotlib for a picture.",
+             "beside. One HTML file that needs no network. Needs a Python with h5py, numpy and "
+             "plotly, or matplotlib for a picture.",
     .args = args,
     .words = "a results file",
     .min_words = 1,

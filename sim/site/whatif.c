@@ -88,7 +88,7 @@ static dls_status holds(search *s, int64_t nodes, bool *yes, dls_error *err)
     DLS_TRY(dls_whatif_set_count(s->setup, s->group, nodes, err));
     const dls_status ran = run(s->setup, s->trace, &sim, err);
     if (ran == DLS_ECONFIG && w->n_tried > 0 && nodes < w->tried[w->n_tried - 1].nodes) {
-        value.value = INFINITY; /* fewer than quotas promise or services have: nobody can start there */
+        value.value = (double)INFINITY; /* fewer than quotas promise or services have: nobody can start there */
     } else {
         DLS_TRY(ran);
         const dls_whatif_run of = {s->trace, sim};
