@@ -8,7 +8,7 @@
  * PM-First takes the fastest free GPUs, of equals those of nodes whose number of them is nearest to
  * the gang. Of a gang that fits on a node the slowest GPU there is weighed against the slowest of
  * PM-First x `across`, which is the first entry of PAL's matrix of locality and variability that
- * can be had. O(free GPUs + gang log gang).
+ * can be had. O(free GPUs log gang).
  */
 #include "dlsim/memory.h"
 #include "dlsim/policy.h"

@@ -225,7 +225,8 @@ static bool may_stay(struct hadar *h, const dls_view *view, int32_t job, offer *
     for (size_t i = 0; i < n; i++) {
         const room *r = &h->room[h->part[i].node];
         out->gpus[r->type] += h->part[i].gpus;
-        there = there && room_for(r, dls_view_cpu_per_gpu(view, job), dls_view_mem_per_gpu(view, job)) >= h->part[i].gpus;
+        there = there && room_for(r, dls_view_cpu_per_gpu(view, job), dls_view_mem_per_gpu(view, job)) >=
+                             h->part[i].gpus;
     }
     for (int32_t t = 0; t < view->n_types; t++) {
         there = there &&
@@ -328,7 +329,8 @@ static void plan_offer(struct hadar *h, const dls_view *view, dls_plan *plan, co
     for (int32_t t = 0; t < view->n_types; t++) {
         for (int64_t lacking = o->gpus[t]; lacking > 0; n++) {
             const int32_t node = next_node(h, view, e->job, t, lacking);
-            const int64_t here = room_for(&h->room[node], dls_view_cpu_per_gpu(view, e->job), dls_view_mem_per_gpu(view, e->job));
+            const int64_t here = room_for(&h->room[node], dls_view_cpu_per_gpu(view, e->job),
+                                          dls_view_mem_per_gpu(view, e->job));
             h->part[n] = (dls_place_part){node, (int32_t)(here < lacking ? here : lacking)};
             take_parts(h, view, e->job, &h->part[n], 1);
             lacking -= h->part[n].gpus;
