@@ -67,7 +67,8 @@ static int64_t limit_us(const char *text)
 }
 
 /* The number behind "name=" in "cpu=4,gres/gpu:a100=8,mem=500G", with a unit of 1024 MiB and the
- * like; -1. With type, the sum of those behind "name:TYPE=", and which type; "" if they are several. */
+ * like; -1: not there, -2: not a number of things. With type, the sum of those behind "name:TYPE=", and
+ * which type; "" if they are several. */
 static int64_t tres(const char *text, const char *name, char *type, size_t size)
 {
     const size_t len = strlen(name);
@@ -89,8 +90,8 @@ static int64_t tres(const char *text, const char *name, char *type, size_t size)
                                 : *end == 'G' ? 1024
                                 : *end == 'T' ? 1048576
                                               : 1;
-            if (!(value >= 0 && value * unit < 1e15)) {
-                return -1;
+            if (end == equal + 1 || !(value >= 0 && value * unit < 1e15)) {
+                return -2;
             }
             sum = (sum < 0 ? 0 : sum) + (int64_t)(value * unit);
             if (!type) {
@@ -101,8 +102,8 @@ static int64_t tres(const char *text, const char *name, char *type, size_t size)
     return sum;
 }
 
-/* GPUs and memory, as allocated or, failing that, as asked for; the type that was asked for or,
- * where that is not known, that was given. */
+/* GPUs (below 0: a number that none can be) and memory, as allocated or, failing that, as asked for; the type that
+ * was asked for or, where that is not known, that was given. */
 static void read_tres(dls_csv *csv, const layout *at, dls_job_rec *rec, char type[64])
 {
     static const int columns[] = {ALLOC_TRES, REQ_TRES};
@@ -112,12 +113,12 @@ static void read_tres(dls_csv *csv, const layout *at, dls_job_rec *rec, char typ
         int64_t gpus = tres(text, "gres/gpu", NULL, 0);
         const int64_t typed = tres(text, "gres/gpu", named, sizeof named);
         const int64_t mem_mib = tres(text, "mem", NULL, 0);
-        gpus = gpus >= 0 ? gpus : typed;
+        gpus = gpus == -1 ? typed : gpus;
         if (gpus > 0) {
             memcpy(type, named, sizeof named);
         }
-        if (rec->gpus_milli <= 0) {
-            rec->gpus_milli = gpus > 0 && gpus <= DLS_GPUS_MAX ? gpus * 1000 : 0;
+        if (rec->gpus_milli == 0) {
+            rec->gpus_milli = gpus < -1 || gpus > DLS_GPUS_MAX ? -1 : gpus > 0 ? gpus * 1000 : 0;
             rec->mem_mib = mem_mib > 0 ? mem_mib : DLS_ABSENT;
         }
     }
@@ -226,9 +227,10 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
         read_tres(csv, at, &rec, type);
         ran = ran_us(dls_csv_text(csv, at->col[ELAPSED]), end_us - start_us,
                      is_local(csv, at->col[START]));
-        skip = rec.gpus_milli <= 0 ? "no GPU"
-               : ran < 0           ? "ended before it started: the clock was set back"
-                                   : NULL;
+        skip = rec.gpus_milli < 0    ? "a number of GPUs that is none"
+               : rec.gpus_milli == 0 ? "no GPU"
+               : ran < 0             ? "ended before it started: the clock was set back"
+                                     : NULL;
     }
     if (skip) {
         dls_trace_builder_skipped(b, skip);

@@ -205,6 +205,9 @@ dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, 
     if (!sim->result) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is not finished");
     }
+    if (dls_config_reads(config, path)) {
+        return dls_fail(err, DLS_EOUTPUT, path, "is also an input: it would be replaced");
+    }
     gethostname(hostname, sizeof hostname - 1);
     strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
     const dls_results_meta meta = {

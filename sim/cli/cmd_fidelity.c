@@ -6,6 +6,8 @@
 #include "cli/replay.h"
 #include "dlsim/site.h"
 
+#include <math.h>
+
 typedef struct request {
     dls_words set;
     int64_t jobs;
@@ -27,17 +29,24 @@ static void print_why(const dls_fidelity *f, size_t i)
     }
 }
 
+static const char *of_tau(double tau, char buf[32])
+{
+    snprintf(buf, 32, "%.4f", tau);
+    return isnan(tau) ? "-" : buf;
+}
+
 static void print_text(const dls_fidelity *f, int64_t jobs)
 {
-    printf("grade      %c\norder      Kendall's tau %.4f over %zu jobs", f->grade, f->tau,
-           f->n_jobs);
+    char a[32], b[32];
+    printf("grade      %c\norder      Kendall's tau %s over %zu jobs%s", f->grade, of_tau(f->tau, a), f->n_jobs,
+           isnan(f->tau) ? ": all start at one instant" : "");
     if (f->unknown) {
         printf("; %zu left out: no recorded wait, or not started", f->unknown);
     }
     if (f->replays > 1) {
-        printf("\n           median of %zu replays that differ by parts of seconds; of each other they have %.4f, "
-               "and\n           of the others' median %.4f, as rules without an error would",
-               f->replays, f->self_tau, f->held_out_tau);
+        printf("\n           median of %zu replays that differ by parts of seconds; of each other they have %s, "
+               "and\n           of the others' median %s, as rules without an error would",
+               f->replays, of_tau(f->self_tau, a), of_tau(f->held_out_tau, b));
     }
     if (f->passed) {
         printf("\npassing    %zu jobs started before one that came earlier, %zu of them here",

@@ -37,8 +37,13 @@ static dls_status apply_override(dls_settings *s, const dls_override *o, dls_pro
         dls_problems_add(problems, o->where, "'%s' is not key=value", o->text);
         return DLS_OK;
     }
+    /* A text may stand in quotes, as in a file. */
+    const char *text = equals + 1;
+    const size_t len = strlen(text);
+    const bool quoted = len >= 2 && text[0] == '"' && text[len - 1] == '"';
     const char *key = dls_settings_keep(s, o->text, (size_t)(equals - o->text), err);
-    return key ? dls_settings_override(s, key, equals + 1, o->where, problems, err) : DLS_ENOMEM;
+    const char *value = dls_settings_keep(s, text + quoted, len - 2 * quoted, err);
+    return key && value ? dls_settings_override(s, key, value, o->where, problems, err) : DLS_ENOMEM;
 }
 
 static dls_status read_file(const dls_config_request *request, dls_settings *s,
@@ -68,16 +73,21 @@ static dls_status name_trace(dls_settings *s, dls_error *err)
     return *path ? DLS_OK : DLS_ENOMEM;
 }
 
+bool dls_config_reads(const dls_config *config, const char *path)
+{
+    bool reads = false;
+    for (size_t i = 0; i < config->n_files; i++) {
+        reads |= dls_file_same(path, config->file[i].path);
+    }
+    return reads;
+}
+
 /* Results are not written over what they follow from. */
 static void check_results(const dls_config_request *request, const dls_config *config,
                           dls_problems *problems)
 {
     const char *to = config->results_path;
-    bool reads = request->path && dls_file_same(to, request->path);
-    for (size_t i = 0; i < config->n_files; i++) {
-        reads |= dls_file_same(to, config->file[i].path);
-    }
-    if (reads) {
+    if ((request->path && dls_file_same(to, request->path)) || dls_config_reads(config, to)) {
         dls_problems_add(problems, "results.path", "%s is also an input: it would be replaced", to);
     }
 }

@@ -89,6 +89,9 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
 void dls_config_destroy(dls_config *config); /* NULL-safe */
 DLS_OWNER(dls_config, dls_config_destroy)
 
+/* Is it one of the files that its runs read? O(files). */
+bool dls_config_reads(const dls_config *config, const char *path);
+
 /* ---- documentation from the schema; out is only written to ----------------------------------- */
 
 /* A configuration with every key at its default and its explanation; it can be loaded. */

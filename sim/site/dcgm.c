@@ -17,6 +17,7 @@
 #include "base/strdict.h"
 #include "base/suggest.h"
 #include "site/node_list.h"
+#include "site/nodes.h"
 #include "traces/date.h"
 #include "traces/sacct_json.h"
 #include "traces/walk.h"
@@ -479,10 +480,8 @@ static dls_status import(reading *r, const dls_site_dcgm *site, FILE *to, dls_er
             "shared nodes, %zu series or rows of other metrics",
             r->samples, r->no_value, r->nobody, r->shared, r->other);
     }
-    const int n = snprintf(path, sizeof path, "%s/profiles.csv", site->folder);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        return dls_fail(err, DLS_EINPUT, site->folder, "too long a path");
-    }
+    const char *const reads[] = {site->metrics, site->sacct};
+    DLS_TRY(dls_site_path(site->folder, "profiles.csv", reads, 2, path, sizeof path, err));
     DLS_TRY(dls_folder_make(site->folder, err));
     DLS_TRY(dls_atomicfile_write(path, put_profiles, r, err));
     report(r, jobs, site, to);

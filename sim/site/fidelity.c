@@ -95,7 +95,8 @@ static char grade_of(const dls_fidelity *f)
     const dls_fidelity_group *all = &f->group[0];
     const double off_s = fabs(all->replayed_wait_s - all->recorded_wait_s);
     for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
-        if (f->tau >= rule[i].tau && (off_s <= 2 || off_s <= rule[i].part * all->recorded_wait_s)) {
+        /* Where all started at one instant there is no order, and the wait alone tells. */
+        if (!(f->tau < rule[i].tau) && (off_s <= 2 || off_s <= rule[i].part * all->recorded_wait_s)) {
             return rule[i].grade;
         }
     }

@@ -462,22 +462,19 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status write_all(reading *r, const char *folder, const dls_trace *trace, dls_error *err)
+static dls_status write_all(reading *r, const char *objects, const char *folder, const dls_trace *trace, dls_error *err)
 {
-    char path[4096];
-    DLS_TRY(dls_folder_make(folder, err));
-    const int n = snprintf(path, sizeof path, "%s/cluster.cfg", folder);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        return dls_fail(err, DLS_EINPUT, folder, "too long a path");
-    }
-    DLS_TRY(dls_atomicfile_write(path, put_cluster, r, err));
     const char *file = dls_kube_quotas_file(&r->quotas);
+    char config[4096], quotas[4096], jobs[4096];
+    DLS_TRY(dls_site_path(folder, "cluster.cfg", &objects, 1, config, sizeof config, err));
+    DLS_TRY(dls_site_path(folder, file ? file : "", &objects, 1, quotas, sizeof quotas, err));
+    DLS_TRY(dls_site_path(folder, "trace.csv", &objects, 1, jobs, sizeof jobs, err));
+    DLS_TRY(dls_folder_make(folder, err));
+    DLS_TRY(dls_atomicfile_write(config, put_cluster, r, err));
     if (file) {
-        snprintf(path, sizeof path, "%s/%s", folder, file);
-        DLS_TRY(dls_atomicfile_write(path, dls_kube_quotas_put, &r->quotas, err));
+        DLS_TRY(dls_atomicfile_write(quotas, dls_kube_quotas_put, &r->quotas, err));
     }
-    snprintf(path, sizeof path, "%s/trace.csv", folder);
-    return dls_trace_save_csv(trace, path, err);
+    return dls_trace_save_csv(trace, jobs, err);
 }
 
 static void report(const reading *r, const char *objects, const dls_trace *trace, FILE *to)
@@ -527,7 +524,7 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
     DLS_TRY(dls_kube_pods_gather(&r->of_gangs, r->keys.n, r->gathered, err));
     DLS_TRY(make_trace(r, &trace, err));
     report(r, objects, trace, to);
-    return write_all(r, folder, trace, err);
+    return write_all(r, objects, folder, trace, err);
 }
 
 static void reading_fini(reading *r)

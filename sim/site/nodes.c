@@ -5,6 +5,7 @@
 #include "site/nodes.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -157,4 +158,16 @@ void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
                 i + 1 < all->n ? "," : "");
     }
     fputs("    );\n};\n\ntrace: { path = \"trace.csv\"; };\n", cfg);
+}
+
+dls_status dls_site_path(const char *folder, const char *name, const char *const reads[], size_t n, char *out, size_t size,
+                         dls_error *err)
+{
+    const int len = snprintf(out, size, "%s/%s", folder, name);
+    for (size_t i = 0; i < n; i++) {
+        if (reads[i] && dls_file_same(out, reads[i])) {
+            return dls_fail(err, DLS_EOUTPUT, out, "is also an input: it would be replaced");
+        }
+    }
+    return len > 0 && (size_t)len < size ? DLS_OK : dls_fail(err, DLS_EINPUT, folder, "too long a path");
 }

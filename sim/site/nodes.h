@@ -46,4 +46,8 @@ void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg);
  * none. */
 void dls_site_value_of(const char *line, const char *key, char *out, size_t size);
 
+/* folder/name, of what is written, which may be none of reads[n] (NULL: not given). Errors: EOUTPUT, EINPUT (too long). */
+dls_status dls_site_path(const char *folder, const char *name, const char *const reads[], size_t n, char *out, size_t size,
+                         dls_error *err) DLS_MUST_CHECK;
+
 #endif

@@ -264,21 +264,12 @@ static dls_status put_shares(FILE *out, void *what, dls_error *err)
     return dls_csv_read(&csv, names, 3, 3, put_share, &(sharing){out, &seen}, err);
 }
 
-/* Of what is written, which may be none of what is read. */
 static dls_status path_in(const making *m, const char *name, char *out, size_t size, dls_error *err)
 {
     const dls_site_slurm *s = m->site;
     const char *const reads[] = {s->sacct, s->nodes, s->conf, s->partitions, s->qos, s->events,
                                  s->reservations, s->shares, s->log, s->topology, s->gres};
-    const int n = snprintf(out, size, "%s/%s", s->folder, name);
-    for (size_t i = 0; i < sizeof reads / sizeof *reads; i++) {
-        if (reads[i] && dls_file_same(out, reads[i])) {
-            return dls_fail(err, DLS_EOUTPUT, out, "is also an input: it would be replaced");
-        }
-    }
-    return n > 0 && (size_t)n < size
-               ? DLS_OK
-               : dls_fail(err, DLS_EINPUT, m->site->folder, "too long a path");
+    return dls_site_path(s->folder, name, reads, sizeof reads / sizeof *reads, out, size, err);
 }
 
 /* What a file will hold. */

@@ -29,6 +29,10 @@ expect 0 config --resolve "$source/configs/quickstart.cfg" --set scheduler.name=
     --set 'scheduler.slice=5 min' --set run.patience=5e3
 says out.txt 'slice = "300 s";'
 says out.txt 'patience = 5000;'
+cp out.txt plain.txt
+expect 0 config --resolve "$source/configs/quickstart.cfg" --set 'scheduler.name="gandiva"' \
+    --set 'scheduler.slice="5 min"' --set run.patience=5e3
+cmp out.txt plain.txt || fail "a value in quotes is another"
 expect 3 config --resolve "$source/configs/quickstart.cfg" --set scheduler.name=gandiva --set 'scheduler.slice=5 GB'
 says err.txt "'scheduler.slice' \"5 GB\""
 

@@ -70,6 +70,11 @@ expect 2 import dcgm --metrics=answer.json
 expect 4 import dcgm --metrics=answer.json --sacct=wide.csv -o none
 expect 5 import dcgm --metrics=answer.json -o answer.json/none
 test ! -e none || fail "a site of nothing"
+mkdir read
+cp wide.csv read/profiles.csv
+expect 5 import dcgm --metrics=read/profiles.csv -o read
+says err.txt "is also an input: it would be replaced"
+cmp wide.csv read/profiles.csv
 
 # Energy by profiles: power of the type that it was measured on becomes a part between rest and most, and that the power
 # on another; jobs without a profile have energy.utilisation.

@@ -105,6 +105,13 @@ odd(apiVersion="scheduling.run.ai/v2alpha2", kind="PodGroup", spec={"queue": {}}
 odd(kind="Node", status={"allocatable": {"nvidia.com/gpu": "1e30", "cpu": "1e30"}})
 print(json.dumps({"items": items}))
 END
+mkdir read
+for name in trace.csv cluster.cfg; do
+    cp odd.json read/$name
+    expect 5 import kubernetes --objects=read/$name -o read
+    says err.txt "is also an input: it would be replaced"
+    cmp odd.json read/$name
+done
 expect 0 import kubernetes --objects=odd.json -o odd
 cmp site/trace.csv odd/trace.csv || fail "odd members"
 says err.txt "3 nodes with 20 GPUs"

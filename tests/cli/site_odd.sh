@@ -97,6 +97,20 @@ END
 expect 0 fidelity site --json
 expect 0 --config=site/cluster.cfg -q
 
+# A number of GPUs that none can be is not "no GPU".
+{
+    cat bare.txt
+    for gpus in =-2 =1e11 :a100=-2 =x =; do job "9$gpus" 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 8 g1 "gres/gpu$gpus"; done
+} | import
+says err.txt "a number of GPUs that is none: 5, first in line 3"
+
+# Where all start at one instant there is no order: the waits alone are graded.
+sed 's/T00:10:00/T02:00:00/g' bare.txt | import
+expect 0 fidelity site --set scheduler.name=fifo --least=A
+says out.txt "tau - over 1 jobs: all start at one instant"
+expect 0 fidelity site --set scheduler.name=fifo --json
+says out.txt '"tau": null'
+
 # The type of GPU is what was asked for, where that is known: who asked for any may have any in a what-if.
 {
     echo "$header|ReqTRES"

@@ -187,6 +187,12 @@ says err.txt "nonsense"
 expect 3 whatif missing
 expect 2 whatif
 expect 5 whatif site.cfg -o trace.csv/folder
+mkdir read
+cp trace.csv read/before.h5
+sed 's|"trace.csv"|"read/before.h5"|' site.cfg >reads.cfg
+expect 5 whatif reads.cfg -o read
+says err.txt "is also an input: it would be replaced"
+cmp trace.csv read/before.h5
 
 ln -s "$source/tests" tests
 run_page "$source/docs/whatif.md"

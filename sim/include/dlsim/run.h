@@ -286,7 +286,7 @@ DLS_API const char *dls_simulation_warning(const dls_simulation *sim);
 /* Of the job columns: two runs with the same digest did the same. 0 unless finished. */
 DLS_API uint64_t dls_simulation_digest(const dls_simulation *sim);
 /* Write the results file (docs/results.md) of a finished simulation, whole or not at all, replacing
- * what is there. command, how the program was called, is kept in it; may be NULL. Errors: EOUTPUT. */
+ * what is there but what the run read. command, how the program was called, is kept in it; may be NULL. Errors: EOUTPUT. */
 DLS_API dls_status dls_simulation_write(const dls_simulation *sim, const char *path,
                                         const char *command, dls_error *err) DLS_MUST_CHECK;
 

@@ -100,7 +100,7 @@ typedef struct dls_fidelity {
     size_t n_groups, group_cap, n_jobs;
     size_t unknown;  /* jobs without a recorded wait, or that the replay did not start */
     size_t replays;  /* 1, or more that differ by less than a second: see dls_fidelity_of */
-    double tau;      /* Kendall's, of the order of starts */
+    double tau;      /* Kendall's, of the order of starts; NaN, like the next two: all at one instant, there is none */
     double self_tau; /* of replays with each other, 1 for one: nobody can know the order better */
     double held_out_tau; /* of a replay, as were it the record, with the median of the others: what rules without an error would
                             have in the mean, 1 for one */
