@@ -64,17 +64,23 @@ def _text(value: Any) -> str:
     if isinstance(value, int):
         return f"{value}L" if abs(value) >= 1 << 31 else str(value)
     if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"a configuration has no number {value}")
         return repr(value)
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     if isinstance(value, dict):
-        for key in value:
-            if not (isinstance(key, str) and key.isascii() and key.isidentifier()):
-                raise ValueError(f"a group has no key {key!r}: groups are dicts in dicts, keys with a dot arguments")
-        return "{ " + " ".join(f"{key} = {_text(one)};" for key, one in value.items()) + " }"
+        return "{ " + " ".join(_members(value)) + " }"
     if isinstance(value, (list, tuple)):
         return "( " + ", ".join(map(_text, value)) + " )"
     raise TypeError(f"a configuration has no values of type {type(value).__name__}")
+
+
+def _members(group: dict[str, Any]) -> Iterator[str]:
+    for key, value in group.items():
+        if not (isinstance(key, str) and key.isascii() and key.isidentifier()):
+            raise ValueError(f"a group has no key {key!r}: groups are dicts in dicts, keys with a dot arguments")
+        yield f"{key} = {_text(value)};"
 
 
 def cluster_arguments(cluster: Cluster) -> dict[str, str]:
@@ -82,7 +88,7 @@ def cluster_arguments(cluster: Cluster) -> dict[str, str]:
     if isinstance(cluster, dict):
         whole = cluster if "cluster" in cluster else {"cluster": cluster}
         whole = {"schema_version": 1, **whole}
-        return {"text": "\n".join(f"{key} = {_text(value)};" for key, value in whole.items())}
+        return {"text": "\n".join(_members(whole))}
     if not is_path(cluster):
         raise TypeError(f"a cluster is a file, a name, a text or a dict, not {type(cluster).__name__}")
     name = os.fspath(cluster)

@@ -7,7 +7,7 @@ import os
 
 from . import _dlsim
 from ._inputs import cluster_arguments, is_path, lines, packed, plain, trace_path
-from ._policy import Compiled
+from ._policy import Compiled, is_policy
 from ._run import Run, _Bar, read, run
 
 TYPE_CHECKING = False
@@ -46,43 +46,85 @@ def _named(content: bytes, folder: str, found: dict[str, str]) -> dict[str, str]
     return found
 
 
-def _source(of: Any) -> str:
-    import inspect
+def _code(code: Any, seen: dict[int, Any]) -> Any:
+    """What a function's code is, and which globals it names."""
+    import dis
 
-    try:
-        return inspect.getsource(of)
-    except (OSError, TypeError):
+    constants = [_code(one, seen)[0] if hasattr(one, "co_code") else _identity(one, seen) for one in code.co_consts]
+    names = {at.argval for at in dis.get_instructions(code) if at.opname == "LOAD_GLOBAL"}
+    for one in code.co_consts:
+        names |= _code(one, seen)[1] if hasattr(one, "co_code") else set()
+    return [code.co_code.hex(), code.co_names, code.co_varnames, constants], names
+
+
+def _function(of: Any, seen: dict[int, Any]) -> Any:
+    """Its code and the values that it has from elsewhere; functions, classes and modules that it names are not looked at."""
+    import types
+
+    code, names = _code(of.__code__, seen)
+    found = {name: of.__globals__[name] for name in sorted(names & of.__globals__.keys())}
+    values = {name: one for name, one in found.items() if not callable(one) and not isinstance(one, types.ModuleType)}
+    cells = [cell.cell_contents for cell in of.__closure__ or () if cell != types.CellType()]
+    own = [of.__defaults__, of.__kwdefaults__, getattr(of, "__self__", None)]
+    return [code, *(_identity(one, seen) for one in (values, cells, *own))]
+
+
+def _class(of: type, seen: dict[int, Any]) -> Any:
+    """What a class written in Python says itself."""
+    if not of.__flags__ & 1 << 9:
         return repr(of)
+    said = {name: one for name, one in vars(of).items() if name[:2] != "__" or callable(one)}
+    return [of.__name__, [[name, _identity(one, seen)] for name, one in said.items()]]
 
 
-def _identity(value: Any, above: tuple[int, ...] = ()) -> Any:
+def _state(value: Any) -> Any:
+    """What pickle would keep of an object; its attributes, where it would keep none."""
+    if isinstance(value, property):
+        return value.fget, value.fset, value.fdel
+    if isinstance(value, (classmethod, staticmethod)):
+        return value.__func__
+    try:
+        state = value.__reduce_ex__(4)
+    except Exception:  # a lock, a file
+        return getattr(value, "__dict__", None)
+    return state if isinstance(state, str) else (*state[:3], *(list(one or ()) for one in state[3:5]))
+
+
+def _identity(value: Any, seen: dict[int, Any] | None = None) -> Any:
     """What a value is, for the name of a point's file: a file by what it holds, a table by its rows, a policy by the
-    source of its classes and by its attributes."""
+    code of its classes and functions and by the values that they have."""
     import hashlib
+    import types
 
-    if hasattr(value, "to_dict") or hasattr(value, "to_pydict") or getattr(getattr(value, "dtype", None), "names", None):
+    policy = is_policy(value)
+    if not policy and (hasattr(value, "to_dict") or hasattr(value, "to_pydict") or
+                       getattr(getattr(value, "dtype", None), "names", None)):
         return hashlib.sha256(b"".join(lines(value))).hexdigest()
-    value = plain(value)
-    if id(value) in above:
-        return "above"
-    above = (*above, id(value))
+    value = value if policy else plain(value)
+    if type(value) in (type(None), bool, int, float, complex, bytes, type(...)):
+        return repr(value)
+    if is_path(value) and not policy:
+        return sorted(_files(value, {}).values()) if os.path.isfile(value) else os.fspath(value)
+    seen = {} if seen is None else seen
+    if id(value) in seen:
+        return ["as", seen[id(value)][0]]
+    seen[id(value)] = len(seen), value  # which lives until all has been looked at: no other has its id
     if isinstance(value, _dlsim.Trace):
         return hashlib.sha256(packed(value)[1][0]).hexdigest()
-    if is_path(value):
-        return sorted(_files(value, {}).values()) if os.path.isfile(value) else os.fspath(value)
-    if isinstance(value, dict):
-        return [[str(key), _identity(one, above)] for key, one in value.items()]
-    if isinstance(value, (list, tuple)):
-        return [_identity(one, above) for one in value]
+    if type(value) is dict:
+        return [[_identity(key, seen), _identity(one, seen)] for key, one in value.items()]
+    if type(value) in (list, tuple):
+        return [_identity(one, seen) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(repr(_identity(one, {})) for one in value)
     if isinstance(value, type):
-        return [_source(one) for one in value.__mro__]
-    if hasattr(value, "__code__"):
-        return [_source(value), [_identity(cell.cell_contents, above) for cell in value.__closure__ or ()]]
-    if type(value).__module__ == "builtins":
-        return repr(value)
+        return [_class(one, seen) for one in value.__mro__]
+    function = getattr(value, "py_func", value)  # of Numba
+    if isinstance(function, (types.FunctionType, types.MethodType)):
+        return _function(function, seen)
     if isinstance(value, Compiled):
-        return ["compiled", _identity(value.policy, above)]
-    return [_identity(type(value), above), _identity(getattr(value, "__dict__", {}), above)]
+        return ["compiled", _identity(value.policy, seen)]
+    return [_identity(type(value), seen), _identity(_state(value), seen)]
 
 
 def _argument(name: str, value: Any) -> Any:
@@ -147,7 +189,7 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
     vary: {name: values}: "scheduler", "placement", "predictor", "trace", "cluster" or keys of the configuration
     ("run.seed"). folder: where each point's results file is kept; points that are there are not run again. A point is
     known by its arguments: files by their content and that of the files a configuration names, tables by their rows,
-    policies by the source of their classes and their attributes, but not by functions that they call.
+    policies by the code of their classes and by the values that it uses, but not by functions that they call.
     executor: any of concurrent.futures or of its kind, on one machine or many that share the folder; None: a
     process per processor. progress: called as (done, points); True: a line on standard error.
     """

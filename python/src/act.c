@@ -56,43 +56,61 @@ static bool is_live(const actions *self)
     return self->act || self->plan || ext_ended("actions and plans");
 }
 
+typedef int (*one_fn)(actions *self, int32_t job);
+
+typedef struct walk {
+    actions *self;
+    one_fn one;
+    Py_ssize_t sum;
+} walk;
+
+static int live_one(void *user, int32_t job)
+{
+    walk *w = user;
+    const int said = is_live(w->self) ? w->one(w->self, job) : -1;
+    w->sum += said;
+    return said < 0 ? -1 : 0;
+}
+
+/* one() of each of them, a number or several; the sum of what it says, -1 with an exception. The jobs may come from
+ * Python code in which the decision ends. */
+static Py_ssize_t each(PyObject *object, PyObject *jobs, one_fn one)
+{
+    walk w = {(actions *)object, one, 0};
+    return is_live(w.self) && ext_each(jobs, live_one, &w) == 0 ? w.sum : -1;
+}
+
+static PyObject *none_if(bool good)
+{
+    return good ? Py_NewRef(Py_None) : NULL;
+}
+
 /* ---- actions --------------------------------------------------------------------------------- */
 
-typedef struct tally {
-    actions *self;
-    Py_ssize_t yes;
-} tally;
-
-static int start_one(void *user, int32_t job)
+static int start_one(actions *self, int32_t job)
 {
-    tally *t = user;
-    t->yes += dls_act_start(t->self->act, job);
-    return 0;
+    return dls_act_start(self->act, job);
 }
 
-static PyObject *act_start(PyObject *object, PyObject *jobs)
+static PyObject *act_start(PyObject *self, PyObject *jobs)
 {
-    tally t = {(actions *)object, 0};
-    return is_live(t.self) && ext_each(jobs, start_one, &t) == 0 ? PyLong_FromSsize_t(t.yes) : NULL;
+    const Py_ssize_t started = each(self, jobs, start_one);
+    return started < 0 ? NULL : PyLong_FromSsize_t(started);
 }
 
-static int preempt_one(void *user, int32_t job)
+static int preempt_one(actions *self, int32_t job)
 {
-    dls_act_preempt(((actions *)user)->act, job);
+    dls_act_preempt(self->act, job);
     return 0;
 }
 
 static PyObject *act_preempt(PyObject *self, PyObject *jobs)
 {
-    if (!is_live((actions *)self) || ext_each(jobs, preempt_one, self) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return none_if(each(self, jobs, preempt_one) == 0);
 }
 
-static int decline_one(void *user, int32_t job)
+static int decline_one(actions *self, int32_t job)
 {
-    const actions *self = user;
     if (self->act) {
         dls_act_decline(self->act, job);
     } else {
@@ -103,10 +121,7 @@ static int decline_one(void *user, int32_t job)
 
 static PyObject *decline(PyObject *self, PyObject *jobs)
 {
-    if (!is_live((actions *)self) || ext_each(jobs, decline_one, self) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return none_if(each(self, jobs, decline_one) == 0);
 }
 
 enum { NODES_MAX = 4096 };
@@ -145,7 +160,7 @@ static PyObject *allocate(PyObject *object, PyObject *args, PyObject *kwargs)
     dls_want want = {.type = -1};
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "i|iiOL", words, &job, &want.gpus, &want.type,
                                      &nodes, &batch) ||
-        !is_live(self) || (nodes && nodes != Py_None && read_nodes(nodes, part, &want) < 0)) {
+        (nodes && nodes != Py_None && read_nodes(nodes, part, &want) < 0) || !is_live(self)) {
         return NULL;
     }
     want.batch = batch;
@@ -187,38 +202,31 @@ static PyObject *act_wake(PyObject *object, PyObject *at)
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-static int keep_one(void *user, int32_t job)
+static int keep_one(actions *self, int32_t job)
 {
-    dls_plan_keep(((actions *)user)->plan, job);
+    dls_plan_keep(self->plan, job);
     return 0;
 }
 
 static PyObject *plan_keep(PyObject *self, PyObject *jobs)
 {
-    if (!is_live((actions *)self) || ext_each(jobs, keep_one, self) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return none_if(each(self, jobs, keep_one) == 0);
 }
 
-static int run_one(void *user, int32_t job)
+static int run_one(actions *self, int32_t job)
 {
     const dls_want any = {.type = -1};
-    dls_plan_set(((actions *)user)->plan, job, &any);
+    dls_plan_set(self->plan, job, &any);
     return 0;
 }
 
 static PyObject *plan_run(PyObject *self, PyObject *jobs)
 {
-    if (!is_live((actions *)self) || ext_each(jobs, run_one, self) < 0) {
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return none_if(each(self, jobs, run_one) == 0);
 }
 
-static int fill_one(void *user, int32_t job)
+static int fill_one(actions *self, int32_t job)
 {
-    actions *self = user;
     if (job < 0 || job >= self->view->n_jobs) {
         PyErr_Format(PyExc_IndexError, "there is no job %d", job);
         return -1;
@@ -230,11 +238,9 @@ static int fill_one(void *user, int32_t job)
     return 0;
 }
 
-static PyObject *plan_fill(PyObject *object, PyObject *jobs)
+static PyObject *plan_fill(PyObject *self, PyObject *jobs)
 {
-    actions *self = (actions *)object;
-    return is_live(self) && ext_each(jobs, fill_one, self) == 0 ? PyLong_FromLongLong(self->left)
-                                                                : NULL;
+    return each(self, jobs, fill_one) < 0 ? NULL : PyLong_FromLongLong(((actions *)self)->left);
 }
 
 static PyObject *plan_keep_all(PyObject *self, PyObject *unused)

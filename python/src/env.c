@@ -181,9 +181,12 @@ static dls_status begin(const env_batch *b, env_episode *e, Py_ssize_t window,
     clear(b, e, out);
     DLS_TRY(go_on(b, e, out, &done, err));
     e->cost_s = 0;
-    return done ? dls_fail(err, DLS_EINPUT, "window",
-                           "has nothing to decide: its jobs do not wait, or do not fit")
-                : DLS_OK;
+    if (done) { /* and nothing to act on */
+        dls_simulation_destroy(e->sim);
+        e->sim = NULL;
+        return dls_fail(err, DLS_EINPUT, "window", "has nothing to decide: its jobs do not wait, or do not fit");
+    }
+    return DLS_OK;
 }
 
 static void take(const env_batch *b, env_episode *e, int32_t action)
@@ -462,11 +465,19 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     const dls_trace *all = ((ext_trace *)trace)->trace;
     const Py_ssize_t there = (Py_ssize_t)dls_trace_cols(all)->n;
-    if (jobs < 1 || first < 0 || stride < 1 || windows < 1 || n < 1 || visible < 1 || threads < 1 ||
-        threads > THREADS_MAX || first + (windows - 1) * stride + jobs > there) {
+    if (n < 1 || visible < 1 || threads < 1 || threads > THREADS_MAX) {
+        PyErr_Format(PyExc_ValueError, "environments, visible jobs and threads (at most %d) are 1 or more, not %zd, %zd and %d",
+                     THREADS_MAX, n, visible, threads);
+        return NULL;
+    }
+    if (jobs < 1 || first < 0 || stride < 1 || windows < 1 || first + (windows - 1) * stride + jobs > there) {
         PyErr_Format(PyExc_ValueError, "the trace has %zd jobs: no %zd windows of %zd from %zd on",
                      there, windows, jobs, first);
         return NULL;
+    }
+    dls_setup *of = ext_setup_of(setup);
+    if (!of || PyList_Size(ext_setup_policies(setup)) > 0) {
+        return of ? ext_raise_usage("environments are stepped without Python: no placement in it") : NULL;
     }
     env_batch *b = (env_batch *)PyType_GenericAlloc(type, 0);
     if (!b) {
@@ -480,8 +491,7 @@ static PyObject *batch_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     b->place = place;
     b->threads = threads;
     b->scale = 1 / (3600.0 * (double)jobs);
-    dls_setup *of = ext_setup_of(setup);
-    if (!of || fill(b, of, all, (size_t)first, (size_t)stride, &err) != DLS_OK) {
+    if (fill(b, of, all, (size_t)first, (size_t)stride, &err) != DLS_OK) {
         ext_raise(&err, of);
         Py_CLEAR(b);
     }

@@ -174,7 +174,7 @@ COLUMNS(XX)
 typedef int64_t (*per_job_fn)(const dls_view *view, int32_t job);
 
 typedef struct gather {
-    const dls_view *view;
+    const view *self;
     per_job_fn fn;
     int64_t *out;
     size_t n, cap;
@@ -193,11 +193,14 @@ static int gather_one(void *user, int32_t index)
         g->out = out;
         g->cap = cap;
     }
-    if (index < 0 || index >= g->view->n_jobs) {
+    if (!is_live(g->self)) { /* the jobs may come from Python code in which it ends */
+        return -1;
+    }
+    if (index < 0 || index >= g->self->view->n_jobs) {
         PyErr_Format(PyExc_IndexError, "there is no job %d", index);
         return -1;
     }
-    g->out[g->n++] = g->fn(g->view, index);
+    g->out[g->n++] = g->fn(g->self->view, index);
     return 0;
 }
 
@@ -207,7 +210,7 @@ static PyObject *per_job(PyObject *object, PyObject *jobs, const char *name, per
     if (!is_live(self)) {
         return NULL;
     }
-    gather g = {.view = self->view, .fn = fn, .out = PyMem_Malloc(256 * 8), .cap = 256};
+    gather g = {.self = self, .fn = fn, .out = PyMem_Malloc(256 * 8), .cap = 256};
     if (!g.out || ext_each(jobs, gather_one, &g) < 0) {
         PyMem_Free(g.out);
         return NULL;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gymnasium environments."""
 
+import contextlib
 import os
 import sys
 import unittest
@@ -130,6 +131,23 @@ class Environments(unittest.TestCase):
                         {"placement": "nowhere"}, {"first": -1}):
             with self.assertRaises((ValueError, dlsim.Error), msg=options):
                 envs.Schedule(**options)
+        class Anywhere:
+            def place(self, request, nodes):
+                return [(0, request.gpus)]
+
+        unfit = {"num_gpu": [999] * 8 + [1] * 8, "submit_time": list(range(16)), "duration": [5] * 16}
+        for make in (envs.Schedule, envs.Place):
+            with self.assertRaisesRegex(dlsim.UsageError, "without Python"):
+                make(window=64, placement=Anywhere)
+            env = make(trace=unfit, window=8)
+            for window in (0, 1, 0):
+                with self.assertRaisesRegex(dlsim.InputError, "nothing to decide") if window == 0 else contextlib.nullcontext():
+                    env.reset(options={"window": window})
+                with self.assertRaises(dlsim.UsageError) if window == 0 else contextlib.nullcontext():
+                    env.step(0)
+        for options in {"num_envs": 0}, {"num_envs": 2, "threads": 65}, {"num_envs": 2, "visible": 0}:
+            with self.assertRaisesRegex(ValueError, "1 or more", msg=options):
+                envs.VectorEnv(window=64, **options)
         env = envs.Schedule(window=64)
         with self.assertRaises(dlsim.UsageError):
             env.step(0)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs, their tables and files."""
 
+import functools
+import gc
 import os
 import pickle
 import re
@@ -116,6 +118,11 @@ class Runs(unittest.TestCase):
             dlsim.run(3, jobs())
         with self.assertRaises(TypeError):
             dlsim.run({"nodes": object()}, jobs())
+        for number in float("nan"), float("inf"):
+            with self.assertRaisesRegex(ValueError, f"no number {number}"):
+                dlsim.run({"nodes": [{"count": number}]}, jobs())
+        with self.assertRaisesRegex(ValueError, "no key 'a; b'"):
+            dlsim.run({"cluster": TIGHT, "a; b": 1}, jobs())
         for key in "cluster.nodes", "nodes[0]", "", 3:
             with self.assertRaisesRegex(ValueError, "a group has no key " + re.escape(repr(key))):
                 dlsim.run({key: TIGHT["nodes"]}, jobs())
@@ -532,6 +539,18 @@ class Studies(unittest.TestCase):
                 weights = [sign] + [0] * 2000
                 said = dlsim.run(TIGHT, jobs(), Weighted(weights))["jct_mean_s"]
                 self.assertEqual(mean({"cluster": TIGHT, "trace": jobs()}, Weighted(weights)), said)
+            for make in (closed, written, bound, Slotted, Partly):
+                for sign in (1, -1):
+                    said = dlsim.run(TIGHT, jobs(), make(sign))["jct_mean_s"]
+                    self.assertEqual(mean({"cluster": TIGHT, "trace": jobs()}, make(sign)), said, make)
+
+    def test_knows_a_policy_again(self):
+        """In another process, where texts hash otherwise; and whatever its methods are called."""
+        code = ("import test_run as t, dlsim._study as s\n"
+                "print([s._identity(make(1)) for make in (t.closed, t.written, t.bound, t.Slotted, t.Partly)])")
+        said = [subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": str(seed)}, check=True,
+                               capture_output=True, text=True).stdout for seed in (1, 2)]
+        self.assertEqual(*said)
 
     def test_values_are_a_list(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(TypeError, "scheduler.*'fifo'"):
@@ -560,6 +579,45 @@ class Studies(unittest.TestCase):
                 self.assertEqual(study.rows[4]["scheduler"], "Fewest")
                 again = dlsim.study(what, vary, folder, client.get_executor())
                 self.assertEqual(str(again), str(study))
+
+
+def closed(sign):
+    class Policy:
+        def priority(self, job):
+            return sign * job.remaining
+
+    return Policy
+
+
+def written(sign):
+    """Of no source; with a global, a class attribute that is computed and a set."""
+    names = {"SIGN": sign}
+    exec("class Policy:\n    kinds = {'a', 'b', 'c', SIGN}\n    def priority(self, job):\n        return SIGN * job.remaining", names)
+    return names["Policy"]
+
+
+class Slotted:
+    __slots__ = ("sign",)
+
+    def __init__(self, sign):
+        self.sign = sign
+
+    def priority(self, job):
+        return self.sign * job.remaining
+
+    def to_dict(self):
+        return {}
+
+
+class Partly:
+    def __init__(self, sign):
+        self.priority = functools.partial(closed(sign).priority, None)
+
+
+def bound(sign):
+    policy = Partly(0)
+    policy.priority = Slotted(sign).priority
+    return policy
 
 
 class Weighted:
@@ -603,6 +661,22 @@ class Steps(unittest.TestCase):
         self.assertEqual(sim.result().digest, copy.result().digest)
         with self.assertRaises(dlsim.UsageError):
             sim.clone()
+
+    def test_ends_in_the_midst(self):
+        """The jobs come from a generator that goes on with the simulation, or ends it."""
+        for method in "start", "preempt", "decline", "remaining_us", "executed_us", "attained_us":
+            for end in (lambda: sims[0].step(), lambda: (sims.clear(), gc.collect())):
+                sims = [dlsim.Simulation(TIGHT, jobs(), placement="first-fit")]
+                sims[0].step()
+                of = sims[0].act if hasattr(sims[0].act, method) else sims[0].view
+
+                def some():
+                    yield 0
+                    end()
+                    yield 0
+
+                with self.assertRaises(dlsim.Error, msg=method):
+                    getattr(of, method)(some())
 
     def test_what_has_ended(self):
         sim = dlsim.Simulation(TIGHT, jobs(), placement="first-fit")
