@@ -404,41 +404,60 @@ void dls_interior_fini(dls_interior *p)
     memset(p, 0, sizeof *p);
 }
 
+/* The shape of a job's block and its place behind the one before, if there is one. */
+static dls_kkt_job next_block(const dls_interior *p, size_t j, const dls_kkt_job *before)
+{
+    const bool cone = p->job[j].row == DLS_RATIO;
+    dls_kkt_job b = {.cone = cone, .vars = p->n_types + cone};
+    b.local = p->job[j].row == DLS_NO_ROW ? 1 : cone ? 5 : 2;
+    if (before) {
+        b.var = before->var + (size_t)before->vars;
+        b.row = before->row + (size_t)(p->n_types + before->local);
+        b.lane = before->vars == b.vars && before->local == b.local
+                     ? (before->lane + 1) % DLS_KKT_ABREAST
+                     : 0;
+    }
+    return b;
+}
+
 /* Sizes of everything, and one piece of memory for it. */
 static dls_status make_room(dls_interior *p, solver *s, dls_error *err)
 {
-    size_t lu = 0, jobs = 0, cones = 0;
+    size_t lu = 0, places = 0;
+    dls_kkt_job last = {0};
     *s = (solver){.k = {.n = p->n, .w = p->n_types, .has_t = p->cost > 0}};
     for (size_t j = 0; j < p->n; j++) {
-        const bool cone = p->job[j].row == DLS_RATIO;
-        const size_t vars = (size_t)p->n_types + cone, local = p->job[j].row == DLS_NO_ROW ? 1
-                                                               : cone                      ? 5
-                                                                                           : 2;
-        s->k.vars += vars;
-        s->k.rows += (size_t)p->n_types + local;
-        lu += (vars + local) * (vars + local);
-        s->degree += (double)((size_t)p->n_types + (cone ? 3 : local));
+        last = next_block(p, j, j > 0 ? &last : NULL);
+        const size_t n = last.lane == 0 ? (size_t)(last.vars + last.local) : 0;
+        lu += n * n;
+        places += n;
+        s->degree += p->n_types + (last.cone ? 3 : last.local);
     }
+    s->k.vars = last.var + (size_t)last.vars;
+    s->k.rows = p->n > 0 ? last.row + (size_t)(p->n_types + last.local) : 0;
     s->k.vars += s->k.has_t;
     s->k.rows += (size_t)p->n_types;
     s->degree += p->n_types;
-    jobs = p->n * sizeof(dls_kkt_job) / sizeof(double) + 1;
-    cones = p->n * sizeof(dls_kkt_cone) / sizeof(double) + 1;
-    const size_t all = lu + jobs + cones + 10 * s->k.vars + 15 * s->k.rows;
+    lu *= DLS_KKT_ABREAST;
+    places = places * sizeof(dls_kkt_place) / sizeof(double) + 1;
+    const size_t jobs = p->n * sizeof(dls_kkt_job) / sizeof(double) + 1;
+    const size_t cones = p->n * sizeof(dls_kkt_cone) / sizeof(double) + 1;
+    const size_t all = lu + places + jobs + cones + 10 * s->k.vars + 15 * s->k.rows;
     DLS_TRY(dls_grow(&p->scratch, &p->scratch_cap, all, sizeof(double), err));
     double *at = p->scratch;
     s->k.job = (dls_kkt_job *)(void *)at;
     s->k.cone = (dls_kkt_cone *)(void *)(at + jobs);
     at += jobs + cones;
-    size_t var = 0, row = 0;
+    dls_kkt_place *place = (dls_kkt_place *)(void *)at;
+    at += places;
     for (size_t j = 0; j < p->n; j++) {
         dls_kkt_job *b = &s->k.job[j];
-        *b = (dls_kkt_job){.var = var, .row = row, .cone = p->job[j].row == DLS_RATIO, .lu = at};
-        b->vars = p->n_types + b->cone;
-        b->local = p->job[j].row == DLS_NO_ROW ? 1 : b->cone ? 5 : 2;
-        var += (size_t)b->vars;
-        row += (size_t)(p->n_types + b->local);
-        at += (b->vars + b->local) * (b->vars + b->local);
+        *b = next_block(p, j, j > 0 ? b - 1 : NULL);
+        const int32_t n = b->vars + b->local;
+        b->lu = b->lane > 0 ? b[-1].lu : (dls_kkt_lanes *)(void *)at;
+        b->place = b->lane > 0 ? b[-1].place : place;
+        at += b->lane > 0 ? 0 : DLS_KKT_ABREAST * n * n;
+        place += b->lane > 0 ? 0 : n;
     }
     double **const of_vars[] = {&s->k.var_unit, &s->c,  &s->x,        &s->dx1,     &s->dx2,
                                 &s->rx,         &s->bx, &s->k.left_x, &s->k.more_x};

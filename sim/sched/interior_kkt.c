@@ -10,21 +10,27 @@
 enum { EQUILIBRATIONS = 3, REFINEMENTS = 9 };
 static const double rounding = 1e-14; /* relative */
 
+/* As fmax, which the compiler does not inline; a is a number. */
+static double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 /* ---- the matrix ------------------------------------------------------------------------------ */
 
 static void fill_job(dls_kkt_job *k, const dls_interior_job *j, int32_t w)
 {
     for (int32_t t = 0; t < w; t++) {
-        k->bound[t] = -1;
-        k->fit[t] = 1;
-        k->type[t] = j->gpus;
-        k->need[t] = j->row == DLS_NEEDS ? -j->gain[t] : 0;
-        k->cone_row[0][t] = k->cone_row[1][t] = -j->gain[t];
+        k->of[t].bound = -1;
+        k->of[t].fit = 1;
+        k->of[t].type = j->gpus;
+        k->of[t].need = j->row == DLS_NEEDS ? -j->gain[t] : 0;
+        k->of[t].cone[0] = k->of[t].cone[1] = -j->gain[t];
     }
-    k->need[w] = j->weight;
+    k->of[w].need = j->weight;
     k->need_t = j->row == DLS_NEEDS ? -j->level : -1;
-    k->cone_row[0][w] = -1;
-    k->cone_row[1][w] = 1;
+    k->of[w].cone[0] = -1;
+    k->of[w].cone[1] = 1;
 }
 
 /* The largest entry of every row and column. */
@@ -35,23 +41,23 @@ static void measure(const dls_kkt *k, double *vars, double *rows)
     memset(rows, 0, k->rows * sizeof *rows);
 #define SEE(v, r, value)                                                                           \
     do {                                                                                           \
-        vars[v] = fmax(vars[v], fabs(value));                                                      \
-        rows[r] = fmax(rows[r], fabs(value));                                                      \
+        vars[v] = larger(vars[v], fabs(value));                                                    \
+        rows[r] = larger(rows[r], fabs(value));                                                    \
     } while (0)
     for (size_t j = 0; j < k->n; j++) {
         const dls_kkt_job *b = &k->job[j];
         const size_t local = b->row + (size_t)k->w;
         for (int32_t t = 0; t < k->w; t++) {
             const size_t v = b->var + (size_t)t;
-            SEE(v, b->row + (size_t)t, b->bound[t]);
-            SEE(v, local, b->fit[t]);
-            SEE(v, types + (size_t)t, b->type[t]);
+            SEE(v, b->row + (size_t)t, b->of[t].bound);
+            SEE(v, local, b->of[t].fit);
+            SEE(v, types + (size_t)t, b->of[t].type);
         }
         for (int32_t t = 0; t < b->vars && b->local > 1; t++) {
             const size_t v = b->var + (size_t)t;
-            SEE(v, local + 1, b->need[t]);
+            SEE(v, local + 1, b->of[t].need);
             for (size_t i = 0; i < 2 && b->cone; i++) {
-                SEE(v, local + 2 + i, b->cone_row[i][t]);
+                SEE(v, local + 2 + i, b->of[t].cone[i]);
             }
         }
         if (k->has_t && b->local > 1) {
@@ -71,13 +77,13 @@ static void divide(dls_kkt *k, const double *vars, const double *rows)
         for (int32_t t = 0; t < b->vars; t++) {
             const double v = vars[b->var + (size_t)t];
             if (t < k->w) {
-                b->bound[t] /= own[t] * v;
-                b->fit[t] /= local[0] * v;
-                b->type[t] /= types[t] * v;
+                b->of[t].bound /= own[t] * v;
+                b->of[t].fit /= local[0] * v;
+                b->of[t].type /= types[t] * v;
             }
-            b->need[t] /= b->local > 1 ? local[1] * v : 1;
-            b->cone_row[0][t] /= b->cone ? local[2] * v : 1;
-            b->cone_row[1][t] /= b->cone ? local[2] * v : 1;
+            b->of[t].need /= b->local > 1 ? local[1] * v : 1;
+            b->of[t].cone[0] /= b->cone ? local[2] * v : 1;
+            b->of[t].cone[1] /= b->cone ? local[2] * v : 1;
         }
         b->need_t /= k->has_t && b->local > 1 ? local[1] * vars[k->vars - 1] : 1;
     }
@@ -138,15 +144,15 @@ void dls_kkt_apply(const dls_kkt *k, const double *v, double *out)
             local[i] = 0;
         }
         for (int32_t t = 0; t < k->w; t++) {
-            own[t] = b->bound[t] * x[t];
-            local[0] += b->fit[t] * x[t];
-            types[t] += b->type[t] * x[t];
+            own[t] = b->of[t].bound * x[t];
+            local[0] += b->of[t].fit * x[t];
+            types[t] += b->of[t].type * x[t];
         }
         for (int32_t t = 0; t < b->vars && b->local > 1; t++) {
-            local[1] += b->need[t] * x[t];
+            local[1] += b->of[t].need * x[t];
             if (b->cone) {
-                local[2] += b->cone_row[0][t] * x[t];
-                local[3] += b->cone_row[1][t] * x[t];
+                local[2] += b->of[t].cone[0] * x[t];
+                local[3] += b->of[t].cone[1] * x[t];
             }
         }
         if (k->has_t && b->local > 1) {
@@ -166,10 +172,11 @@ void dls_kkt_transpose(const dls_kkt *k, const double *z, double *out)
         const double *own = z + b->row, *local = own + k->w;
         double *x = out + b->var;
         for (int32_t t = 0; t < b->vars; t++) {
-            x[t] =
-                t < k->w ? b->bound[t] * own[t] + b->fit[t] * local[0] + b->type[t] * types[t] : 0;
-            x[t] += b->local > 1 ? b->need[t] * local[1] : 0;
-            x[t] += b->cone ? b->cone_row[0][t] * local[2] + b->cone_row[1][t] * local[3] : 0;
+            x[t] = t < k->w ? b->of[t].bound * own[t] + b->of[t].fit * local[0] +
+                                  b->of[t].type * types[t]
+                            : 0;
+            x[t] += b->local > 1 ? b->of[t].need * local[1] : 0;
+            x[t] += b->cone ? b->of[t].cone[0] * local[2] + b->of[t].cone[1] * local[3] : 0;
         }
         if (k->has_t && b->local > 1) {
             out[k->vars - 1] += b->need_t * local[1];
@@ -177,49 +184,75 @@ void dls_kkt_transpose(const dls_kkt *k, const double *z, double *out)
     }
 }
 
-/* ---- small dense equations ------------------------------------------------------------------- */
+/* ---- small dense equations, as many as there are lanes ---------------------------------------- */
 
-/* LU with row pivoting, in place. */
-static void decompose(double *a, int32_t n, int8_t *pivot)
+typedef dls_kkt_lanes lanes;
+
+/* LU with row pivoting, in place; place: where each row went. */
+static void decompose(lanes *a, int32_t n, dls_kkt_place *place)
 {
-    for (int32_t c = 0; c < n; c++) {
-        int32_t best = c;
-        for (int32_t r = c + 1; r < n; r++) {
-            best = fabs(a[r * n + c]) > fabs(a[best * n + c]) ? r : best;
+    int32_t row[DLS_KKT_BLOCK];
+    for (int32_t l = 0; l < DLS_KKT_ABREAST; l++) {
+        for (int32_t r = 0; r < n; r++) {
+            row[r] = r;
         }
-        pivot[c] = (int8_t)best;
-        for (int32_t k = 0; best != c && k < n; k++) {
-            const double swap = a[c * n + k];
-            a[c * n + k] = a[best * n + k];
-            a[best * n + k] = swap;
-        }
-        for (int32_t r = c + 1; r < n; r++) {
-            const double f = a[r * n + c] /= a[c * n + c];
-            for (int32_t k = c + 1; f != 0 && k < n; k++) {
-                a[r * n + k] -= f * a[c * n + k];
+        for (int32_t c = 0; c < n; c++) {
+            int32_t best = c;
+            for (int32_t r = c + 1; r < n; r++) {
+                best = fabs(a[r * n + c].of[l]) > fabs(a[best * n + c].of[l]) ? r : best;
             }
+            for (int32_t k = 0; best != c && k < n; k++) {
+                const double swap = a[c * n + k].of[l];
+                a[c * n + k].of[l] = a[best * n + k].of[l];
+                a[best * n + k].of[l] = swap;
+            }
+            const int32_t swap = row[c];
+            row[c] = row[best];
+            row[best] = swap;
+            for (int32_t r = c + 1; r < n; r++) {
+                const double f = a[r * n + c].of[l] /= a[c * n + c].of[l];
+                for (int32_t k = c + 1; f != 0 && k < n; k++) {
+                    a[r * n + k].of[l] -= f * a[c * n + k].of[l];
+                }
+            }
+        }
+        for (int32_t r = 0; r < n; r++) {
+            place[row[r]].of[l] = (int8_t)r;
         }
     }
 }
 
-static void substitute(const double *a, int32_t n, const int8_t *pivot, double *x)
+/* The rows of x lie where decompose placed them. */
+static void substitute(const lanes *a, int32_t n, lanes *x)
 {
     for (int32_t r = 0; r < n; r++) {
-        const double swap = x[pivot[r]];
-        x[pivot[r]] = x[r];
-        x[r] = swap;
-    }
-    for (int32_t r = 0; r < n; r++) {
+        dls_kkt_two low = x[r].two[0], high = x[r].two[1];
         for (int32_t k = 0; k < r; k++) {
-            x[r] -= a[r * n + k] * x[k];
+            low -= a[r * n + k].two[0] * x[k].two[0];
+            high -= a[r * n + k].two[1] * x[k].two[1];
         }
+        x[r].two[0] = low;
+        x[r].two[1] = high;
     }
     for (int32_t r = n; r-- > 0;) {
+        dls_kkt_two low = x[r].two[0], high = x[r].two[1];
         for (int32_t k = r + 1; k < n; k++) {
-            x[r] -= a[r * n + k] * x[k];
+            low -= a[r * n + k].two[0] * x[k].two[0];
+            high -= a[r * n + k].two[1] * x[k].two[1];
         }
-        x[r] /= a[r * n + r];
+        x[r].two[0] = low / a[r * n + r].two[0];
+        x[r].two[1] = high / a[r * n + r].two[1];
     }
+}
+
+/* Jobs that are solved side by side with this first of them. */
+static int32_t abreast(const dls_kkt *k, size_t j)
+{
+    int32_t n = 1;
+    while (j + (size_t)n < k->n && k->job[j + (size_t)n].lane == n) {
+        n++;
+    }
+    return n;
 }
 
 /* W^2 = eta^2 (2 u u' - J) with u = (a, q), J = diag(1, -1, -1). */
@@ -234,57 +267,70 @@ static void square_of(const dls_kkt_cone *c, double out[3][3])
     }
 }
 
-/* [D L'; L -W^2] of one job. */
-static void factor_job(const dls_kkt *k, size_t j)
+/* [D L'; L -W^2] of one job into its lane. */
+static void fill_block(const dls_kkt *k, size_t j)
 {
     const dls_kkt_job *b = &k->job[j];
     const int32_t v = b->vars, n = v + b->local;
     const double *scale = k->scale + b->row;
-    double *a = b->lu;
-    memset(a, 0, (size_t)(n * n) * sizeof *a);
+    lanes *a = b->lu;
     for (int32_t t = 0; t < v; t++) {
-        const double row[4] = {t < k->w ? b->fit[t] : 0, b->need[t], b->cone_row[0][t],
-                               b->cone_row[1][t]};
-        a[t * n + t] = t < k->w ? b->bound[t] * b->bound[t] / scale[t] : 0;
+        const double row[4] = {t < k->w ? b->of[t].fit : 0, b->of[t].need, b->of[t].cone[0],
+                               b->of[t].cone[1]};
+        a[t * n + t].of[b->lane] = t < k->w ? b->of[t].bound * b->of[t].bound / scale[t] : 0;
         for (int32_t i = 0; i < b->local && i < 4; i++) {
-            a[t * n + v + i] = a[(v + i) * n + t] = row[i];
+            a[t * n + v + i].of[b->lane] = a[(v + i) * n + t].of[b->lane] = row[i];
         }
     }
     for (int32_t i = 0; i < b->local && i < 2; i++) {
-        a[(v + i) * n + v + i] = -scale[k->w + i];
+        a[(v + i) * n + v + i].of[b->lane] = -scale[k->w + i];
     }
     if (b->cone) {
         double square[3][3];
         square_of(&k->cone[j], square);
         for (int32_t r = 0; r < 3; r++) {
             for (int32_t i = 0; i < 3; i++) {
-                a[(v + 2 + r) * n + v + 2 + i] = -square[r][i];
+                a[(v + 2 + r) * n + v + 2 + i].of[b->lane] = -square[r][i];
             }
         }
     }
-    decompose(a, n, k->job[j].pivot);
 }
 
 void dls_kkt_factor(dls_kkt *k)
 {
     const int32_t w = k->w, m = w + (k->has_t ? 1 : 0);
     memset(k->common, 0, sizeof k->common);
-    for (size_t j = 0; j < k->n; j++) {
+    for (size_t j = 0, some; j < k->n; j += some) {
         const dls_kkt_job *b = &k->job[j];
         const int32_t n = b->vars + b->local, need = b->vars + 1;
-        factor_job(k, j);
+        some = (size_t)abreast(k, j);
+        memset(b->lu, 0, (size_t)(n * n) * sizeof *b->lu);
+        for (int32_t i = 0; i < n; i++) {
+            for (size_t l = some; l < DLS_KKT_ABREAST; l++) {
+                b->lu[i * n + i].of[l] = 1;
+            }
+        }
+        for (size_t l = 0; l < some; l++) {
+            fill_block(k, j + l);
+        }
+        decompose(b->lu, n, b->place);
         for (int32_t c = 0; c < m; c++) { /* what moves with a type's dual, or with t */
-            double y[DLS_KKT_BLOCK] = {0};
+            lanes y[DLS_KKT_BLOCK] = {0};
             if (c == w && b->local < 2) {
                 break;
             }
-            y[c == w ? need : c] = c == w ? -b->need_t : -b->type[c];
-            substitute(b->lu, n, b->pivot, y);
-            for (int32_t t = 0; t < w; t++) {
-                k->common[t][c] += b->type[t] * y[t];
+            for (size_t l = 0; l < some; l++) {
+                y[b->place[c == w ? need : c].of[l]].of[l] =
+                    c == w ? -b[l].need_t : -b[l].of[c].type;
             }
-            if (k->has_t && b->local > 1) {
-                k->common[w][c] += b->need_t * y[need];
+            substitute(b->lu, n, y);
+            for (size_t l = 0; l < some; l++) {
+                for (int32_t t = 0; t < w; t++) {
+                    k->common[t][c] += b[l].of[t].type * y[t].of[l];
+                }
+                if (k->has_t && b->local > 1) {
+                    k->common[w][c] += b[l].need_t * y[need].of[l];
+                }
             }
         }
     }
@@ -293,56 +339,83 @@ void dls_kkt_factor(dls_kkt *k)
     }
 }
 
-/* The step of a job's variables and the duals of its local rows for steps of what is common. */
-static void solve_job(const dls_kkt *k, size_t j, const double *bx, const double *bz,
-                      const double *common, double *y)
+/* The steps of the variables of jobs side by side and the duals of their local rows for steps of what is
+ * common. */
+static void solve_jobs(const dls_kkt *k, size_t j, int32_t some, const double *bx, const double *bz,
+                       const double *common, lanes *y)
 {
-    const dls_kkt_job *b = &k->job[j];
-    for (int32_t t = 0; t < b->vars; t++) {
-        y[t] = bx[b->var + (size_t)t];
-        if (t < k->w) {
-            const size_t row = b->row + (size_t)t;
-            y[t] += b->bound[t] * bz[row] / k->scale[row];
-            y[t] -= common ? b->type[t] * common[t] : 0;
+    const dls_kkt_job *first = &k->job[j];
+    const int32_t n = first->vars + first->local;
+    memset(y, 0, (size_t)n * sizeof *y);
+    for (int32_t l = 0; l < some; l++) {
+        const dls_kkt_job *b = &first[l];
+        for (int32_t t = 0; t < b->vars; t++) {
+            double x = bx[b->var + (size_t)t];
+            if (t < k->w) {
+                const size_t row = b->row + (size_t)t;
+                x += b->of[t].bound * bz[row] / k->scale[row];
+                x -= common ? b->of[t].type * common[t] : 0;
+            }
+            y[b->place[t].of[l]].of[l] = x;
+        }
+        for (int32_t i = 0; i < b->local; i++) {
+            double z = bz[b->row + (size_t)(k->w + i)];
+            z -= i == 1 && common && k->has_t ? b->need_t * common[k->w] : 0;
+            y[b->place[b->vars + i].of[l]].of[l] = z;
         }
     }
-    for (int32_t i = 0; i < b->local; i++) {
-        y[b->vars + i] = bz[b->row + (size_t)(k->w + i)];
-    }
-    if (common && k->has_t && b->local > 1) {
-        y[b->vars + 1] -= b->need_t * common[k->w];
-    }
-    substitute(b->lu, b->vars + b->local, b->pivot, y);
+    substitute(first->lu, n, y);
 }
 
 static bool solve_once(const dls_kkt *k, const double *bx, const double *bz, double *dx, double *dz)
 {
     const int32_t w = k->w, m = w + (k->has_t ? 1 : 0);
     const size_t types = k->rows - (size_t)w;
-    double a[(DLS_KKT_TYPES + 1) * (DLS_KKT_TYPES + 1)], step[DLS_KKT_TYPES + 1], y[DLS_KKT_BLOCK];
-    int8_t pivot[DLS_KKT_TYPES + 1];
+    lanes a[(DLS_KKT_TYPES + 1) * (DLS_KKT_TYPES + 1)], both[DLS_KKT_TYPES + 1], y[DLS_KKT_BLOCK];
+    double step[DLS_KKT_TYPES + 1];
+    dls_kkt_place place[DLS_KKT_TYPES + 1];
     for (int32_t t = 0; t < m; t++) {
         step[t] = t < w ? bz[types + (size_t)t] : bx[k->vars - 1];
-        memcpy(a + t * m, k->common[t], (size_t)m * sizeof *a);
-    }
-    for (size_t j = 0; j < k->n; j++) {
-        const dls_kkt_job *b = &k->job[j];
-        solve_job(k, j, bx, bz, NULL, y);
-        for (int32_t t = 0; t < w; t++) {
-            step[t] -= b->type[t] * y[t];
+        for (int32_t i = 0; i < m * DLS_KKT_ABREAST; i++) {
+            a[t * m + i / DLS_KKT_ABREAST].of[i % DLS_KKT_ABREAST] =
+                k->common[t][i / DLS_KKT_ABREAST];
         }
-        step[w] -= k->has_t && b->local > 1 ? b->need_t * y[b->vars + 1] : 0;
     }
-    decompose(a, m, pivot);
-    substitute(a, m, pivot, step);
-    for (size_t j = 0; j < k->n; j++) {
+    for (size_t j = 0, some; j < k->n; j += some) {
         const dls_kkt_job *b = &k->job[j];
-        solve_job(k, j, bx, bz, step, y);
-        memcpy(dx + b->var, y, (size_t)b->vars * sizeof *y);
-        memcpy(dz + b->row + w, y + b->vars, (size_t)b->local * sizeof *y);
-        for (int32_t t = 0; t < w; t++) {
-            const size_t row = b->row + (size_t)t;
-            dz[row] = (b->bound[t] * y[t] - bz[row]) / k->scale[row];
+        some = (size_t)abreast(k, j);
+        solve_jobs(k, j, (int32_t)some, bx, bz, NULL, y);
+        for (size_t l = 0; l < some; l++) {
+            for (int32_t t = 0; t < w; t++) {
+                step[t] -= b[l].of[t].type * y[t].of[l];
+            }
+            step[w] -= k->has_t && b->local > 1 ? b[l].need_t * y[b->vars + 1].of[l] : 0;
+        }
+    }
+    decompose(a, m, place);
+    memset(both, 0, sizeof both);
+    for (int32_t t = 0; t < m; t++) {
+        both[place[t].of[0]].of[0] = step[t];
+    }
+    substitute(a, m, both);
+    for (int32_t t = 0; t < m; t++) {
+        step[t] = both[t].of[0];
+    }
+    for (size_t j = 0, some; j < k->n; j += some) {
+        some = (size_t)abreast(k, j);
+        solve_jobs(k, j, (int32_t)some, bx, bz, step, y);
+        for (size_t l = 0; l < some; l++) {
+            const dls_kkt_job *b = &k->job[j + l];
+            for (int32_t t = 0; t < b->vars; t++) {
+                dx[b->var + (size_t)t] = y[t].of[l];
+            }
+            for (int32_t i = 0; i < b->local; i++) {
+                dz[b->row + (size_t)(w + i)] = y[b->vars + i].of[l];
+            }
+            for (int32_t t = 0; t < w; t++) {
+                const size_t row = b->row + (size_t)t;
+                dz[row] = (b->of[t].bound * y[t].of[l] - bz[row]) / k->scale[row];
+            }
         }
     }
     for (int32_t t = 0; t < w; t++) {
@@ -367,7 +440,7 @@ static double remaining(const dls_kkt *k, const double *bx, const double *bz, co
     dls_kkt_apply(k, dx, k->left_z);
     for (size_t i = 0; i < k->vars; i++) {
         k->left_x[i] = bx[i] - k->left_x[i];
-        worst = fmax(worst, fabs(k->left_x[i]));
+        worst = larger(worst, fabs(k->left_x[i]));
     }
     for (size_t j = 0; j < k->n; j++) {
         const size_t row = k->job[j].row + (size_t)k->w + 2;
@@ -383,7 +456,7 @@ static double remaining(const dls_kkt *k, const double *bx, const double *bz, co
     }
     for (size_t i = 0; i < k->rows; i++) { /* the scale of the rows of cones is 0 */
         k->left_z[i] = bz[i] - k->left_z[i] + k->scale[i] * dz[i];
-        worst = fmax(worst, fabs(k->left_z[i]));
+        worst = larger(worst, fabs(k->left_z[i]));
     }
     return worst;
 }
@@ -392,7 +465,7 @@ static double largest(const double *a, size_t n)
 {
     double most = 0;
     for (size_t i = 0; i < n; i++) {
-        most = fmax(most, fabs(a[i]));
+        most = larger(most, fabs(a[i]));
     }
     return most;
 }

@@ -12,17 +12,32 @@
 
 #include "sched/interior.h"
 
-enum { DLS_KKT_TYPES = DLS_TYPES_MAX, DLS_KKT_BLOCK = DLS_TYPES_MAX + 6 };
+/* Blocks of as many jobs in a row that are alike in shape are solved side by side, an entry of each in a
+ * vector: the steps of one wait for each other. */
+enum { DLS_KKT_TYPES = DLS_TYPES_MAX, DLS_KKT_BLOCK = DLS_TYPES_MAX + 6, DLS_KKT_ABREAST = 4 };
+typedef double dls_kkt_two __attribute__((vector_size(16), aligned(8)));
+typedef union dls_kkt_lanes {
+    double of[DLS_KKT_ABREAST];
+    dls_kkt_two two[DLS_KKT_ABREAST / 2];
+} dls_kkt_lanes;
+typedef struct dls_kkt_place {
+    int8_t of[DLS_KKT_ABREAST];
+} dls_kkt_place;
+
+/* A variable's coefficients in the rows of its job and its type; the third row of a cone is empty. */
+typedef struct dls_kkt_column {
+    double bound, fit, type, need, cone[2];
+} dls_kkt_column;
 
 typedef struct dls_kkt_job {
     size_t var, row;     /* the first of its own */
     int32_t vars, local; /* of its own; rows behind those of x >= 0 */
+    int32_t lane;        /* among those that are solved side by side */
     bool cone;
-    double bound[DLS_KKT_TYPES], fit[DLS_KKT_TYPES], type[DLS_KKT_TYPES]; /* coefficients */
-    double need[DLS_KKT_TYPES + 1], need_t;
-    double cone_row[2][DLS_KKT_TYPES + 1]; /* the third is empty */
-    double *lu;                            /* [(vars + local)^2] */
-    int8_t pivot[DLS_KKT_BLOCK];
+    double need_t;
+    dls_kkt_column of[DLS_KKT_TYPES + 1];
+    dls_kkt_lanes *lu;    /* [(vars + local)^2], shared by those side by side */
+    dls_kkt_place *place; /* [vars + local], likewise: the rows after pivoting */
 } dls_kkt_job;
 
 /* Scaling of a cone: W = eta [a q'; q I + q q' / (1 + a)]. */
