@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 
 #include <math.h>
+#include <math.h>
 #include <string.h>
 
 dls_grant *dls_grant_create(void)
@@ -55,14 +56,20 @@ static dls_place_part *find_part(const dls_grant *grant, int32_t node)
     return at < grant->n && grant->part[at].node == node ? &grant->part[at] : NULL;
 }
 
+/* What cannot be is as far off as can be said: the check of the grant reports it. */
+static void add(int32_t *sum, int32_t gpus)
+{
+    if (__builtin_add_overflow(*sum, gpus, sum)) {
+        *sum = gpus < 0 ? INT32_MIN : INT32_MAX;
+    }
+}
+
 void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
 {
     dls_place_part *known = find_part(grant, node);
     grant->gpus += gpus;
     if (known) {
-        if (__builtin_add_overflow(known->gpus, gpus, &known->gpus)) {
-            known->gpus = gpus < 0 ? INT32_MIN : INT32_MAX; /* the check of the grant reports it */
-        }
+        add(&known->gpus, gpus);
         return;
     }
     /* A number that names no node is not entered in part_of; the check of the grant reports it. */
@@ -99,7 +106,7 @@ int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int
 {
     const dls_place_part *taken = find_part(grant, node);
     return dls_fault_check(index->fault, __func__, node, index->n_nodes)
-               ? index->node[node].free - (taken ? taken->gpus : 0)
+               ? (int32_t)fmin((double)index->node[node].free - (taken ? taken->gpus : 0), INT32_MAX)
                : 0;
 }
 
@@ -119,7 +126,7 @@ dls_shape dls_place_shape(const dls_place_index *index, const dls_place_part *pa
         for (size_t k = i; k-- > 0 && !seen;) { /* most often it is that of the part before */
             seen = dls_place_rack(index, part[k].node) == rack;
         }
-        shape.gpus += part[i].gpus;
+        add(&shape.gpus, part[i].gpus);
         shape.n_racks += !seen;
     }
     return shape;

@@ -39,18 +39,22 @@ dls_status dls_rounds_init(dls_engine *e, dls_error *err)
 
 /* ---- when -------------------------------------------------------------------------------------- */
 
-/* The first round at or after a time. */
+/* The first round at or after a time; DLS_NEVER: beyond all times, for an interval may be as long. */
 static int64_t round_from(const dls_rounds *r, int64_t at_us)
 {
     DLS_DEBUG_ASSERT(r->timing.interval_us > 0 && at_us >= r->origin_us);
     const int64_t interval_us = r->timing.interval_us;
     const int64_t since_us = at_us - r->origin_us;
-    return r->origin_us + (since_us + interval_us - 1) / interval_us * interval_us;
+    int64_t us = since_us / interval_us + (since_us % interval_us > 0);
+    return __builtin_mul_overflow(us, interval_us, &us) || __builtin_add_overflow(us, r->origin_us, &us) ? DLS_NEVER : us;
 }
 
 static dls_status set_round(dls_engine *e, int64_t at_us, dls_error *err)
 {
     const uint32_t slot = DLS_SLOT_PROGRAM(e);
+    if (at_us == DLS_NEVER) {
+        return DLS_OK;
+    }
     if (dls_evq_has(&e->clock.events, slot) && dls_evq_time(&e->clock.events, slot) <= at_us) {
         return DLS_OK;
     }

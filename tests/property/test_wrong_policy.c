@@ -68,6 +68,8 @@ static bool place_wrong(void *state, const dls_place_index *x, const dls_request
     case BEYOND_32_BITS:
         dls_grant_add(g, 0, INT32_MAX);
         dls_grant_add(g, 0, INT32_MAX);
+        dls_grant_add(g, 1, INT32_MAX);
+        (void)dls_grant_shape(g, x, &(dls_shape){0});
         break;
     case TAKEN:
         for (int32_t node = 0; node < dls_place_nodes(x); node++) {

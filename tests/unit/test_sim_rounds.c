@@ -73,6 +73,16 @@ TEST(test_round_grid)
     rec = case_run(&s.p);
     assert_int_equal(rec->start_us[1], S(17));
     assert_int_equal(rec->start_us[2], S(103));
+    dls_record_destroy(rec);
+    round_timing = (dls_round_timing){.interval_us = DLS_NEVER}; /* but the first */
+    rec = case_run(&s.p);
+    assert_int_equal(rec->start_us[0], S(3));
+    assert_int_equal(rec->start_us[1], DLS_ABSENT);
+    dls_record_destroy(rec);
+    round_timing.on_arrival = round_timing.on_end = true;
+    rec = case_run(&s.p);
+    assert_int_equal(rec->start_us[1], S(17));
+    assert_int_equal(rec->start_us[2], S(100));
 }
 
 /* What a plan says for rounds 0, 1, 2, ... */
