@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from . import _dlsim
+from ._inputs import plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,33 +29,52 @@ class Compiled:
         self.policy, self.function, self.address, self.needs = policy, function, address, needs
 
 
+def _names(function: Any, found: set[str]) -> set[str]:
+    """The names that a function, those in it and those that it calls use."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [one for one in code.co_consts if hasattr(one, "co_names")]
+    names = {name for code in codes for name in code.co_names} - found
+    found |= names
+    values = [function.__globals__.get(name) for name in names]
+    for value in values + [cell.cell_contents for cell in function.__closure__ or ()]:
+        value = getattr(value, "py_func", value)  # of Numba
+        if hasattr(value, "__code__"):
+            _names(value, found)
+    return found
+
+
 def compile(policy: Any) -> Compiled:
     """The same policy with its `priority` compiled by Numba: machine code that the engine calls directly.
 
     policy: a class with a `priority(self, job)` that uses of the job only its numbers (times in seconds; what
     is absent is NaN), and of self only numbers that are attributes of the class or instance and do not change.
+    An exception in it is a priority of NaN, which ends the run.
     """
     import collections
+    import math
 
     import numba
     from numba import types
 
+    if kind_of(policy) != "priority":
+        raise TypeError(f"{policy!r} has no priority(job) to compile")
     owner: Any = policy if isinstance(policy, type) else type(policy)
     instance = policy() if owner is policy else policy
     fields = list(_dlsim.JOB_FIELDS)
     record = types.Record.make_c_struct([(name, types.float64) for name in fields])
-    names = set(owner.priority.__code__.co_names)
-    numbers = {
-        name: getattr(instance, name)
-        for name in sorted(names - set(fields))
-        if isinstance(getattr(instance, name, None), (int, float))
-    }
+    names = _names(owner.priority, set())
+    values = {name: plain(getattr(instance, name, None)) for name in sorted(names)}
+    numbers = {name: value for name, value in values.items() if isinstance(value, (int, float))}
     own = collections.namedtuple("Policy", numbers)(**numbers) if numbers else 0
     inner = numba.njit(owner.priority)
 
     @numba.cfunc(types.float64(types.CPointer(record)))
     def function(job):
-        return inner(own, numba.carray(job, 1)[0])
+        try:
+            return inner(own, numba.carray(job, 1)[0])
+        except Exception:
+            return math.nan
 
     needs = sum(1 << i for i, name in enumerate(fields) if name in names)
     return Compiled(policy, function, function.address, needs)
@@ -78,12 +98,14 @@ def is_policy(value: Any) -> bool:
     return isinstance(value, Compiled) or any(callable(getattr(value, kind, None)) for kind in _KINDS)
 
 
-def as_policy(value: Any) -> Any:
-    """What the library is given for a class, an instance or a compiled policy."""
+def as_policy(value: Any, places: bool | None = None) -> Any:
+    """What the library is given for a class, an instance or a compiled policy; places: which of the two it is to be."""
     address, needs = 0, 0
     if isinstance(value, Compiled):
         value, address, needs = value.policy, value.address, value.needs
     kind = kind_of(value)
+    if places is not None and places != (kind == "place"):
+        raise TypeError(f"{value!r} is no {'placement' if places else 'scheduler'}: it has {kind}()")
     owner = value if isinstance(value, type) else type(value)
     name = getattr(value, "name", _name(owner.__name__))
     summary = (owner.__doc__ or "").strip().partition("\n")[0] or "a policy in Python"

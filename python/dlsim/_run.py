@@ -357,13 +357,15 @@ def _setup(cluster: Cluster, trace: Any, scheduler: Any, placement: Any, predict
            plugins: Sequence[Path], options: dict[str, Any], outside: bool = False) -> tuple[Any, _dlsim.Trace]:
     """The library's set-up, and its jobs: read as its keys under trace say."""
     policies, keys = [], []
+    if isinstance(plugins, (str, os.PathLike)):
+        plugins = [plugins]
     if is_path(trace):
         keys.append(("trace.path", os.fspath(trace_path(trace))))
     for key, value in (("scheduler.name", scheduler), ("placement.name", placement)):
         if isinstance(value, str):
             keys.append((key, value))
         elif value is not None:
-            policies.append(as_policy(value))
+            policies.append(as_policy(value, key == "placement.name"))
     if predictor is not None:
         keys.append(("predictor.source", predictor))
     for key, value in options.items():

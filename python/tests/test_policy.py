@@ -136,6 +136,37 @@ class Orders(unittest.TestCase):
         # What keys of Python and of machine code are is the same double.
         self.assertEqual(run(dlsim.compile(Weighted)).digest, run(Weighted).digest)
 
+    @needs("numba")
+    def test_compiled_names(self):
+        """Numbers of the job that functions in it use, and those that it calls; numbers of NumPy; a field's name."""
+        import numba
+        import numpy
+
+        work = numba.njit(lambda job: job.remaining * job.gpus)
+
+        class Nested(Srtf):
+            def priority(self, job):
+                left = lambda: job.remaining
+                return left()
+
+        class Calls(Srtf):
+            def priority(self, job):
+                return work(job)
+
+        class Work(Srtf):
+            def priority(self, job):
+                return job.remaining * job.gpus
+
+        class Single(Srtf):
+            remaining = numpy.float32(2)
+
+            def priority(self, job):
+                return job.remaining * self.remaining
+
+        self.assertEqual(run(dlsim.compile(Nested)).digest, run("srtf").digest)
+        self.assertEqual(run(dlsim.compile(Calls)).digest, run(dlsim.compile(Work)).digest)
+        self.assertEqual(run(dlsim.compile(Single)).digest, run(Single).digest)
+
     def test_clone(self):
         class Counting(Srtf):
             def __init__(self):
@@ -285,6 +316,10 @@ class Placements(unittest.TestCase):
 
             with self.assertRaises(error, msg=repr(said)):
                 dlsim.run(TIGHT, jobs(), "srtf", Wrong)
+        with self.assertRaisesRegex(TypeError, "no scheduler: it has place"):
+            dlsim.run(TIGHT, jobs(), Wrong)
+        with self.assertRaisesRegex(TypeError, "no placement: it has priority"):
+            dlsim.run(TIGHT, jobs(), "fifo", Srtf)
 
 
 class Wrong(unittest.TestCase):
@@ -372,8 +407,16 @@ class Wrong(unittest.TestCase):
             def priority(self, job):
                 return job.model
 
-        with self.assertRaisesRegex(dlsim.PolicyError, "NaN"):
-            run(dlsim.compile(Nan))
+        class Raises(Srtf):
+            def priority(self, job):
+                return 1 / (job.gpus - job.gpus)
+
+        for policy in Nan, Raises:
+            with self.assertRaisesRegex(dlsim.PolicyError, "NaN"):
+                run(dlsim.compile(policy))
+        for policy in LasFill, 5:
+            with self.assertRaises(TypeError):
+                dlsim.compile(policy)
         with self.assertRaises(Exception):
             dlsim.compile(Text)
 
