@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Pods onto nodes, one after the other. The score of a node for a kind of pod is remembered until
- * the node changes, so a pod costs the nodes that changed since its kind was last seen and one look
- * at every number.
+ * the node changes, so a pod costs the nodes that changed since its kind was last seen, and one look
+ * at the best of each block of nodes.
  */
 #include "base/alloc.h"
 #include "base/own.h"
@@ -11,20 +11,25 @@
 
 #include <math.h>
 
-/* What a kind remembers of a node. */
-typedef struct memo {
-    double value; /* -HUGE_VAL: it does not fit */
-    int32_t gpu;
-    uint32_t version; /* of the node, + 1; 0: nothing */
-} memo;
+enum { BLOCK = 32 };
+
+/* What a kind remembers of the nodes. */
+typedef struct scores {
+    double *value;        /* [nodes] -HUGE_VAL: it does not fit */
+    int32_t *gpu;         /* [nodes] */
+    double *least, *most; /* [blocks] of those that fit */
+    size_t seen;          /* changes of nodes that it knows of */
+} scores;
 
 typedef struct state {
     const dls_fgd_scheme *scheme;
     dls_fgd_world world;
     dls_fgd_left *left; /* [nodes] */
     dls_fgd_held *held; /* [nodes] */
-    uint32_t *version;  /* [nodes] times that it changed */
-    memo **known;       /* [kinds][nodes], NULL until asked for */
+    size_t *last;       /* [nodes] its last change, + 1 */
+    int32_t *changed;   /* [changes] which node */
+    size_t n_changes;
+    scores *known; /* [kinds] empty until asked for */
     dls_fgd_typical *typical;
     size_t n_nodes, n_kinds;
     dls_rng rng;
@@ -33,18 +38,18 @@ typedef struct state {
 static void close_state(state *s)
 {
     for (size_t k = 0; s->known && k < s->n_kinds; k++) {
-        dls_free(s->known[k]);
+        DLS_FREE_ALL(s->known[k].value, s->known[k].gpu, s->known[k].least, s->known[k].most);
     }
-    DLS_FREE_ALL(s->known, s->left, s->held, s->version, s->typical);
+    DLS_FREE_ALL(s->known, s->left, s->held, s->last, s->changed, s->typical);
 }
 
-static dls_status open_state(state *s, const dls_fgd_input *in, dls_error *err)
+static dls_status open_state(state *s, const dls_fgd_input *in, size_t n_pods, dls_error *err)
 {
     s->n_nodes = in->n_nodes;
     s->n_kinds = in->n_kinds;
     DLS_TRY(DLS_ALLOC_ALL("nodes", err, DLS_ARRAY(s->left, in->n_nodes + 1),
                           DLS_ARRAY(s->held, in->n_nodes + 1),
-                          DLS_ARRAY(s->version, in->n_nodes + 1),
+                          DLS_ARRAY(s->last, in->n_nodes + 1), DLS_ARRAY(s->changed, n_pods + 1),
                           DLS_ARRAY(s->known, in->n_kinds + 1)));
     DLS_TRY(dls_fgd_find_typical(in, &s->typical, &s->world.n_typical, err));
     s->world.typical = s->typical;
@@ -61,38 +66,77 @@ static dls_status open_state(state *s, const dls_fgd_input *in, dls_error *err)
     return DLS_OK;
 }
 
+static void score(const state *s, const dls_fgd_request *r, scores *m, size_t node)
+{
+    dls_fgd_score of = {-HUGE_VAL, -1};
+    if (dls_fgd_fits(&s->left[node], r)) {
+        of = s->scheme->drawn ? (dls_fgd_score){0, -1}
+                              : s->scheme->score(&s->world, &s->left[node], &s->held[node], r);
+    }
+    m->value[node] = of.value;
+    m->gpu[node] = of.gpu;
+}
+
+static void sum_up(const state *s, scores *m, size_t block)
+{
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    const size_t end = (block + 1) * BLOCK < s->n_nodes ? (block + 1) * BLOCK : s->n_nodes;
+    for (size_t i = block * BLOCK; i < end; i++) {
+        most = m->value[i] > most ? m->value[i] : most;
+    }
+    for (size_t i = block * BLOCK; i < end && s->scheme->stretched; i++) {
+        least = m->value[i] > -HUGE_VAL && m->value[i] < least ? m->value[i] : least;
+    }
+    m->least[block] = least;
+    m->most[block] = most;
+}
+
 /* What the kind's pods are worth everywhere, as it is now. */
-static dls_status bring_up(state *s, const dls_fgd_input *in, int32_t kind, memo **out,
+static dls_status bring_up(state *s, const dls_fgd_input *in, int32_t kind, scores **out,
                            dls_error *err)
 {
-    if (!s->known[kind]) {
-        DLS_TRY(dls_alloc_array(&s->known[kind], s->n_nodes + 1, sizeof **s->known, "scores", err));
-    }
-    memo *m = *out = s->known[kind];
+    scores *m = *out = &s->known[kind];
     const dls_fgd_request *r = &in->kind[kind];
-    for (size_t i = 0; i < s->n_nodes; i++) {
-        if (m[i].version == s->version[i] + 1) {
-            continue;
+    const size_t blocks = s->n_nodes / BLOCK + 1;
+    if (!m->value) {
+        DLS_TRY(DLS_ALLOC_ALL("scores", err, DLS_ARRAY(m->value, s->n_nodes + 1),
+                              DLS_ARRAY(m->gpu, s->n_nodes + 1), DLS_ARRAY(m->least, blocks),
+                              DLS_ARRAY(m->most, blocks)));
+        for (size_t i = 0; i < s->n_nodes; i++) {
+            score(s, r, m, i);
         }
-        dls_fgd_score score = {-HUGE_VAL, -1};
-        if (dls_fgd_fits(&s->left[i], r)) {
-            score = s->scheme->drawn ? (dls_fgd_score){0, -1}
-                                     : s->scheme->score(&s->world, &s->left[i], &s->held[i], r);
+        for (size_t b = 0; b < blocks; b++) {
+            sum_up(s, m, b);
         }
-        m[i] = (memo){score.value, score.gpu, s->version[i] + 1};
+        m->seen = s->n_changes;
+    }
+    while (m->seen < s->n_changes) {
+        const size_t node = (size_t)s->changed[m->seen++];
+        if (s->last[node] == m->seen) {
+            const double was = m->value[node];
+            double *least = &m->least[node / BLOCK], *most = &m->most[node / BLOCK];
+            score(s, r, m, node);
+            const double now = m->value[node];
+            if ((was == *most && now < was) || (was == *least && s->scheme->stretched)) {
+                sum_up(s, m, node / BLOCK);
+            } else if (now > -HUGE_VAL) {
+                *least = now < *least ? now : *least;
+                *most = now > *most ? now : *most;
+            }
+        }
     }
     return DLS_OK;
 }
 
-static int32_t draw_node(state *s, const memo *m)
+static int32_t draw_node(state *s, const scores *m)
 {
     uint64_t fit = 0;
     for (size_t i = 0; i < s->n_nodes; i++) {
-        fit += m[i].value > -HUGE_VAL;
+        fit += m->value[i] > -HUGE_VAL;
     }
     uint64_t k = fit > 0 ? dls_rng_below(&s->rng, fit) : 0;
     for (size_t i = 0; i < s->n_nodes && fit > 0; i++) {
-        if (m[i].value > -HUGE_VAL && k-- == 0) {
+        if (m->value[i] > -HUGE_VAL && k-- == 0) {
             return (int32_t)i;
         }
     }
@@ -112,28 +156,33 @@ static int32_t draw_gpu(state *s, const dls_fgd_left *left, const dls_fgd_reques
     return part ? fit[dls_rng_below(&s->rng, (uint64_t)n)] : -1;
 }
 
-/* The greatest score, first of equals. */
-static int32_t best_node(const state *s, const memo *m)
+/* Scores as they are compared: some schemes stretch them to whole numbers from 0 to 100. */
+static double compared(const state *s, double value, double least, double most)
 {
-    double least = HUGE_VAL, most = -HUGE_VAL, best_value = -HUGE_VAL;
-    int32_t best = -1;
-    for (size_t i = 0; i < s->n_nodes && s->scheme->stretched; i++) {
-        if (m[i].value > -HUGE_VAL) {
-            least = fmin(least, m[i].value);
-            most = fmax(most, m[i].value);
-        }
+    return !s->scheme->stretched ? value : most > least ? floor((value - least) * 100 / (most - least)) : 0;
+}
+
+/* The greatest score, first of equals. */
+static int32_t best_node(const state *s, const scores *m)
+{
+    double least = HUGE_VAL, most = -HUGE_VAL;
+    const size_t blocks = s->n_nodes / BLOCK + 1;
+    for (size_t b = 0; b < blocks; b++) {
+        least = m->least[b] < least ? m->least[b] : least;
+        most = m->most[b] > most ? m->most[b] : most;
     }
-    for (size_t i = 0; i < s->n_nodes; i++) {
-        double value = m[i].value;
-        if (s->scheme->stretched && value > -HUGE_VAL) {
-            value = most > least ? floor((value - least) * 100 / (most - least)) : 0;
-        }
-        if (value > best_value) {
-            best_value = value;
-            best = (int32_t)i;
-        }
+    if (!(most > -HUGE_VAL)) {
+        return -1;
     }
-    return best;
+    const double best = compared(s, most, least, most);
+    size_t i = 0;
+    while (m->most[i / BLOCK] == -HUGE_VAL || compared(s, m->most[i / BLOCK], least, most) < best) {
+        i += BLOCK;
+    }
+    while (m->value[i] == -HUGE_VAL || compared(s, m->value[i], least, most) < best) {
+        i++;
+    }
+    return (int32_t)i;
 }
 
 static void take_gpus(state *s, int32_t node, const dls_fgd_request *r, int32_t gpu,
@@ -152,7 +201,8 @@ static void take_gpus(state *s, int32_t node, const dls_fgd_request *r, int32_t 
     if (s->scheme->fragmentation) {
         held->fragmentation = dls_fgd_fragmentation(left, s->typical, s->world.n_typical);
     }
-    s->version[node]++;
+    s->changed[s->n_changes++] = node;
+    s->last[node] = s->n_changes;
 }
 
 dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, uint64_t seed,
@@ -165,15 +215,15 @@ dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, 
         return dls_fail(err, DLS_EINPUT, NULL, "there is no policy '%s'", policy);
     }
     s.rng = dls_rng_stream(seed, DLS_RNG_PLACEMENT, 0);
-    DLS_TRY(open_state(&s, in, err));
+    DLS_TRY(open_state(&s, in, n, err));
     for (size_t i = 0; i < n; i++) {
-        memo *m = NULL;
+        scores *m = NULL;
         DLS_TRY(bring_up(&s, in, kind[i], &m, err));
         const int32_t node = s.scheme->drawn ? draw_node(&s, m) : best_node(&s, m);
         out[i] = (dls_fgd_place){.node = -1};
         if (node >= 0) {
             const dls_fgd_request *r = &in->kind[kind[i]];
-            const int32_t gpu = s.scheme->drawn ? draw_gpu(&s, &s.left[node], r) : m[node].gpu;
+            const int32_t gpu = s.scheme->drawn ? draw_gpu(&s, &s.left[node], r) : m->gpu[node];
             take_gpus(&s, node, r, gpu, &out[i]);
         }
         if (watch) {

@@ -5,7 +5,6 @@
 #include "pollux/genetic.h"
 
 #include "base/alloc.h"
-#include "base/fnv.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -24,7 +23,6 @@ typedef struct individual {
     double fitness, utility; /* both to be great */
     double crowding;
     int32_t rank;
-    uint64_t hash;
     uint8_t *gene; /* [jobs][nodes] */
 } individual;
 
@@ -33,6 +31,7 @@ struct dls_genetic {
     int32_t nodes;
     size_t row, size; /* bytes of a row, of all rows */
     individual one[ROOM];
+    uint32_t hash[ROOM]; /* of their genes, while there are children */
     int32_t n;       /* individuals */
     uint8_t *genes;  /* [ROOM] of `size` */
     double *speedup; /* [jobs][SPAN][REPLICAS], -1: not asked yet */
@@ -41,6 +40,7 @@ struct dls_genetic {
     size_t cap_genes, cap_speedup, cap_id, cap_old;
     uint8_t *old;                       /* the population of the last round, meanwhile */
     int32_t *order, *column, *positive; /* [nodes] scratch */
+    uint8_t *used;                      /* [nodes] scratch */
 };
 
 dls_status dls_genetic_create(int32_t nodes, dls_genetic **out, dls_error *err)
@@ -52,13 +52,13 @@ dls_status dls_genetic_create(int32_t nodes, dls_genetic **out, dls_error *err)
     const size_t n = (size_t)nodes;
     g->nodes = nodes;
     return DLS_ALLOC_ALL("search", err, DLS_ARRAY(g->order, n), DLS_ARRAY(g->column, n),
-                         DLS_ARRAY(g->positive, n));
+                         DLS_ARRAY(g->positive, n), DLS_ARRAY(g->used, n));
 }
 
 void dls_genetic_destroy(dls_genetic *g)
 {
     if (g) {
-        DLS_FREE_ALL(g->genes, g->old, g->speedup, g->id, g->order, g->column, g->positive, g);
+        DLS_FREE_ALL(g->genes, g->old, g->speedup, g->id, g->order, g->column, g->positive, g->used, g);
     }
 }
 
@@ -123,13 +123,15 @@ static void count_row(const uint8_t *row, size_t n, int32_t *nodes, int32_t *gpu
     *gpus = sum;
 }
 
-static void measure(dls_genetic *g, const uint8_t *gene, double *fitness, double *utility)
+static void measure(dls_genetic *g, individual *of)
 {
     const dls_genetic_problem *p = g->p;
+    const uint8_t *gene = of->gene;
     const double share = 1. / p->gpus_per_node; /* nodes over GPUs of the cluster */
     double inverse = 0, sum = 0;
-    int32_t used = 0;
-    memset(g->column, 0, (size_t)g->nodes * sizeof *g->column);
+    uint8_t *restrict used = g->used;
+    int32_t on = 0, all;
+    memset(used, 0, g->row);
     for (int32_t j = 0; j < p->jobs; j++) {
         const uint8_t *row = gene + (size_t)j * g->row;
         int32_t nodes, gpus;
@@ -138,27 +140,36 @@ static void measure(dls_genetic *g, const uint8_t *gene, double *fitness, double
         const bool same = memcmp(row, p->present + (size_t)j * g->row, g->row) == 0;
         inverse += 1 / (s * share * (same ? 1 : p->factor[j]) + 1e-3);
         sum += s;
-        for (size_t i = 0; i < g->row; i++) {
-            g->column[i] |= row[i];
+        for (size_t i = 0, n = g->row; i < n; i++) {
+            used[i] |= row[i];
         }
     }
-    for (int32_t i = 0; i < g->nodes; i++) {
-        used += g->column[i] > 0;
+    count_row(used, g->row, &on, &all);
+    of->fitness = p->jobs / inverse;
+    of->utility = on > 0 ? sum / (on * p->gpus_per_node) : 0;
+}
+
+static uint32_t hash_of(const uint8_t *gene, size_t size)
+{
+    uint64_t hash = size;
+    for (size_t i = 0; i < size; i += sizeof hash) {
+        uint64_t word = 0;
+        memcpy(&word, gene + i, size - i < sizeof word ? size - i : sizeof word);
+        hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
     }
-    *fitness = p->jobs / inverse;
-    *utility = used > 0 ? sum / (used * p->gpus_per_node) : 0;
+    return (uint32_t)hash;
 }
 
-static void finish(dls_genetic *g, individual *of)
+/* Among the first n. */
+static bool is_there(const dls_genetic *g, int32_t n, const uint8_t *gene, uint32_t hash)
 {
-    measure(g, of->gene, &of->fitness, &of->utility);
-    of->hash = dls_fnv(DLS_FNV_START, of->gene, g->size);
-}
-
-static bool is_there(const dls_genetic *g, int32_t n, const individual *of)
-{
+    int32_t equal = 0;
     for (int32_t i = 0; i < n; i++) {
-        if (g->one[i].hash == of->hash && memcmp(g->one[i].gene, of->gene, g->size) == 0) {
+        equal += g->hash[i] == hash;
+    }
+    for (int32_t i = 0; i < n && equal > 0; i++) {
+        if (g->hash[i] == hash && memcmp(g->one[i].gene, gene, g->size) == 0) {
             return true;
         }
     }
@@ -254,13 +265,14 @@ static void choose_parents(const dls_genetic *g, dice *rng, int32_t *parent, int
 static void count_columns(dls_genetic *g, const uint8_t *gene)
 {
     const size_t row = g->row;
-    memset(g->column, 0, row * sizeof *g->column);
-    memset(g->positive, 0, row * sizeof *g->positive);
+    int32_t *restrict column = g->column, *restrict positive = g->positive;
+    memset(column, 0, row * sizeof *column);
+    memset(positive, 0, row * sizeof *positive);
     for (int32_t j = 0; j < g->p->jobs; j++) {
         const uint8_t *of = gene + (size_t)j * row;
         for (size_t i = 0; i < row; i++) {
-            g->column[i] += of[i];
-            g->positive[i] += of[i] > 0;
+            column[i] += of[i];
+            positive[i] += of[i] > 0;
         }
     }
 }
@@ -270,31 +282,36 @@ static void mutate(dls_genetic *g, uint8_t *gene, dice *rng)
 {
     const dls_genetic_problem *p = g->p;
     const size_t row = g->row;
-    for (int32_t j = 0; j < p->jobs; j++) {
+    const int32_t jobs = p->jobs, most = p->gpus_per_node;
+    dice d = *rng; /* a byte that is written may be any memory but this */
+    for (int32_t j = 0; j < jobs; j++) {
         uint8_t *of = gene + (size_t)j * row;
-        if (chance(rng, likely(0.1))) {
+        if (chance(&d, likely(0.1))) {
             memcpy(of, p->present + (size_t)j * row, row);
         }
-        if (chance(rng, likely(0.1))) {
+        if (chance(&d, likely(0.1))) {
             for (size_t i = 0; i < row; i++) {
-                of[i] = chance(rng, likely(0.1)) ? 0 : of[i];
+                of[i] = chance(&d, likely(0.1)) ? 0 : of[i];
             }
         }
     }
     count_columns(g, gene);
+    const double p1 = 1. / jobs;
+    const uint32_t zero = likely(p1);
     for (size_t i = 0; i < row; i++) {
-        if (g->column[i] >= p->gpus_per_node) {
+        if (g->column[i] >= most) {
             continue;
         }
-        const double p1 = 1. / p->jobs, p2 = g->positive[i] > 0 ? 1. / g->positive[i] : 0;
-        const uint32_t zero = likely(p1), positive = likely(p1 + p2 - p1 * p2);
-        for (int32_t j = 0; j < p->jobs; j++) {
+        const double p2 = g->positive[i] > 0 ? 1. / g->positive[i] : 0;
+        const uint32_t positive = likely(p1 + p2 - p1 * p2);
+        for (int32_t j = 0; j < jobs; j++) {
             uint8_t *at = gene + (size_t)j * row + i;
-            if (chance(rng, *at > 0 ? positive : zero) && *at <= p->gpus_per_node) {
-                *at = (uint8_t)(*at + below(rng, p->gpus_per_node - *at + 1));
+            if (chance(&d, *at > 0 ? positive : zero) && *at <= most) {
+                *at = (uint8_t)(*at + below(&d, most - *at + 1));
             }
         }
     }
+    *rng = d;
 }
 
 /* A job's replicas and nodes beyond what it may have, nodes in this order. */
@@ -325,29 +342,34 @@ static bool shuffle(dls_genetic *g, dice *rng)
 static void repair(dls_genetic *g, uint8_t *gene, dice *rng)
 {
     const dls_genetic_problem *p = g->p;
-    memset(g->column, 0, (size_t)g->nodes * sizeof *g->column);
+    const size_t n = g->row;
+    uint8_t *restrict used = g->used;
+    bool shuffled = false;
+    memset(used, 0, n);
     for (int32_t j = 0; j < p->jobs; j++) { /* one job that spans nodes on a node */
-        uint8_t *row = gene + (size_t)j * g->row;
+        uint8_t *restrict row = gene + (size_t)j * n;
         int32_t nodes, gpus;
-        count_row(row, g->row, &nodes, &gpus);
-        for (int32_t i = 0; i < g->nodes && nodes > 1; i++) {
-            row[i] = row[i] > 0 && g->column[i]++ > 0 ? 0 : row[i];
+        count_row(row, n, &nodes, &gpus);
+        for (size_t i = 0; i < n && nodes > 1; i++) {
+            const uint8_t was = row[i];
+            row[i] = used[i] ? 0 : was;
+            used[i] |= was;
         }
     }
-    bool shuffled = false;
-    memset(g->column, 0, (size_t)g->nodes * sizeof *g->column);
+    memset(used, 0, n); /* GPUs from here on */
     for (int32_t j = 0; j < p->jobs; j++) {
-        uint8_t *row = gene + (size_t)j * g->row;
+        uint8_t *restrict row = gene + (size_t)j * n;
         int32_t nodes, gpus;
-        count_row(row, g->row, &nodes, &gpus);
+        count_row(row, n, &nodes, &gpus);
         if (gpus > p->most[j] || nodes > DLS_GENETIC_SPAN) {
             shuffled = shuffled || shuffle(g, rng);
             cut_row(g, row, p->most[j]);
         }
-        for (int32_t i = 0; i < g->nodes; i++) {
-            const int32_t left = p->gpus_per_node - g->column[i];
-            row[i] = (uint8_t)(row[i] < left ? row[i] : left);
-            g->column[i] += row[i];
+        const uint8_t most = (uint8_t)p->gpus_per_node;
+        for (size_t i = 0; i < n; i++) {
+            const uint8_t left = (uint8_t)(most - used[i]);
+            row[i] = row[i] < left ? row[i] : left;
+            used[i] = (uint8_t)(used[i] + row[i]);
         }
     }
 }
@@ -369,6 +391,9 @@ static void breed(dls_genetic *g, dice *rng)
     int32_t parent[2 * POPULATION + 2];
     const int32_t parents = g->n, most = g->n + POPULATION;
     int32_t n = g->n;
+    for (int32_t i = 0; i < n; i++) {
+        g->hash[i] = hash_of(g->one[i].gene, g->size);
+    }
     for (int32_t tries = 0; tries < TRIES && n < most; tries++) {
         const int32_t wanted = (most - n + 1) / 2;
         g->n = parents;
@@ -379,8 +404,9 @@ static void breed(dls_genetic *g, dice *rng)
                 individual *child = &g->one[n];
                 mutate(g, child->gene, rng);
                 repair(g, child->gene, rng);
-                finish(g, child);
-                if (n < most && !is_there(g, n, child)) {
+                g->hash[n] = hash_of(child->gene, g->size);
+                if (n < most && !is_there(g, n, child->gene, g->hash[n])) {
+                    measure(g, child);
                     n++;
                 } else if (i == 0) { /* the second moves up */
                     uint8_t *gene = child[0].gene;
@@ -442,7 +468,7 @@ static dls_status begin(dls_genetic *g, dls_error *err)
     memcpy(g->id, g->p->id, jobs * sizeof *g->id);
     g->jobs = g->p->jobs;
     for (int32_t k = 0; k < g->n; k++) {
-        finish(g, &g->one[k]);
+        measure(g, &g->one[k]);
     }
     return DLS_OK;
 }
