@@ -126,11 +126,13 @@ static dls_status judge_all(session *s, dls_error *err)
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-/* Learned baselines are shown if their file was given. */
+/* Learned baselines are shown if their file was given, Habitat's if there is the setting that it scales. */
 static bool has_column(const session *s, int kind)
 {
+    const bool scales = s->baselines.v100 >= 0;
     return kind == DLS_BASELINE_JUSTUS         ? s->baselines.has[DLS_LEARNED_JUSTUS]
-           : kind == DLS_BASELINE_HABITAT_NETS ? s->baselines.has[DLS_LEARNED_HABITAT]
+           : kind == DLS_BASELINE_HABITAT_NETS ? s->baselines.has[DLS_LEARNED_HABITAT] && scales
+           : kind == DLS_BASELINE_HABITAT      ? scales
                                                : true;
 }
 

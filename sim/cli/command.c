@@ -51,8 +51,7 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
 
 dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what, dls_error *err)
 {
-    return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' is \"%s\": expected %s", arg->name, value,
-                    what);
+    return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' is \"%s\": expected %s", arg->name, value, what);
 }
 
 /* "a, b or c" of words that end with NULL; at most size - 1 bytes. */
@@ -383,7 +382,7 @@ static bool goes_with(const dls_call *call, const char *of)
     return false;
 }
 
-/* What is written is none of the files that are read. */
+/* What is written is none of the files that are read, nor written twice. */
 static dls_status check_outputs(const dls_call *call, dls_error *err)
 {
     for (size_t i = 0; i < call->n_given; i++) {
@@ -391,8 +390,10 @@ static dls_status check_outputs(const dls_call *call, dls_error *err)
         for (size_t k = 0; to->arg->writes && k < call->n_words + call->n_given; k++) {
             const char *in = k < call->n_words ? call->word[k] : by->arg != to->arg ? by->value : NULL;
             by += k >= call->n_words;
-            if (in && dls_file_same(to->value, in)) {
-                return dls_fail(err, DLS_EOUTPUT, to->value, "is also an input: it would be replaced");
+            const bool writes = k >= call->n_words && by[-1].arg->writes;
+            if (in && (dls_file_same(to->value, in) || (writes && strcmp(to->value, in) == 0))) {
+                const char *what = writes ? "another option writes it, too" : "is also an input";
+                return dls_fail(err, DLS_EOUTPUT, to->value, "%s: it would be replaced", what);
             }
         }
     }
@@ -481,8 +482,7 @@ static dls_status run(parser *p, dls_error *err)
     }
     const bool one = c->words && c->max_words == 0;
     DLS_TRY(check_given(call, err));
-    DLS_TRY(
-        check_words(call, c->words, one ? 1 : c->min_words, one ? 1 : c->max_words, c->needs, err));
+    DLS_TRY(check_words(call, c->words, one ? 1 : c->min_words, one ? 1 : c->max_words, c->needs, err));
     return c->run(call, err);
 }
 

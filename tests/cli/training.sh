@@ -94,6 +94,9 @@ fi
 DLSIM_CUDA_MODULE=none.so expect 6 train --dataset=d.h5 --setting=$first -o x.h5 --backend=cuda
 says err.txt "does not open"
 expect 2 train --dataset=d.h5 --setting=$first -o x.h5 --backend=gpu
+expect 5 train --dataset=d.h5 --setting=$first -o x.h5 --curves=x.h5
+says err.txt "x.h5: another option writes it, too: it would be replaced"
+test ! -e x.h5 || fail "a file that two options write"
 
 expect 0 evaluate --weights=all.h5 --dataset=d.h5
 says out.txt "$first"
@@ -108,6 +111,7 @@ awk 'NR > 1 { all += $6 } END { exit !(NR > 2 && all > 99.5 && all < 100.5) }' o
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$first --as=$second
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --baselines --hardware="$source/configs/hardware"
 says out.txt "paleo"
+! grep -q habitat out.txt || fail "Habitat's scaling of what is not there: $(cat out.txt)"
 test "$(wc -l <out.txt)" -eq 4 || fail "--baselines: $(cat out.txt)"
 expect 0 dataset build -o v100.h5 --graphs=$graphs --samples=100 --groups=8 --features=total \
     --hardware="$source/configs/hardware" --setting=$first --settings=all --setting=V100-w1 -q
