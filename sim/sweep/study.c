@@ -5,6 +5,7 @@
 #include "api/setup.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/owners.h"
 #include "sweep/store.h"
@@ -131,6 +132,20 @@ dls_status dls_study_run(dls_study *s, int workers, dls_study_progress *done, dl
     return dls_sweep_run(s->plan, s->folder, workers, done, err);
 }
 
+/* Is it one of the files that points are made of? */
+static bool is_input(const dls_study *s, const char *path)
+{
+    const dls_sweep_plan *plan = s->plan;
+    bool is = dls_file_same(path, s->sweep->path) || dls_file_same(path, s->sweep->base);
+    for (size_t i = 0; i < plan->inputs.paths.n && !is; i++) {
+        is = dls_file_same(path, dls_strdict_get(&plan->inputs.paths, (int32_t)i));
+    }
+    for (size_t i = 0; i < plan->n_traces && !is; i++) {
+        is = dls_file_same(path, plan->trace[i].path);
+    }
+    return is;
+}
+
 dls_status dls_study_merge(dls_study *s, const char *path, bool link, size_t *n_finished,
                            dls_error *err)
 {
@@ -138,6 +153,9 @@ dls_status dls_study_merge(dls_study *s, const char *path, bool link, size_t *n_
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     DLS_TRY(planned(s, err));
+    if (is_input(s, path)) {
+        return dls_fail(err, DLS_EOUTPUT, path, "is also an input: it would be replaced");
+    }
     return dls_sweep_merge(s->plan, s->folder, path, link, n_finished, err);
 }
 

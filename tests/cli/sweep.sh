@@ -196,5 +196,12 @@ expect 1 sweep status sweep.cfg -o broken --trace=good.csv
 says out.txt "2 points, 1 finished, 0 running, 1 failed, 0 missing"
 expect 0 sweep merge sweep.cfg -o broken --trace=good.csv
 says err.txt "(1 of 2 points)"
+# A trace that is called as the file of results would be.
+mkdir called
+cp good.csv called/sweep.h5
+expect 1 sweep run sweep.cfg -q -o called --trace=called/sweep.h5
+expect 5 sweep merge sweep.cfg -q -o called --trace=called/sweep.h5
+says err.txt "called/sweep.h5: is also an input: it would be replaced"
+cmp good.csv called/sweep.h5
 
 echo "$checks checks"
