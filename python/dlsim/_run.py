@@ -356,7 +356,7 @@ def _advance(sim: Any, limit: float | None, progress: Progress, until: int = _NE
 def _setup(cluster: Cluster, trace: Any, scheduler: Any, placement: Any, predictor: str | None,
            plugins: Sequence[Path], options: dict[str, Any], outside: bool = False) -> tuple[Any, _dlsim.Trace]:
     """The library's set-up, and its jobs: read as its keys under trace say."""
-    policies, keys = [], []
+    policies, keys, given = [], [], {"trace.path"} if is_path(trace) else set()
     if isinstance(plugins, (str, os.PathLike)):
         plugins = [plugins]
     if is_path(trace):
@@ -366,10 +366,16 @@ def _setup(cluster: Cluster, trace: Any, scheduler: Any, placement: Any, predict
             keys.append((key, value))
         elif value is not None:
             policies.append(as_policy(value, key == "placement.name"))
+        if value is not None:
+            given.add(key)
     if predictor is not None:
         keys.append(("predictor.source", predictor))
+        given.add("predictor.source")
     for key, value in options.items():
         key, value = key.replace("__", "."), plain(value)
+        if key in given:
+            raise TypeError(f"{key} is given twice")
+        given.add(key)
         text = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
         if isinstance(value, (list, tuple)):
             text = ",".join(str(one) for one in value)

@@ -121,6 +121,9 @@ class Runs(unittest.TestCase):
         for number in float("nan"), float("inf"):
             with self.assertRaisesRegex(ValueError, f"no number {number}"):
                 dlsim.run({"nodes": [{"count": number}]}, jobs())
+        for again in {"run__seed": 1, "run.seed": 1}, {"scheduler.name": "fifo"}, {"predictor": "oracle", "predictor__source": "none"}:
+            with self.assertRaisesRegex(TypeError, "is given twice"):
+                dlsim.run(TIGHT, jobs(), "srtf", **again)
         with self.assertRaisesRegex(ValueError, "no key 'a; b'"):
             dlsim.run({"cluster": TIGHT, "a; b": 1}, jobs())
         for key in "cluster.nodes", "nodes[0]", "", 3:
