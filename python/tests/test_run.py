@@ -48,6 +48,13 @@ class Runs(unittest.TestCase):
                     self.assertEqual(ours[column].to_list(), theirs[column].to_list(), column)
                     self.assertEqual(ours[column].unit, theirs[column].unit)
             self.assertEqual(list(dlsim.read_all(path)), [back._origin.runs()[0]])
+            trace, config = os.path.join(folder, "trace.csv"), os.path.join(folder, "tight.cfg")
+            dlsim.load_trace(jobs()).save(trace)
+            with open(config, "w") as file:
+                file.write('schema_version = 1; cluster: { nodes = ({ count = 4; gpus = 8; gpu_type = "V100"; }); };')
+            for read in trace, config:
+                with self.assertRaisesRegex(dlsim.OutputError, "is also an input"):
+                    dlsim.run(config, trace, "fifo").write(read)
             with self.assertRaises(dlsim.UsageError):
                 back.write(path)
             with open(path, "r+b") as file:

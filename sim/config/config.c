@@ -75,7 +75,7 @@ static dls_status name_trace(dls_settings *s, dls_error *err)
 
 bool dls_config_reads(const dls_config *config, const char *path)
 {
-    bool reads = false;
+    bool reads = dls_file_same(path, config->path);
     for (size_t i = 0; i < config->n_files; i++) {
         reads |= dls_file_same(path, config->file[i].path);
     }
@@ -83,11 +83,10 @@ bool dls_config_reads(const dls_config *config, const char *path)
 }
 
 /* Results are not written over what they follow from. */
-static void check_results(const dls_config_request *request, const dls_config *config,
-                          dls_problems *problems)
+static void check_results(const dls_config *config, dls_problems *problems)
 {
     const char *to = config->results_path;
-    if ((request->path && dls_file_same(to, request->path)) || dls_config_reads(config, to)) {
+    if (dls_config_reads(config, to)) {
         dls_problems_add(problems, "results.path", "%s is also an input: it would be replaced", to);
     }
 }
@@ -98,6 +97,11 @@ static dls_status load(const dls_config_request *request, dls_problems *problems
     const size_t before = problems->n;
     dls_settings *s = &config->settings;
     DLS_TRY(dls_settings_init(s, err));
+    const char *path = request->path ? request->path : "";
+    config->path = dls_settings_keep(s, path, strlen(path), err);
+    if (!config->path) {
+        return DLS_ENOMEM;
+    }
     if (request->path || request->content) {
         DLS_TRY(read_file(request, s, problems, err));
     } else {
@@ -113,11 +117,11 @@ static dls_status load(const dls_config_request *request, dls_problems *problems
     if (good) { /* then what is missing is of elements that were added */
         dls_settings_check_required(s, "--set", problems);
     }
-    const dls_builder b = {config, request->registry, request->path ? request->path : "", problems};
+    const dls_builder b = {config, request->registry, path, problems};
     DLS_TRY(dls_config_build(&b, file_scheduler, file_placement, err));
     if (problems->n == before) {
         DLS_TRY(dls_config_emit(config, err));
-        check_results(request, config, problems);
+        check_results(config, problems);
     }
     return DLS_OK;
 }

@@ -61,6 +61,7 @@ typedef struct dls_config {
     dls_memo *memo, *own_memo; /* what its runs share of models; own_memo: owned, or NULL */
 
     char *text;            /* the resolved configuration: loads to an equal one */
+    const char *path;      /* the file that it comes from; "" none */
     dls_config_file *file; /* [n_files] in the order of text */
     size_t n_files, files_cap;
 } dls_config;
@@ -89,7 +90,7 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
 void dls_config_destroy(dls_config *config); /* NULL-safe */
 DLS_OWNER(dls_config, dls_config_destroy)
 
-/* Is it one of the files that its runs read? O(files). */
+/* Is it the file that it comes from, or one that its runs read? O(files). */
 bool dls_config_reads(const dls_config *config, const char *path);
 
 /* ---- documentation from the schema; out is only written to ----------------------------------- */
