@@ -46,7 +46,7 @@ dls_status dls_condition_of(const dls_hardware *hw, const dls_condition_place *p
                                         log2(link->latency_s),
                                         log2(p->workers),
                                         log2(p->nodes),
-                                        log2(1 + p->servers),
+                                        log2(1.0 + p->servers),
                                         p->workers > 1 && strcmp(p->exchange, "allreduce") == 0,
                                         p->servers > 0,
                                         strcmp(p->exchange, "ps-async") == 0};

@@ -21,6 +21,7 @@
 
 #define DEFAULT_MEASURED_GPU "V100"
 #define MEASURED 32 /* numbers of bits that a batch may have */
+#define SERVERS_MAX 65536
 
 typedef enum source { DRIPLE, OPERATOR, PALEO, HABITAT, JUSTUS } source;
 
@@ -181,9 +182,10 @@ static dls_status check(dls_whatif *w, const dls_whatif_question *q, dls_model_n
                         "%d workers on %d nodes with a batch of %d: not possible", (int)s->workers,
                         (int)s->nodes, (int)q->batch);
     }
-    if (q->image < 0 || q->sequence < 0 || s->servers < 0 || !(q->measured_s >= 0 && isfinite(q->measured_s)) ||
+    if (q->image < 0 || q->sequence < 0 || s->servers < 0 || s->servers > SERVERS_MAX || !(q->measured_s >= 0 && isfinite(q->measured_s)) ||
         q->measured_batch < 0) {
-        return dls_fail(err, DLS_EINPUT, "setting", "a negative size, time or number of servers: not possible");
+        return dls_fail(err, DLS_EINPUT, "setting", "a negative size or time, or not 0 to %d servers: not possible",
+                        SERVERS_MAX);
     }
     if (q->part == DLS_STEP_FORWARD && w->source != OPERATOR && w->source != HABITAT) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "whole training steps only");

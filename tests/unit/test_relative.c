@@ -144,11 +144,12 @@ TEST(test_steps)
         {.model = "vgg16", .batch = 0, .gpu = "V100"},
         {.model = "vgg16", .batch = 32, .gpu = "V100", .image = -1},
         {.model = "vgg16", .batch = 32, .gpu = "V100", .workers = 4, .servers = -1},
+        {.model = "vgg16", .batch = 32, .gpu = "V100", .workers = 4, .servers = INT32_MAX},
         {.model = "vgg16", .batch = 32, .gpu = "V100", .measured_s = (double)NAN},
         {.model = "vgg16", .batch = 32, .gpu = "V100", .measured_s = 1, .measured_batch = -2},
         {.model = "vgg16", .batch = 32, .gpu = "Q100"},
     };
-    dls_step_answer a[10];
+    dls_step_answer a[11];
     dls_step_predictor *p;
     dls_whatif *w;
     const dls_whatif_params same = {.source = "operator"};
@@ -162,7 +163,7 @@ TEST(test_steps)
     TINY(dls_step_predictor_create(&params, &p, err));
     TINY(dls_whatif_create(&same, &w, err));
     TINY(dls_whatif_ask(w, &inner, &expected, err));
-    TINY(dls_step_predict(p, question, 9, a, err));
+    TINY(dls_step_predict(p, question, 10, a, err));
     assert_true(a[0].prediction.iteration_s == expected.prediction.iteration_s);
     assert_true(a[0].prediction.mem_bytes == expected.prediction.mem_bytes && a[0].fits);
     assert_string_equal(a[0].gpu, "V100");
@@ -171,10 +172,10 @@ TEST(test_steps)
     assert_string_equal(a[2].exchange, "allreduce");
     assert_true(a[2].prediction.iteration_s > a[0].prediction.iteration_s);
     assert_non_null(strstr(a[3].refused, "unknown model \"vgg17b\""));
-    for (int i = 4; i < 9; i++) {
+    for (int i = 4; i < 10; i++) {
         assert_non_null(strstr(a[i].refused, "not possible"));
     }
-    assert_int_equal(dls_step_predict(p, question, 10, a, &wrong), DLS_EINPUT);
+    assert_int_equal(dls_step_predict(p, question, 11, a, &wrong), DLS_EINPUT);
     assert_int_equal(dls_step_gpu(p, "Q100", &name, &wrong), DLS_EINPUT);
     dls_whatif_destroy(w);
     dls_step_predictor_destroy(p);

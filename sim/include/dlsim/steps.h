@@ -69,7 +69,7 @@ typedef struct dls_step_question {
     bool channels_first;      /* images lie channel by channel, as PyTorch's do unless told otherwise */
     bool fused_attention;     /* in one kernel that keeps no scores, as PyTorch's flash attention, whose kernels then run */
     int32_t workers, nodes;   /* 0: one; as many workers on each node */
-    int32_t servers;          /* parameter servers; 0: all-reduce */
+    int32_t servers;          /* parameter servers, at most 65536; 0: all-reduce */
     bool async;               /* servers do not make workers wait for each other */
     const char *link;         /* between the GPUs of a node; NULL: the GPU's own */
     const char *network;      /* between nodes; NULL: "eth10" */
