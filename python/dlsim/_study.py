@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from . import _dlsim
 from ._inputs import cluster_arguments, is_path, lines, packed, plain, trace_path
@@ -69,11 +70,27 @@ def _function(of: Any, seen: dict[int, Any]) -> Any:
     return [code, *(_identity(one, seen) for one in (values, cells, *own))]
 
 
+def _is_own(value: Any) -> bool:
+    """A policy, and no array or table, which can be rounded."""
+    return is_policy(value) and not hasattr(value, "shape")
+
+
+def _is_library(of: Any) -> bool:
+    """Whether a class or function is Python's or an installed package's: it is known by its name."""
+    import sysconfig
+
+    file = str(getattr(sys.modules.get(of.__module__ or ""), "__file__", None) or "")
+    return file.startswith(sysconfig.get_path("stdlib")) or "/site-packages/" in file or "/dist-packages/" in file
+
+
 def _class(of: type, seen: dict[int, Any]) -> Any:
     """What a class written in Python says itself."""
-    if not of.__flags__ & 1 << 9:
+    if not of.__flags__ & 1 << 9 or not _is_own(of) and _is_library(of):
         return repr(of)
-    said = {name: one for name, one in vars(of).items() if name[:2] != "__" or callable(one)}
+    if id(of) in seen:
+        return ["as", seen[id(of)][0]]
+    seen[id(of)] = len(seen), of
+    said = {name: one for name, one in list(vars(of).items()) if name[:2] != "__" or callable(one)}
     return [of.__name__, [[name, _identity(one, seen)] for name, one in said.items()]]
 
 
@@ -96,16 +113,21 @@ def _identity(value: Any, seen: dict[int, Any] | None = None) -> Any:
     import hashlib
     import types
 
-    policy = is_policy(value)
-    if not policy and (hasattr(value, "to_dict") or hasattr(value, "to_pydict") or
-                       getattr(getattr(value, "dtype", None), "names", None)):
-        return hashlib.sha256(b"".join(lines(value))).hexdigest()
-    value = value if policy else plain(value)
     if type(value) in (type(None), bool, int, float, complex, bytes, type(...)):
         return repr(value)
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    seen = {} if seen is None else seen
+    if isinstance(value, type):
+        return [_class(one, seen) for one in value.__mro__]
+    policy, series = _is_own(value), hasattr(value, "to_dict") and not hasattr(value, "columns")
+    if not policy and not series and (hasattr(value, "to_dict") or hasattr(value, "to_pydict") or
+                                      getattr(getattr(value, "dtype", None), "names", None)):
+        return hashlib.sha256(b"".join(lines(value))).hexdigest()
+    if not policy and not series and hasattr(value, "tolist"):
+        return _identity(plain(value), seen)
     if is_path(value) and not policy:
         return sorted(_files(value, {}).values()) if os.path.isfile(value) else os.fspath(value)
-    seen = {} if seen is None else seen
     if id(value) in seen:
         return ["as", seen[id(value)][0]]
     seen[id(value)] = len(seen), value  # which lives until all has been looked at: no other has its id
@@ -117,11 +139,9 @@ def _identity(value: Any, seen: dict[int, Any] | None = None) -> Any:
         return [_identity(one, seen) for one in value]
     if isinstance(value, (set, frozenset)):
         return sorted(repr(_identity(one, {})) for one in value)
-    if isinstance(value, type):
-        return [_class(one, seen) for one in value.__mro__]
     function = getattr(value, "py_func", value)  # of Numba
     if isinstance(function, (types.FunctionType, types.MethodType)):
-        return _function(function, seen)
+        return f"{function.__module__}.{function.__qualname__}" if _is_library(function) else _function(function, seen)
     if isinstance(value, Compiled):
         return ["compiled", _identity(value.policy, seen)]
     return [_identity(type(value), seen), _identity(_state(value), seen)]

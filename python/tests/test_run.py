@@ -549,7 +549,7 @@ class Studies(unittest.TestCase):
                 weights = [sign] + [0] * 2000
                 said = dlsim.run(TIGHT, jobs(), Weighted(weights))["jct_mean_s"]
                 self.assertEqual(mean({"cluster": TIGHT, "trace": jobs()}, Weighted(weights)), said)
-            for make in (closed, written, bound, Slotted, Partly):
+            for make in MAKE:
                 for sign in (1, -1):
                     said = dlsim.run(TIGHT, jobs(), make(sign))["jct_mean_s"]
                     self.assertEqual(mean({"cluster": TIGHT, "trace": jobs()}, make(sign)), said, make)
@@ -557,10 +557,21 @@ class Studies(unittest.TestCase):
     def test_knows_a_policy_again(self):
         """In another process, where texts hash otherwise; and whatever its methods are called."""
         code = ("import test_run as t, dlsim._study as s\n"
-                "print([s._identity(make(1)) for make in (t.closed, t.written, t.bound, t.Slotted, t.Partly)])")
+                "print([s._identity(make(1)) for make in t.MAKE])")
         said = [subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": str(seed)}, check=True,
                                capture_output=True, text=True).stdout for seed in (1, 2)]
         self.assertEqual(*said)
+        self.assertLess(len(said[0]), 20000)
+
+    @needs("pandas")
+    def test_knows_attributes_that_are_tables(self):
+        import pandas
+
+        def identity(index, value):
+            return dlsim._study._identity(Weighted([pandas.Series([1], index=[index]), pandas.DataFrame({"a": [value]})]))
+
+        self.assertEqual(identity(1, 2), identity(1, 2))
+        self.assertEqual(len({repr(identity(*one)) for one in ((1, 2), (2, 2), (1, 3))}), 3)
 
     def test_values_are_a_list(self):
         with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(TypeError, "scheduler.*'fifo'"):
@@ -619,6 +630,13 @@ class Slotted:
         return {}
 
 
+class Holding(Slotted):
+    """What is of a library is known by its name, and not walked through."""
+
+    __slots__ = ()
+    held = [unittest, re.I, dict, threading.Lock(), re.compile("a")]
+
+
 class Partly:
     def __init__(self, sign):
         self.priority = functools.partial(closed(sign).priority, None)
@@ -628,6 +646,9 @@ def bound(sign):
     policy = Partly(0)
     policy.priority = Slotted(sign).priority
     return policy
+
+
+MAKE = (closed, written, bound, Slotted, Holding, Partly)
 
 
 class Weighted:
