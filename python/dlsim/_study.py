@@ -159,8 +159,11 @@ def _argument(name: str, value: Any) -> Any:
 
 def _point(path: str, arguments: dict[str, Any]) -> str:
     """Runs one point, in whatever process; what is written is whole or not there. Returns an error's text, or ""."""
-    if os.path.exists(path):
+    try:
+        read(path)
         return ""
+    except _dlsim.InputError:  # not there, or torn
+        pass
     try:
         run(**arguments).write(path)
     except Exception as error:  # the other points go on; the table says what went wrong with this one
@@ -193,8 +196,9 @@ class Study:
     def __repr__(self) -> str:
         shown = [*self.keys, "jct_mean_s", "queue_mean_s", "makespan_s", "utilisation"]
         shown = [name for name in shown if any(name in row for row in self.rows)]
+        shown += ["error"] if any(row["error"] for row in self.rows) else []
         lines = [shown] + [
-            [f"{v:.6g}" if isinstance(v, float) else str(v) for v in (row.get(name, "") for name in shown)]
+            [f"{v:.6g}" if isinstance(v, float) else str(v).partition("\n")[0] for v in (row.get(name, "") for name in shown)]
             for row in self.rows
         ]
         widths = [max(len(line[i]) for line in lines) for i in range(len(shown))]

@@ -500,12 +500,16 @@ class Studies(unittest.TestCase):
             self.assertEqual([row["scheduler"] for row in study][::2], ["fifo", "srtf", "nowhere"])
             self.assertEqual(study.rows[2]["jct_mean_s"], dlsim.run(**what, scheduler="srtf")["jct_mean_s"])
             self.assertIn("unknown scheduler 'nowhere'", study.rows[4]["error"])
+            self.assertIn("unknown scheduler 'nowhere'", str(study))
             self.assertEqual(len(os.listdir(folder)), 4)
             times = {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}
             again = dlsim.study(what, vary, folder, executor)
             self.assertEqual(str(again), str(study))
             self.assertEqual(times, {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in times})
             self.assertEqual(again.runs()[0].texts["scheduler"], "fifo")
+            with open(study.paths[0], "r+b") as file:
+                file.truncate(3000)
+            self.assertEqual(str(dlsim.study(what, vary, folder, executor)), str(study))
 
     def test_knows_a_point_by_its_content(self):
         """Of two tables that look alike when they are printed, of two traces, files that a configuration names, and
