@@ -57,7 +57,8 @@ TEST(test_inputs)
         assert_ptr_equal(input, again);
         const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
         double *x = malloc(cells * sizeof *x);
-        for (size_t b = 0; b < sizeof batches / sizeof batches[0]; b += 4 / FEWER(4)) {
+        const bool all = FEWER(4) == 4; /* else the smallest and the largest in turn */
+        for (size_t b = all ? 0 : m % 2 * 4; b < sizeof batches / sizeof batches[0]; b += all ? 1 : 5) {
             dls_zoo_options options = dls_zoo_defaults(model);
             DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = NULL;
             DLS_OWN(dls_input_graph_fini) dls_graph direct = {0};
