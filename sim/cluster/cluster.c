@@ -34,7 +34,10 @@ static dls_status check_name(const char *kind, int32_t idx, const char *name, dl
 
 static dls_status check_types(const dls_cluster_spec *spec, dls_error *err)
 {
-    if (spec->n_types < 1 || spec->n_types > DLS_TYPES_MAX) {
+    if (spec->n_types < 1) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "a cluster without GPUs: no group of nodes has any");
+    }
+    if (spec->n_types > DLS_TYPES_MAX) {
         return dls_fail(err, DLS_ECONFIG, NULL, "a cluster has 1..%d GPU types, not %d",
                         DLS_TYPES_MAX, spec->n_types);
     }

@@ -36,6 +36,9 @@ cmp out.txt plain.txt || fail "a value in quotes is another"
 expect 3 config --resolve "$source/configs/quickstart.cfg" --set scheduler.name=gandiva --set 'scheduler.slice=5 GB'
 says err.txt "'scheduler.slice' \"5 GB\""
 
+expect 3 config --check "$source/configs/quickstart.cfg" --set 'cluster.nodes[0].count=0'
+says err.txt "a cluster without GPUs: no group of nodes has any"
+
 # One file, many mistakes, one line each with its place.
 cat >wrong.cfg <<'END'
 schema_version = 1;

@@ -52,7 +52,7 @@ TEST(specs)
         change;                                                                                    \
         refused(&f, says);                                                                         \
     } while (0)
-    WRONG(f.spec.n_types = 0, "1..16 GPU types");
+    WRONG(f.spec.n_types = 0, "without GPUs");
     WRONG(f.spec.n_types = 17, "1..16 GPU types");
     WRONG(f.spec.types[1] = f.spec.types[0], "twice");
     WRONG(f.spec.types[0].mem_bps = -1, "negative");
