@@ -6,7 +6,7 @@
 #include "results/summary.h"
 
 #include "base/own.h"
-#include "base/radix.h"
+#include "dlsim/memory.h"
 #include "results/schema.h"
 
 #include <gsl/gsl_statistics_double.h>

@@ -5,7 +5,7 @@
  */
 #include "base/csv.h"
 #include "base/own.h"
-#include "base/radix.h"
+#include "dlsim/memory.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"
 

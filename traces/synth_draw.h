@@ -6,7 +6,7 @@
 #ifndef DLS_TRACES_SYNTH_DRAW_H
 #define DLS_TRACES_SYNTH_DRAW_H
 
-#include "base/radix.h"
+#include "dlsim/memory.h"
 #include "dlsim/traces.h"
 #include "traces/synth_plan.h"
 

@@ -2,7 +2,7 @@
  *
  * Radix sort, bytes from the lowest on; digits in which all keys agree cost one look.
  */
-#include "base/radix.h"
+#include "dlsim/memory.h"
 
 dls_keyed *dls_radix_sort(dls_keyed *a, dls_keyed *spare, size_t n)
 {

@@ -72,7 +72,7 @@ void dls_choice_fini(dls_choice *c)
         dls_free(c->state[i]);
     }
     DLS_FREE_ALL(c->option, c->first, c->pick, c->node, c->kept, c->reduced, c->order, c->rest,
-                 c->move, c->before);
+                 c->move, c->keyed, c->kind, c->open, c->kind_of, c->before);
 }
 
 /* ---- a pick ---------------------------------------------------------------------------------- */
@@ -140,8 +140,6 @@ typedef struct dls_choice_move {
     int32_t group, from, to;
 } dls_choice_move;
 
-DLS_BY(by_loss, dls_choice_move, DLS_UP(loss), DLS_UP(group), DLS_UP(to));
-
 /* Does it help: back, out of a type of which too much is used; else to what costs less and fits? */
 static bool helps(const dls_choice *c, bool back, int32_t from, int32_t to, const int64_t *left)
 {
@@ -165,7 +163,16 @@ static double loss_of(const dls_choice *c, bool back, int32_t from, int32_t to)
     return more > 0 ? loss / more : -1;
 }
 
-/* All moves that help, those that lose least first, one for a group. */
+/* In the order of the numbers, which are no NaN. */
+static uint64_t key_of(double x)
+{
+    uint64_t bits;
+    x += 0.0; /* -0 is 0 */
+    memcpy(&bits, &x, sizeof bits);
+    return bits ^ (bits >> 63 ? UINT64_MAX : UINT64_C(1) << 63);
+}
+
+/* All moves that help, those that lose least first, one for a group; of equals as they are made. */
 static dls_status make_moves(dls_choice *c, bool back, int64_t *left, bool *any, dls_error *err)
 {
     size_t n = 0;
@@ -179,9 +186,13 @@ static dls_status make_moves(dls_choice *c, bool back, int64_t *left, bool *any,
             }
         }
     }
-    dls_sort(c->move, n, sizeof *c->move, by_loss);
+    DLS_TRY(dls_grow(&c->keyed, &c->cap_keyed, 2 * n + 1, sizeof *c->keyed, err));
     for (size_t i = 0; i < n; i++) {
-        const dls_choice_move *m = &c->move[i];
+        c->keyed[i] = (dls_keyed){key_of(c->move[i].loss), (uint32_t)i};
+    }
+    const dls_keyed *sorted = dls_radix_sort(c->keyed, c->keyed + n, n);
+    for (size_t i = 0; i < n; i++) {
+        const dls_choice_move *m = &c->move[sorted[i].value];
         if (c->pick[m->group] == m->from && helps(c, back, m->from, m->to, left)) {
             take_option(c, m->group, m->to, left);
             *any = true;
@@ -211,14 +222,18 @@ static dls_status improve(dls_choice *c, int64_t *left, dls_error *err)
 
 /* ---- the dynamic programme ------------------------------------------------------------------- */
 
+/* Numbers of GPUs of all types in one, the first type's in the lowest digits: digits of whole bits, if
+ * those are enough, which takes no divisions. The order is the same. */
 typedef struct radix {
     uint64_t stride[DLS_TYPES_MAX], size[DLS_TYPES_MAX];
+    uint32_t shift[DLS_TYPES_MAX], bits;
 } radix;
 
 /* false: the GPUs of so many types have no common number. */
 static bool make_radix(const dls_choice *c, radix *r)
 {
     uint64_t stride = 1;
+    r->bits = 0;
     for (int32_t t = 0; t < c->types; t++) {
         r->stride[t] = stride;
         r->size[t] = (uint64_t)c->capacity[t] + 1;
@@ -226,13 +241,22 @@ static bool make_radix(const dls_choice *c, radix *r)
             return false;
         }
         stride *= r->size[t];
+        r->shift[t] = r->bits;
+        while (r->size[t] > UINT64_C(1) << (r->bits - r->shift[t])) {
+            r->bits++;
+        }
+    }
+    for (int32_t t = 0; t < c->types && r->bits < 64; t++) {
+        r->stride[t] = UINT64_C(1) << r->shift[t];
+        r->size[t] = UINT64_C(1) << ((t + 1 < c->types ? r->shift[t + 1] : r->bits) - r->shift[t]);
     }
     return true;
 }
 
 static int64_t used_of(const radix *r, uint64_t used, int32_t t)
 {
-    return (int64_t)(used / r->stride[t] % r->size[t]);
+    return (int64_t)(r->bits < 64 ? used >> r->shift[t] & (r->size[t] - 1)
+                                  : used / r->stride[t] % r->size[t]);
 }
 
 /* What a state that has used so much costs at least more, as GPUs stay idle; infinite: the rest
@@ -325,21 +349,28 @@ static dls_status merge(dls_choice *c, int out, const dls_choice_state *x, size_
     return DLS_OK;
 }
 
-DLS_BY(by_more, dls_choice_state, DLS_UP(more), DLS_UP(used));
-
-DLS_BY(by_used, dls_choice_state, DLS_UP(used));
-
-/* Too many states: the cheapest ones go on. Returns what the others cost at least. */
-static double keep_cheapest(dls_choice_state *s, size_t *n, size_t most)
+/* Too many states, in order of `used`: the cheapest ones go on, of equals the first. *lost: the least that
+ * one of the others costs. */
+static dls_status keep_cheapest(dls_choice *c, dls_choice_state *s, size_t *n, size_t most,
+                                double *lost, dls_error *err)
 {
-    if (*n <= most) {
-        return (double)INFINITY;
+    const size_t all = *n;
+    if (all <= most) {
+        return DLS_OK;
     }
-    qsort(s, *n, sizeof *s, by_more);
-    const double at = s[most].more;
-    *n = most;
-    qsort(s, *n, sizeof *s, by_used);
-    return at;
+    DLS_TRY(dls_grow(&c->keyed, &c->cap_keyed, 2 * all, sizeof *c->keyed, err));
+    for (size_t i = 0; i < all; i++) {
+        c->keyed[i] = (dls_keyed){key_of(s[i].more), (uint32_t)i};
+    }
+    const dls_choice_state next = s[dls_radix_sort(c->keyed, c->keyed + all, all)[most].value];
+    *n = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (s[i].more < next.more || (s[i].more == next.more && s[i].used < next.used)) {
+            s[(*n)++] = s[i];
+        }
+    }
+    *lost = fmin(*lost, next.more);
+    return DLS_OK;
 }
 
 /* The states behind one more group: state[0] becomes what is reached from it. A state's node is
@@ -381,7 +412,7 @@ static dls_status extend(dls_choice *c, const radix *r, int32_t place, double th
         out = free;
         free = 3 - out;
     }
-    *lost = fmin(*lost, keep_cheapest(c->state[out], &n_out, most));
+    DLS_TRY(keep_cheapest(c, c->state[out], &n_out, most, lost, err));
     /* Nodes of states that are gone are given back. */
     DLS_TRY(dls_grow(&c->state[0], &c->cap_state[0], n_out, sizeof *c->state[0], err));
     DLS_TRY(dls_grow(&c->kept, &c->cap_kept, n_out + 1, sizeof *c->kept, err));
@@ -438,7 +469,7 @@ static dls_status settle(dls_choice *c, double gap, bool *all, dls_error *err)
     const double from = c->bound;
     double proven = 0; /* no pick costs less than `from` and this */
     radix r;
-    bool found = false;
+    bool found = false, sorted = false;
     *all = true;
     if (!make_radix(c, &r)) {
         return DLS_OK;
@@ -451,6 +482,10 @@ static dls_status settle(dls_choice *c, double gap, bool *all, dls_error *err)
         /* What is known need not be found again. */
         const bool last = c->solved && above >= c->cost - from;
         const double threshold = last ? c->cost - from - tight : above;
+        if (!sorted) {
+            sort(c);
+            sorted = true;
+        }
         DLS_TRY(explore(c, &r, threshold, &lost, &found, err));
         c->solved = c->solved || found;
         if (*all) {
@@ -473,7 +508,6 @@ static dls_status pick_at_prices(dls_choice *c, dls_error *err)
     int64_t left[DLS_TYPES_MAX];
     bool fits = true;
     reduce(c);
-    sort(c);
     DLS_TRY(dls_grow(&c->before, &c->cap_before, (size_t)c->groups, sizeof *c->before, err));
     memcpy(c->before, c->pick, bytes);
     memcpy(left, c->capacity, (size_t)c->types * sizeof *left);
@@ -505,6 +539,7 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
     if (c->groups == 0) {
         return DLS_OK;
     }
+    DLS_TRY(dls_choice_find_kinds(c, err));
     dls_choice_find_prices(c, c->cost, false);
     DLS_TRY(pick_at_prices(c, err));
     bool all, thorough = c->types == 1;
@@ -519,6 +554,5 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
     }
     dls_choice_find_prices(c, c->cost, true);
     reduce(c);
-    sort(c);
     return settle(c, gap, &all, err);
 }

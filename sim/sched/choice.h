@@ -41,9 +41,13 @@ typedef struct dls_choice {
     struct dls_choice_key *order;
     struct dls_choice_rest *rest;
     struct dls_choice_move *move;
+    struct dls_keyed *keyed;
+    struct dls_choice_kind *kind;
+    struct dls_choice_open *open;
+    int32_t *kind_of, kinds;
     int32_t *before;
     size_t n_nodes, cap_state[4], cap_node, cap_kept, cap_reduced, cap_order, cap_rest, cap_move,
-        cap_before;
+        cap_keyed, cap_kind, cap_open, cap_kind_of, cap_before;
 } dls_choice;
 
 /* Begin a problem: no groups. */
@@ -58,6 +62,8 @@ dls_status dls_choice_add(dls_choice *c, double cost, int32_t type, int32_t gpus
 dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err) DLS_MUST_CHECK;
 void dls_choice_fini(dls_choice *c);
 
+/* Inside: which groups have the same options, and room for dls_choice_find_prices. */
+dls_status dls_choice_find_kinds(dls_choice *c, dls_error *err) DLS_MUST_CHECK;
 /* Inside: price[] and bound become the greatest bound that is found; `above`: what some pick costs.
  */
 void dls_choice_find_prices(dls_choice *c, double above, bool thorough);

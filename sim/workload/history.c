@@ -6,7 +6,7 @@
 #include "workload/history.h"
 
 #include "base/assert.h"
-#include "base/radix.h"
+#include "dlsim/memory.h"
 #include "base/strdict.h"
 
 #include <math.h>

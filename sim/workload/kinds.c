@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
-#include "base/radix.h"
+#include "dlsim/memory.h"
 #include "workload/graph/zoo.h"
 
 #include <math.h>

@@ -69,6 +69,22 @@ static void check(const dls_choice *c)
     assert_true(c->bound <= c->cost + 1e-9);
 }
 
+/* Against all picks; false: there is none. */
+static bool compare(dls_choice *c, uint64_t seed)
+{
+    assert_int_equal(DLS_OK, dls_choice_solve(c, 0, &err));
+    const double best = cheapest(c, 0, c->capacity);
+    assert_int_equal(isfinite(best) != 0, c->solved);
+    if (!c->solved) {
+        return false;
+    }
+    check(c);
+    if (fabs(c->cost - best) > 1e-9) {
+        fail_msg("seed %d: %.6f, best %.6f, bound %.6f", (int)seed, c->cost, best, c->bound);
+    }
+    return true;
+}
+
 TEST(small)
 {
     DLS_OWN(dls_choice_fini) dls_choice c = {0};
@@ -77,21 +93,26 @@ TEST(small)
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 7);
         make(&c, &rng, (int32_t)dls_rng_below(&rng, 7), 5, 1 + (int32_t)dls_rng_below(&rng, 3), 8,
              dls_rng_below(&rng, 2) == 0);
-        assert_int_equal(DLS_OK, dls_choice_solve(&c, 0, &err));
-        const double best = cheapest(&c, 0, c.capacity);
-        if (isinf(best)) {
-            assert_false(c.solved);
-            none++;
-            continue;
-        }
-        assert_true(c.solved);
-        check(&c);
-        if (fabs(c.cost - best) > 1e-9) {
-            fail_msg("seed %d: %.6f, best %.6f, bound %.6f", (int)seed, c.cost, best, c.bound);
-        }
+        none += !compare(&c, seed);
     }
     printf("%zu of 3000 have no pick\n", none);
     assert_in_range(none, 10, 2000);
+}
+
+/* Numbers of GPUs that fit one number together, but not in whole bits each; and some that just do. */
+TEST(many_types)
+{
+    DLS_OWN(dls_choice_fini) dls_choice c = {0};
+    size_t some = 0;
+    for (uint64_t seed = 0; seed < FEWER(200); seed++) {
+        dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 9);
+        make(&c, &rng, 7, 5, 8, 150, dls_rng_below(&rng, 2) == 0);
+        for (int32_t t = 0; t < 8; t++) {
+            c.capacity[t] = seed % 2 ? 200 : t == 0 ? 127 : 200;
+        }
+        some += compare(&c, seed);
+    }
+    assert_true(some > 10);
 }
 
 /* Hundreds of groups: nothing to compare with but the bound. */

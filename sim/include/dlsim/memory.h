@@ -23,6 +23,7 @@
 #include "dlsim/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -114,6 +115,14 @@ DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
 
 /* qsort, which may not be called without an array, where n == 0 may be one. */
 DLS_API void dls_sort(void *at, size_t n, size_t size, int (*order)(const void *, const void *));
+
+/* A stable sort by 64-bit keys. Sorts a [n] by key, equal keys as they are; returns a or spare [n], where
+ * the result lies. O(n) for each of the eight bytes in which the keys differ. n: at most UINT32_MAX. */
+typedef struct dls_keyed {
+    uint64_t key;
+    uint32_t value; /* what the key belongs to */
+} dls_keyed;
+DLS_API dls_keyed *dls_radix_sort(dls_keyed *a, dls_keyed *spare, size_t n);
 
 /* `at`, a variable for indices, becomes the first of 0..n-1 for which `in_front`, an expression of
  * it that holds for some first ones alone, does not hold; n if there is none. O(log n):
