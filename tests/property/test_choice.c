@@ -130,6 +130,54 @@ TEST(large)
     }
 }
 
+/* What the cheapest options use at a price, and the bound. */
+static int64_t used_at(const dls_choice *c, double price, double *bound)
+{
+    int64_t used = 0;
+    *bound = 0;
+    for (int32_t g = 0; g < c->groups; g++) {
+        const dls_choice_option *best = NULL;
+        double least = (double)INFINITY;
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            const double cost = c->option[o].cost + price * c->option[o].gpus;
+            best = cost < least ? &c->option[o] : best;
+            least = cost < least ? cost : least;
+        }
+        used += best->gpus;
+        *bound += least;
+    }
+    *bound -= price * (double)c->capacity[0];
+    return used;
+}
+
+/* The price of one type is, to the bit, where halving finds that what is used crosses the capacity. */
+TEST(price)
+{
+    DLS_OWN(dls_choice_fini) dls_choice c = {0};
+    size_t some = 0;
+    for (uint64_t seed = 0; seed < FEWER(400); seed++) {
+        double low = 0, least = (double)INFINITY, most = -(double)INFINITY, at_0, at_high;
+        dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 10);
+        make(&c, &rng, 1 + (int32_t)dls_rng_below(&rng, 300), seed % 2 ? 3 : 12, 1, 16, true);
+        assert_int_equal(DLS_OK, dls_choice_solve(&c, 1e-4, &err));
+        for (size_t o = 0; o < c.n_options; o++) {
+            least = fmin(least, c.option[o].cost);
+            most = fmax(most, c.option[o].cost);
+        }
+        double high = used_at(&c, 0, &at_0) > c.capacity[0] ? most - least + 1 : 0;
+        for (int i = 0; i < 50 && high - low > 1e-9 * high; i++) {
+            const double middle = (low + high) / 2;
+            *(used_at(&c, middle, &at_high) > c.capacity[0] ? &low : &high) = middle;
+        }
+        used_at(&c, high, &at_high);
+        if (c.price[0] != (at_high > at_0 ? high : 0)) {
+            fail_msg("seed %d: price %.17g, by halving %.17g", (int)seed, c.price[0], high);
+        }
+        some += c.price[0] > 0;
+    }
+    assert_true(some > FEWER(200));
+}
+
 /* Thousands of jobs of a few kinds: at the best prices all jobs of a kind change their option
  * together. */
 TEST(alike)
