@@ -93,12 +93,18 @@ static void join(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from, 
     if (!make_room(p, to, at)) {
         return;
     }
-    for (size_t i = to->n; i > 0 || n > 0;) { /* from the last on, into the room behind */
-        const bool old = n == 0 || (i > 0 && to->t[i - 1] >= from->t[n - 1]);
-        n -= n > 0 && (!old || to->t[i - 1] == from->t[n - 1]);
-        i -= old;
-        to->t[--at] = old ? to->t[i] : from->t[n];
-        to->v[at] = old ? to->v[i] : 0;
+    for (size_t i = to->n + 1; i-- > 0;) { /* from the last on, into the room behind */
+        size_t until; /* from which on they lie behind the step of *to before */
+        DLS_BISECT(until, n, i > 0 && from->t[until] <= to->t[i - 1]);
+        at -= n - until;
+        memcpy(to->t + at, from->t + until, (n - until) * sizeof *to->t);
+        memset(to->v + at, 0, (n - until) * sizeof *to->v);
+        n = until;
+        if (i > 0) {
+            to->t[--at] = to->t[i - 1];
+            to->v[at] = to->v[i - 1];
+            n -= n > 0 && from->t[n - 1] == to->t[at];
+        }
     }
     to->n = first_step(from, t) + to->n - at; /* without those that both had */
     memmove(to->t, to->t + at, to->n * sizeof *to->t);
@@ -110,10 +116,10 @@ static void merge(dls_ef_steps *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++) {
-        if (n == 0 || s->v[i] != s->v[n - 1]) {
-            s->t[n] = s->t[i];
-            s->v[n++] = s->v[i];
-        }
+        const bool other = i == 0 || s->v[i] != s->v[i - 1]; /* which is there still: n <= i */
+        s->t[n] = s->t[i];
+        s->v[n] = s->v[i];
+        n += other;
     }
     s->n = n;
 }
@@ -182,11 +188,6 @@ static int32_t most(const dls_ef_job *j)
     return j->gpus_at[j->n_levels - 1];
 }
 
-static int32_t least_of(int32_t a, int32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* t_s; as published base_s + whole slots, at or after t_s. */
 static double align(const dls_ef_planner *p, double base_s, double t_s)
 {
@@ -238,8 +239,7 @@ static bool hold_given(search *s)
         next = s->future->t[i];
     }
     set_step(s->p, &s->plan->gpus, s->at, s->given);
-    const double real = whole(s->p, s->at + s->left / speed),
-                 end = align(s->p, s->now, real);
+    const double real = whole(s->p, s->at + s->left / speed), end = align(s->p, s->now, real);
     if (next >= end && s->j->deadline >= real) {
         const int32_t free_now = value_at(s->future, s->at);
         const int32_t last = value_before(s->future, end, s->p->gpus);
@@ -262,7 +262,7 @@ static bool hold_given(search *s)
 
 static int32_t share_of(const search *s, int32_t quota, int32_t free)
 {
-    return free >= quota ? quota : least_of(quota, down(s->j, free));
+    return free >= quota ? quota : down(s->j, free);
 }
 
 /* From where on the quota does the work if it is filled in backwards; -1: it does not. */
@@ -363,7 +363,7 @@ static void be_late(search *s)
     for (size_t i = first_step(s->free, nextafter(s->late, (double)INFINITY)); i < s->free->n;
          i++) {
         const double t = s->free->t[i];
-        const int32_t share = least_of(down(s->j, value_at(s->free, from)), most(s->j));
+        const int32_t share = down(s->j, value_at(s->free, from));
         const double speed = dls_ef_speed(s->j, share);
         set_step(s->p, &s->plan->gpus, from, share);
         if (share > 0 && (t - from) * speed >= s->left) {
@@ -393,7 +393,7 @@ static void be_late(search *s)
         }
         from = t;
     }
-    const int32_t share = s->given > 0 ? s->given : down(s->j, least_of(s->p->gpus, most(s->j)));
+    const int32_t share = s->given > 0 ? s->given : down(s->j, s->p->gpus);
     set_step(s->p, &s->plan->gpus, from, share);
     const double real = whole(s->p, from + s->left / dls_ef_speed(s->j, share));
     const double end = align(s->p, s->now, real);
