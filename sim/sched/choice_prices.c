@@ -49,15 +49,22 @@ dls_status dls_choice_find_kinds(dls_choice *c, dls_error *err)
         }
         c->keyed[g] = (dls_keyed){hash, (uint32_t)g};
     }
+    /* Of equal ones the first stands for all; kinds are in the order of groups, as memory is. */
     const dls_keyed *sorted = dls_radix_sort(c->keyed, c->keyed + n, n);
+    for (size_t i = 0, at = 0; i < n; i++) {
+        at = same_options(c, (int32_t)sorted[at].value, (int32_t)sorted[i].value) ? at : i;
+        c->kind_of[sorted[i].value] = (int32_t)sorted[at].value;
+    }
     c->kinds = 0;
-    for (size_t i = 0; i < n; i++) {
-        const int32_t g = (int32_t)sorted[i].value;
-        if (i == 0 || !same_options(c, c->kind[c->kinds - 1].group, g)) {
-            c->kind[c->kinds++] = (kind){.group = g};
+    for (int32_t g = 0; g < c->groups; g++) {
+        const int32_t first = c->kind_of[g];
+        if (first == g) {
+            c->kind[c->kinds] = (kind){.group = g};
+            c->kind_of[g] = c->kinds++;
+        } else {
+            c->kind_of[g] = c->kind_of[first];
         }
-        c->kind[c->kinds - 1].count++;
-        c->kind_of[g] = c->kinds - 1;
+        c->kind[c->kind_of[g]].count++;
     }
     return DLS_OK;
 }
@@ -66,14 +73,17 @@ dls_status dls_choice_find_kinds(dls_choice *c, dls_error *err)
 static int32_t cheapest(const dls_choice *c, const double *price, int32_t group, double *two)
 {
     int32_t best = c->first[group];
-    two[0] = two[1] = (double)INFINITY;
+    double least = (double)INFINITY, second = (double)INFINITY;
     for (int32_t o = best; o < c->first[group + 1]; o++) {
         const dls_choice_option *x = &c->option[o];
         const double cost = x->cost + price[x->type] * x->gpus;
-        best = cost < two[0] ? o : best;
-        two[1] = cost < two[0] ? two[0] : cost < two[1] ? cost : two[1];
-        two[0] = cost < two[0] ? cost : two[0];
+        const double larger = cost < least ? least : cost;
+        best = cost < least ? o : best;
+        least = cost < least ? cost : least;
+        second = larger < second ? larger : second;
     }
+    two[0] = least;
+    two[1] = second;
     return best;
 }
 
