@@ -9,6 +9,7 @@
  * Lagrange multipliers, one for each type, give a bound; a greedy descent from their solution gives
  * a first pick; what options the two do not rule out is settled by a dynamic programme over the
  * GPUs that are used, whose states are pruned by the same bound. Deterministic.
+ * Groups with the same options are looked at once where prices are searched for (choice_prices.c).
  */
 #ifndef DLS_SCHED_CHOICE_H
 #define DLS_SCHED_CHOICE_H

@@ -20,6 +20,7 @@ typedef union dls_kkt_lanes {
     double of[DLS_KKT_ABREAST];
     dls_kkt_two two[DLS_KKT_ABREAST / 2];
 } dls_kkt_lanes;
+_Static_assert(DLS_KKT_ABREAST == 4, "equations are solved two pairs at a time");
 typedef struct dls_kkt_place {
     int8_t of[DLS_KKT_ABREAST];
 } dls_kkt_place;
