@@ -257,7 +257,7 @@ static const dls_field world_fields[] = {
     W(U64, predicted_starts, "", "starts with a prediction that can be judged"),
     W(F64, prediction_error, "", "mean of |predicted / realised - 1| over those starts"),
     W(F64, prediction_bias, "", "mean of log(predicted / realised) over those starts"),
-    W(U64, guest_starts, "", "jobs that became the guest of another"),
+    W(U64, guest_starts, "", "times that a job became the guest of another"),
     W(F64, guest_gpu_s, "gpu s", "GPU time shared as a guest"),
     W(F64, pull_backs, "", "times that jobs drifted out of step and were pulled back, expected"),
     W(F64, pull_back_gpu_s, "gpu s", "GPU time for which pull-backs stopped jobs"),

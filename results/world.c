@@ -16,7 +16,7 @@ static double mean(double sum, uint64_t n)
 static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
 {
     const dls_trace_columns *cols = dls_trace_cols(trace);
-    double jct = 0, run = 0, effective = 0, wall = 0;
+    double jct = 0, run = 0, effective = -rec->lost_run_gpu_s, wall = 0;
     uint64_t n = 0;
     for (size_t j = 0; j < rec->n_jobs; j++) {
         const double gpu_s = (double)cols->gpus[j] / (double)DLS_US_PER_S;
@@ -24,7 +24,7 @@ static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_
         out->lost_gpu_s += rec->lost_us ? gpu_s * (double)rec->lost_us[j] : 0;
         if (rec->lost_us && rec->start_us[j] >= 0) {
             const int64_t end_us = rec->end_us[j] >= 0 ? rec->end_us[j] : rec->end_us_of_run;
-            effective += gpu_s * (double)(rec->executed_us[j] - rec->lost_us[j]);
+            effective += gpu_s * (double)rec->executed_us[j];
             wall += gpu_s * (double)(end_us - rec->start_us[j]);
         }
         if (rec->fastest_us && rec->fastest_us[j] > 0 && rec->state[j] == DLS_JOB_FINISHED) {
@@ -122,14 +122,15 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 100 * (double)f->nearest / (double)(f->answers + f->disk_hits + (f->answers == 0)));
     }
     if (s->guest_starts > 0) {
-        fprintf(out, "shared GPUs             %" PRIu64 " jobs, %.4g GPU-hours\n", s->guest_starts,
+        fprintf(out, "shared GPUs             %" PRIu64 " times, %.4g GPU-hours\n", s->guest_starts,
                 s->guest_gpu_s / 3600);
     }
     if (s->pull_backs > 0) {
         fprintf(out, "kept in step            %.4g pull-backs, %.4g GPU-hours lost to them\n",
                 s->pull_backs, s->pull_back_gpu_s / 3600);
     }
-    if (s->node_failures + s->gpu_failures + s->rack_failures + s->job_failures + s->node_drains > 0) {
+    if (s->node_failures + s->gpu_failures + s->rack_failures + s->job_failures + s->node_drains > 0 ||
+        s->lost_gpu_s > 0) {
         fprintf(out, "failures                %" PRIu64 " of nodes, %" PRIu64 " of GPUs",
                 s->node_failures, s->gpu_failures);
         if (s->rack_failures + s->job_failures > 0) {

@@ -60,9 +60,7 @@ typedef struct dls_jobs {
     XX(jobs.progress_from_us, e->n, true)                                                          \
     XX(jobs.believed_us, e->n, !dls_estimates_exact(e->params, e->col))                            \
     XX(jobs.work_us, e->n, e->params->pace)                                                        \
-    XX(jobs.work_at_start, e->n,                                                                   \
-       e->params->placement->stopped || e->params->placement->share || e->params->pace ||          \
-           e->params->predictions || e->params->history || e->failures.on)                         \
+    XX(jobs.work_at_start, e->n, e->params->placement->stopped || e->rec->want_world)              \
     XX(jobs.running, e->n, true)                                                                   \
     XX(jobs.policy_bytes, (size_t)(e->n + 1) * e->params->sched->job_state_bytes, true)            \
     XX(jobs.save_us, e->n, e->params->checkpoint_period_us > 0)                                    \

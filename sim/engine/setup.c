@@ -288,7 +288,7 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     r->want_allocs = p->want_allocs;
     r->want_series = p->want_series;
     r->want_world =
-        p->pace || p->predictions || p->history || p->placement->share || e->failures.on;
+        p->pace || p->predictions || p->history || e->guests.on || e->failures.undo;
     if (e->guests.on) {
         DLS_TRY(dls_record_want(r, DLS_WANT_GUESTS, err));
     }

@@ -35,6 +35,19 @@ expect 0 $base --scheduler=srtf -o plain.h5
 expect 0 compare plain.h5
 ! grep -q "pred error" out.txt || fail "a figure of no run"
 
+# Time that was not lost is time at the speed of the GPUs: 100 s lost, 100 s down, 500 s for the whole work, twice as fast as
+# at the reference. What a preemption loses is told, too, where nothing fails.
+printf 'job_id,num_gpu,submit_time,duration\n0,2,0,1000\n' >one.csv
+printf 'time_s,node,event\n100,0,fail\n200,0,repair\n' >once.csv
+expect 0 run -q --config=configs/quickstart.cfg --trace=one.csv --set 'cluster.nodes[0].count=1' --set perf.model=speeds \
+    --set perf.speeds=V100=2 --set failures.trace=once.csv --set scheduler.restore_cost=0 --json
+python3 -c 'import json; w = json.load(open("out.txt"))["world"]
+assert w["lost_gpu_s"] == 400 and abs(w["effective_training_ratio"] - 500 / 700) < 1e-9, w' || fail "effective training time at another speed"
+printf 'job_id,num_gpu,submit_time,duration\n0,8,0,1000\n1,8,100,10\n' >two.csv
+expect 0 run --config=configs/quickstart.cfg --trace=two.csv --set 'cluster.nodes[0].count=1' --scheduler=srtf \
+    --set checkpoint.lost_on_preemption=true
+says out.txt "0.2222 GPU-hours of work lost"
+
 # The same run twice is the same; recorded predictions replay to the same.
 # shellcheck disable=SC2086
 expect 0 $base $world --scheduler=easy --set scheduler.estimates=predictor --predictions=record:said.txt --json
