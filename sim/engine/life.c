@@ -252,9 +252,9 @@ dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
     DLS_DEBUG_ASSERT(e->jobs.running[job] && e->job[job].parts >= 0);
     const int32_t parts = e->job[job].parts;
     DLS_TRY(dls_guest_evict(e, job, err));
-    e->job[job].parts = e->hold.type[job] = -1;
     const bool undone = failed || e->params->preempt_loses;
     DLS_TRY(undone ? undo(e, job, parts, err) : leave(e, job, parts, false, err));
+    e->job[job].parts = e->hold.type[job] = -1; /* only now: `seen` is told where the job ran */
     if (failed) {
         e->rec->failures[job]++;
         DLS_TRY(e->rounds.on ? dls_round_wanted(e, false, err) : DLS_OK);

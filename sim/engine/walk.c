@@ -279,13 +279,12 @@ dls_status dls_shrink(dls_engine *e, int32_t job, int32_t gpus, int32_t parts, d
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err)
 {
-    DLS_DEBUG_ASSERT(is_in(e, job, DLS_JOB_PENDING) ||
-                     (is_in(e, job, DLS_JOB_RUNNING) && !dls_is_guest(e, job)));
-    const bool was_running = e->jobs.running[job] != 0;
+    DLS_DEBUG_ASSERT(is_in(e, job, DLS_JOB_PENDING) || is_in(e, job, DLS_JOB_RUNNING));
+    const bool guest = dls_is_guest(e, job), owns = e->jobs.running[job] && !guest;
     const int32_t gpus = gpus_wanted(e, job, want), had = e->walk.size[job];
     int32_t type, parts;
     *done = false;
-    if (was_running) {
+    if (owns) {
         dls_count_mixed(e, job, e->job[job].parts, -1);
         dls_select_remove_running(&e->select, job);
         dls_give_back(e, job, e->job[job].parts);
@@ -308,7 +307,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
         e->stall.refused_job = job;
         e->stall.refused_gpus = gpus;
     }
-    if (type < 0 && was_running) { /* as it was */
+    if (type < 0 && owns) { /* as it was */
         dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},
                                e->clock.now_us);
         dls_count_mixed(e, job, e->job[job].parts, 1);
@@ -317,8 +316,8 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     if (type < 0) {
         return DLS_OK;
     }
-    if (was_running) {
-        DLS_TRY(lose(e, job, err));
+    if (guest || owns) {
+        DLS_TRY(guest ? dls_guest_stop(e, job, false, err) : lose(e, job, err));
     }
     *done = true;
     e->walk.batch[job] = want->batch > 0 ? want->batch : e->walk.batch[job];
@@ -472,12 +471,7 @@ static bool allocate(dls_actions *out, int32_t job, const dls_want *want)
     if (out->status != DLS_OK || dls_want_is_held(e, job, want)) {
         return out->status == DLS_OK;
     }
-    if (dls_is_guest(e, job)) {
-        out->status = dls_guest_stop(e, job, false, out->err); /* it moves out */
-    }
-    if (out->status == DLS_OK) {
-        out->status = dls_allocate(e, job, want, &done, out->err);
-    }
+    out->status = dls_allocate(e, job, want, &done, out->err);
     return done && out->status == DLS_OK;
 }
 

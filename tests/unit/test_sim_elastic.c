@@ -137,6 +137,34 @@ TEST(test_join_preempted)
     assert_int_equal(rec->preempts[2], 1);
 }
 
+static bool place_but_at_10_s(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    return r->now_us != S(10) && case_placement("consolidated")->place(state, index, r, grant);
+}
+
+/* A guest is to have GPUs of its own, which the placement refuses at first: it stays where it is. */
+TEST(test_guest_refused)
+{
+    static const case_job jobs[] = {{0, 40, 2, NULL, NULL}, {0, 40, 2, NULL, NULL}};
+    static const step steps[] = {{0, START, 0, 0, {0}},
+                                 {0, JOIN, 1, 0, {0}},
+                                 {10, GIVE, 1, 0, {.type = -1}},
+                                 {20, GIVE, 1, 0, {.type = -1}}};
+    for (size_t n = 3; n <= 4; n++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        RUN(&s, case_cluster(1, 4, 0), jobs, steps);
+        n_steps = n;
+        dls_placement_ops ops = *s.p.placement;
+        ops.place = place_but_at_10_s;
+        s.p.placement = &ops;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        assert_int_equal(last_done, n == 4);
+        assert_int_equal(rec->preempts[1], n == 4);
+        assert_int_equal(rec->guest_us[1], S(n == 4 ? 20 : 40));
+        assert_int_equal(rec->end_us[1], S(40));
+    }
+}
+
 /* ---- turned away ----------------------------------------------------------------------------- */
 
 static bool admit_short(void *state, const dls_view *view, int32_t job)
@@ -169,7 +197,11 @@ static int64_t service_at_end;
 
 static void take_note(void *state, const dls_view *view, const dls_observation *what)
 {
+    dls_place_part part;
     seen[n_seen++] = *what;
+    assert_int_equal(view->held_type[what->job], what->type); /* it is still where it ran */
+    assert_int_equal(dls_view_nodes(view, what->job, &part, 1), what->n_nodes);
+    assert_int_equal(part.gpus, what->gpus);
     service_at_end = dls_view_service_us(view, what->job, -1);
 }
 

@@ -241,7 +241,7 @@ typedef struct dls_priority {
     bool promoted;          /* count this as a promotion for having starved */
 } dls_priority;
 
-/* Why `priority` is asked. */
+/* Why `priority` is asked. Under DLS_EASY never about a running job: such stand where they are expected to end. */
 typedef enum dls_job_event {
     DLS_EVENT_SUBMITTED,
     DLS_EVENT_STARTED,   /* got GPUs */
