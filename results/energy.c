@@ -216,13 +216,14 @@ static dls_status add_row(accounting *a, size_t i, dls_error *err)
         return DLS_OK;
     }
     const int32_t type = node < 0 ? 0 : a->type_of[node];
+    const double gpus = rows->gpus[i] * (a->rec->part_milli ? a->rec->part_milli[job] / 1000.0 : 1);
     /* A guest works on GPUs that its host holds. */
-    const double rest_w = rows->guest[i] ? 0 : rows->gpus[i] * a->power[type].static_w;
+    const double rest_w = rows->guest[i] ? 0 : gpus * a->power[type].static_w;
     const double busy_w = a->used && !isnan(a->used[job])
                               ? busy_at(a, &a->power[type], a->used[job])
                               : a->busy_w[type];
     const double work_w =
-        rows->rate[i] > 0 ? rows->gpus[i] * (busy_w - a->power[type].static_w) : 0;
+        rows->rate[i] > 0 ? gpus * (busy_w - a->power[type].static_w) : 0;
     const double s = (double)(to_us - from_us) / US, w = a->p->pue * (rest_w + work_w);
     const double price = between(&a->price, from_us, to_us) / J_PER_KWH;
     const double carbon = between(&a->carbon, from_us, to_us) / J_PER_KWH;

@@ -295,6 +295,9 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     if (e->failures.undo) {
         DLS_TRY(dls_record_want(r, DLS_WANT_FAILURES, err));
     }
+    if (e->index->parts) {
+        DLS_TRY(dls_record_want(r, DLS_WANT_PARTS, err));
+    }
     if ((p->elastic && e->walk.on) || e->index->parts || e->guests.on) {
         DLS_TRY(dls_record_want(r, DLS_WANT_ELASTIC, err));
     }
@@ -353,6 +356,10 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(make_parts(e, err));
     DLS_TRY(make_record(e, err));
     DLS_TRY(dls_classes_make(e, err));
+    for (int32_t j = 0; e->rec->part_milli && j < e->n; j++) {
+        const int32_t weight = dls_class_of(e, j)->weight;
+        e->rec->part_milli[j] = weight < e->select.unit ? weight : e->select.unit;
+    }
     DLS_TRY(dls_pools_make(e, err));
     DLS_TRY(make_arrays(e, err));
     DLS_TRY(init_jobs(e, err));

@@ -30,6 +30,8 @@ static const dls_record_column jobs[] = {
      "GPUs x time held, restoring included; those of another job not counted", .optional = DLS_WANT_ELASTIC},
     {"gpu_restore_us", DLS_FIELD_I64, AT(gpu_restore_us), "gpu us", "of gpu_us, restoring",
      .optional = DLS_WANT_ELASTIC},
+    {"part_milli", DLS_FIELD_I32, AT(part_milli), "1/1000 gpu", "part of each of its GPUs that it gets",
+     .optional = DLS_WANT_PARTS},
     {"guest_us", DLS_FIELD_I64, AT(guest_us), "us",
      "time on the GPUs of another job, part of executed and overhead", .optional = DLS_WANT_GUESTS},
     {"failures", DLS_FIELD_I32, AT(failures), "", "times its GPUs failed, part of preempts",

@@ -30,6 +30,7 @@ typedef enum dls_wanted {
     DLS_WANT_ALWAYS, /* every run has it */
     DLS_WANT_TRACE,  /* the trace tells it */
     DLS_WANT_ELASTIC,
+    DLS_WANT_PARTS,
     DLS_WANT_GUESTS,
     DLS_WANT_FAILURES,
     DLS_WANT_FASTEST,

@@ -111,6 +111,7 @@ typedef struct dls_record {
     int64_t *gpu_us;       /* GPUs x time held, restoring included, on GPUs of its own; NULL: every job
                               held its gang all the time */
     int64_t *gpu_restore_us; /* of it, restoring */
+    int32_t *part_milli;     /* thousandths of each of its GPUs that it gets; NULL: GPUs are not divided */
     int64_t *guest_us;     /* time on the GPUs of another job, part of executed and overhead; NULL:
                               GPUs are not shared */
 

@@ -109,6 +109,16 @@ for side in ("before", "after"):
     assert abs(sum(g[side]["energy_kwh"] for g in sizes) / every[side]["energy_kwh"] - 1) < 1e-9
 assert every["after"]["energy_kwh"] < 0.9 * every["before"]["energy_kwh"]' || fail "energy of a what-if"
 
+# Four jobs on quarters of a GPU draw what one on all of it does.
+printf 'schema_version = 1;\ncluster: { gpu_parts = "any"; nodes = ({ count = 1; gpus = 1; gpu_type = "V100"; }); };\n' >parts.cfg
+printf 'job_id,num_gpu,submit_time,duration\n0,1,0,3600\n' >whole.csv
+printf 'job_id,num_gpu,submit_time,duration\n0,0.25,0,3600\n1,0.25,0,3600\n2,0.25,0,3600\n3,0.25,0,3600\n' >quarters.csv
+for trace in whole quarters; do
+    expect 0 --config=parts.cfg --trace=$trace.csv --set energy.account=true --json -q
+    grep -E '"(energy|jobs|idle)_kwh"' out.txt >$trace.txt
+done
+cmp whole.txt quarters.txt && grep -q '"idle_kwh": 0,' quarters.txt || fail "energy of parts of a GPU"
+
 # What cannot be.
 expect 3 --config=two.cfg --set energy.account=true --set results.allocations=false -q
 says err.txt "results.allocations"
