@@ -103,11 +103,12 @@ static char grade_of(const dls_fidelity *f)
     return 'D';
 }
 
-/* Share of the GPUs in use between time 0 and the last recorded start. */
+/* Share of the GPUs in use between the first submission and the last recorded start. */
 static void set_busy(dls_fidelity *f, double total_gpus)
 {
     const dls_trace_columns *c = dls_trace_cols(f->trace);
-    double last_s = 0;
+    const double first_s = 1e-6 * (double)c->submit_us[0];
+    double last_s = first_s;
     for (size_t i = 0; i < f->n_jobs; i++) {
         last_s = fmax(last_s, f->job[i].recorded_s);
     }
@@ -117,7 +118,7 @@ static void set_busy(dls_fidelity *f, double total_gpus)
         f->recorded_busy += gpus * fmax(0, fmin(run_s, last_s - j->recorded_s));
         f->replayed_busy += gpus * fmax(0, fmin(run_s, last_s - j->replayed_s));
     }
-    const double whole = last_s * total_gpus;
+    const double whole = (last_s - first_s) * total_gpus;
     f->recorded_busy = whole > 0 ? f->recorded_busy / whole : 0;
     f->replayed_busy = whole > 0 ? f->replayed_busy / whole : 0;
 }
@@ -129,7 +130,8 @@ static dls_status set_queue(dls_fidelity *f, dls_error *err)
 {
     const dls_trace_columns *c = dls_trace_cols(f->trace);
     double(*event)[3] = NULL; /* when, and by how many the two queues change */
-    double last_s = 0;
+    const double first_s = 1e-6 * (double)c->submit_us[0];
+    double last_s = first_s;
     int64_t recorded = 0, replayed = 0;
     DLS_TRY(dls_alloc_array(&event, 3 * f->n_jobs, sizeof *event, "starts", err));
     for (size_t i = 0; i < f->n_jobs; i++) {
@@ -145,7 +147,7 @@ static dls_status set_queue(dls_fidelity *f, dls_error *err)
         recorded += (int64_t)event[i][1];
         replayed += (int64_t)event[i][2];
         const double next_s = i + 1 < 3 * f->n_jobs ? fmin(event[i + 1][0], last_s) : last_s;
-        const double part = last_s > 0 ? fmax(0, next_s - event[i][0]) / last_s : 0;
+        const double part = last_s > first_s ? fmax(0, next_s - event[i][0]) / (last_s - first_s) : 0;
         f->recorded_queue += part * (double)recorded;
         f->replayed_queue += part * (double)replayed;
         f->queue_off += part * fabs((double)(recorded - replayed));

@@ -181,7 +181,7 @@ dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_a
     DLS_TRY(dls_whatif_change(after, asked, w, &first_added, err));
     DLS_TRY(dls_setup_trace(before, &w->trace, err));
     DLS_TRY(dls_whatif_check_quotas(before, asked, w->trace, err));
-    dls_whatif_blocks(w, w->trace);
+    DLS_TRY(dls_whatif_blocks(w, before, err));
     if (asked->load > 0 && asked->load != 1) {
         DLS_TRY(dls_whatif_load(w->trace, asked->load, w->block_s, asked->seed, &w->loaded, err));
     }

@@ -61,8 +61,8 @@ typedef struct dls_whatif_target {
 dls_status dls_whatif_target_of(const char *text, dls_whatif_target *out,
                                 dls_error *err) DLS_MUST_CHECK;
 
-/* w->block_s and w->n_blocks from the span of the submissions. */
-void dls_whatif_blocks(dls_whatif *w, const dls_trace *trace);
+/* The submissions of w->trace that count, and the blocks into which they fall. */
+dls_status dls_whatif_blocks(dls_whatif *w, dls_setup *before, dls_error *err) DLS_MUST_CHECK;
 /* Fill w->group. O(jobs x draws). */
 dls_status dls_whatif_compare(dls_whatif *w, const dls_whatif_run *before,
                               const dls_whatif_run *after, uint64_t seed,

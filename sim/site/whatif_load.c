@@ -29,8 +29,8 @@ static dls_status add_all(dls_trace_builder *b, const dls_trace *in, double load
                           uint64_t seed, dls_error *err)
 {
     const dls_trace_columns *c = dls_trace_cols(in);
-    const int64_t last_us = c->n ? c->submit_us[c->n - 1] : 0;
-    const int64_t block_us = (int64_t)(block_s * 1e6), blocks = last_us / block_us + 1;
+    const int64_t first_us = c->n ? c->submit_us[0] : 0, last_us = c->n ? c->submit_us[c->n - 1] : 0;
+    const int64_t block_us = (int64_t)(block_s * 1e6), blocks = (last_us - first_us) / block_us + 1;
     for (size_t j = 0; j < c->n; j++) {
         dls_rng rng = dls_rng_stream(seed, DLS_RNG_RESAMPLE, j);
         const double at = dls_rng_unit(&rng);
@@ -40,7 +40,7 @@ static dls_status add_all(dls_trace_builder *b, const dls_trace *in, double load
             const int64_t later = k == 0 ? 0 : (int64_t)(dls_rng_unit(&rng) * (double)blocks);
             int64_t submit_us = c->submit_us[j] + later * block_us;
             submit_us -= submit_us > last_us && later > 0 ? blocks * block_us : 0;
-            submit_us += submit_us < 0 ? block_us : 0;
+            submit_us += submit_us < first_us ? block_us : 0;
             DLS_TRY(add(b, in, j, k, submit_us, err));
         }
     }

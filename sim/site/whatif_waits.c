@@ -32,17 +32,33 @@ typedef struct draws {
     size_t n_blocks;
 } draws;
 
-void dls_whatif_blocks(dls_whatif *w, const dls_trace *trace)
+/* A key's time, 0 if it says none. */
+static dls_status time_of(dls_setup *setup, const char *key, int64_t *us, dls_error *err)
+{
+    const char *text;
+    double s = 0;
+    DLS_TRY(dls_setup_get(setup, key, &text, err));
+    DLS_TRY(dls_units_parse(text, DLS_QUANTITY_TIME, &s, err));
+    *us = llround(1e6 * s);
+    return DLS_OK;
+}
+
+dls_status dls_whatif_blocks(dls_whatif *w, dls_setup *before, dls_error *err)
 {
     static const double lengths[] = {7 * 86400.0, 86400, 3600, 300};
-    const dls_trace_columns *c = dls_trace_cols(trace);
-    const double span_s = c->n ? 1e-6 * (double)c->submit_us[c->n - 1] : 0;
+    const dls_trace_columns *c = dls_trace_cols(w->trace);
+    DLS_TRY(time_of(before, "results.warmup", &w->from_us, err));
+    DLS_TRY(time_of(before, "results.cooldown", &w->to_us, err));
+    w->from_us = (c->n ? c->submit_us[0] : 0) + w->from_us;
+    w->to_us = (c->n ? c->submit_us[c->n - 1] : 0) - w->to_us;
+    const double span_s = w->to_us > w->from_us ? 1e-6 * (double)(w->to_us - w->from_us) : 0;
     size_t i = 0;
     while (i < 3 && span_s < DLS_WHATIF_BLOCKS * lengths[i]) {
         i++;
     }
     w->block_s = lengths[i];
     w->n_blocks = (size_t)(span_s / w->block_s) + 1;
+    return DLS_OK;
 }
 
 static dls_status draw(draws *d, size_t n_blocks, uint64_t seed, dls_error *err)
@@ -73,14 +89,15 @@ static void collect(const dls_whatif *w, const dls_whatif_run *run, const int32_
     const int64_t *start_us = start.data;
     out->n = out->started = 0;
     for (size_t j = 0; j < c->n; j++) {
-        if (code && code[j] != which) {
+        const int64_t submit_us = c->submit_us[j];
+        if ((code && code[j] != which) || submit_us < w->from_us || submit_us > w->to_us) {
             continue;
         }
         const bool started = start_us[j] >= 0;
         out->started += started;
         out->at[out->n++] =
-            (wait){started ? 1e-6 * (double)(start_us[j] - c->submit_us[j]) : (double)INFINITY,
-                   (int32_t)(1e-6 * (double)c->submit_us[j] / w->block_s)};
+            (wait){started ? 1e-6 * (double)(start_us[j] - submit_us) : (double)INFINITY,
+                   (int32_t)(1e-6 * (double)(submit_us - w->from_us) / w->block_s)};
     }
     qsort(out->at, out->n, sizeof *out->at, ascending);
 }

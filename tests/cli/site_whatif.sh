@@ -194,6 +194,28 @@ expect 5 whatif reads.cfg -o read
 says err.txt "is also an input: it would be replaced"
 cmp trace.csv read/before.h5
 
+# Where zero lies changes nothing; what the warm-up leaves out is in no wait.
+for first in 0 777000000; do
+    awk -v first=$first -F, -v OFS=, '/^#/ { print; next } !n++ { print $0, "queue"; next } { $3 += first; print $0, 60 }' trace.csv >late.csv
+    sed 's|"trace.csv"|"late.csv"|' site.cfg >late.cfg
+    expect 0 whatif late.cfg --load 1.3
+    cp out.txt load$first.txt
+    expect 0 fidelity late.cfg --jobs=0
+    cp out.txt fidelity$first.txt
+done
+cmp load0.txt load777000000.txt || fail "load and intervals of a history that begins late"
+cmp fidelity0.txt fidelity777000000.txt || fail "busy GPUs of a history that begins late"
+expect 0 whatif site.cfg --both results.warmup=3d --json
+cp out.txt warm.json
+expect 0 run --config=site.cfg --set results.warmup=3d --json -q
+check warm <<'END'
+import json
+g = json.load(open("warm.json"))["groups"][0]["before"]
+all = json.load(open("out.txt"))["parts"][0]
+assert g["jobs"] == all["jct_n"] < 4000, (g["jobs"], all["jct_n"])
+assert abs(g["wait_mean"]["value_s"] / all["first_start_mean_s"] - 1) < 1e-9, (g, all["first_start_mean_s"])
+END
+
 ln -s "$source/tests" tests
 run_page "$source/docs/whatif.md"
 page answer/report.html "No intervals"

@@ -211,6 +211,7 @@ typedef struct dls_whatif {
     dls_whatif_total before, after;
     double block_s; /* of the intervals */
     size_t n_blocks;
+    int64_t from_us, to_us; /* jobs submitted then count: the history without results.warmup and cooldown */
     dls_whatif_speed speed[8];
     size_t n_speeds;
     double load;           /* GPU time of the jobs as drawn, against the history's */
