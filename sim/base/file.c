@@ -279,7 +279,7 @@ dls_status dls_file_lines(const char *path, size_t limit,
     char *rest;
     size_t len;
     DLS_TRY(dls_file_read_plain(path, limit, &text, &len, err));
-    rest = text + (strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
+    rest = text + (dls_past_mark(text) - text);
     for (char *line; (line = strsep(&rest, "\n"));) {
         if (*line) {
             DLS_TRY(one(user, line, err));

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Limits in bytes. */
 #define DLS_FILE_CONFIG ((size_t)16 << 20)
@@ -42,6 +43,12 @@ dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size
 /* Text as dls_file_read_text has it, gzip or not; the limit is of either. */
 dls_status dls_file_read_plain(const char *path, size_t limit, char **text, size_t *len,
                                dls_error *err) DLS_MUST_CHECK;
+
+/* Past the UTF-8 byte order mark with which a text may begin. */
+static inline const char *dls_past_mark(const char *text)
+{
+    return strncmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
+}
 
 /* one() for each line of such a text that is not empty; '\n' and a byte order mark are cut off. */
 dls_status dls_file_lines(const char *path, size_t limit,

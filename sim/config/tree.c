@@ -113,6 +113,8 @@ static const char *scan_include(scan *s, const char *p)
         why = "\": too many files include each other";
     } else if (dls_config_read_text(path, &text, &n, &err) != DLS_OK) {
         why = "\": there is no such file, or it cannot be read";
+    } else if (dls_past_mark(text) != text) {
+        why = "\": it begins with a byte order mark, which only the including file may";
     }
     if (why) {
         problem(s, p, "cannot include \"", name, (int)len, why);
@@ -200,6 +202,8 @@ bool dls_config_tree_read(config_t *tree, const char *text, size_t len,
                           const dls_config_source *from, dls_problems *problems)
 {
     DLS_IN_C_LOCALE; /* libconfig leaves the process's own behind */
+    len -= (size_t)(dls_past_mark(text) - text);
+    text = dls_past_mark(text);
     scan s = {from->path, from->folder, text, 1, 0, true, problems};
     scan_text(&s, text, len);
     if (!s.good) {

@@ -345,7 +345,7 @@ TEST(files)
     snprintf(path, sizeof path, "%s/main.cfg", folder);
     snprintf(cluster, sizeof cluster, "%s/cluster.cfg", folder);
     snprintf(loop, sizeof loop, "%s/loop.cfg", folder);
-    write_file(path, HEAD "@include \"cluster.cfg\"\ntrace: { path = \"jobs.csv\"; };\n");
+    write_file(path, "\xef\xbb\xbf" HEAD "@include \"cluster.cfg\"\ntrace: { path = \"jobs.csv\"; };\n");
     write_file(cluster, NODES);
     write_file(loop, "@include \"loop.cfg\"\n");
 
@@ -374,6 +374,11 @@ TEST(files)
     if (!strstr(problems.text[0], "/cluster.cfg:3: unknown key 'foo'")) {
         fail_msg("%s", problems.text[0]);
     }
+    dls_problems_fini(&problems);
+
+    write_file(cluster, "\xef\xbb\xbf" NODES);
+    assert_int_equal(dls_config_load(&request, &problems, &config, &err), DLS_ECONFIG);
+    assert_non_null(strstr(problems.text[0], "begins with a byte order mark"));
     dls_problems_fini(&problems);
 
     request.path = loop;

@@ -30,7 +30,7 @@ dls_status dls_cfg_read(const char *path, config_t *cfg, dls_error *err)
         }
         return status == DLS_EINPUT ? DLS_ECONFIG : status;
     }
-    if (config_read_string(cfg, text) == CONFIG_TRUE) {
+    if (config_read_string(cfg, dls_past_mark(text)) == CONFIG_TRUE) {
         return DLS_OK;
     }
     snprintf(where, sizeof where, "%s:%d", path, config_error_line(cfg));
