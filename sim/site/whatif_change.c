@@ -329,6 +329,18 @@ static dls_status check_partitions(dls_setup *setup, dls_error *err)
     return DLS_OK;
 }
 
+/* What tells which jobs there are and count is not a change: both sides have the same. */
+static dls_status check_set(const char *text, dls_error *err)
+{
+    static const char *const common[] = {"trace.", "results.warmup=", "results.cooldown="};
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++) {
+        if (strncmp(text, common[i], strlen(common[i])) == 0) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "--set %s: both sides have the same jobs, so it goes with --both", text);
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_whatif_change(dls_setup *setup, const dls_whatif_asked *asked, dls_whatif *w,
                              size_t *first_added, dls_error *err)
 {
@@ -359,6 +371,7 @@ dls_status dls_whatif_change(dls_setup *setup, const dls_whatif_asked *asked, dl
         DLS_TRY(dls_setup_set_from(setup, "placement.name", asked->placement, "--placement", err));
     }
     for (size_t i = 0; i < asked->n_set; i++) {
+        DLS_TRY(check_set(asked->set[i], err));
         DLS_TRY(dls_setup_set_from(setup, NULL, asked->set[i], asked->set[i], err));
     }
     *first_added = asked->n_add > 0 ? first : SIZE_MAX;

@@ -51,6 +51,13 @@ dls_status dls_whatif_blocks(dls_whatif *w, dls_setup *before, dls_error *err)
     DLS_TRY(time_of(before, "results.cooldown", &w->to_us, err));
     w->from_us = (c->n ? c->submit_us[0] : 0) + w->from_us;
     w->to_us = (c->n ? c->submit_us[c->n - 1] : 0) - w->to_us;
+    size_t counted = 0;
+    for (size_t j = 0; j < c->n; j++) {
+        counted += c->submit_us[j] >= w->from_us && c->submit_us[j] <= w->to_us;
+    }
+    if (counted == 0) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "the history has no job that counts (results.warmup, results.cooldown)");
+    }
     const double span_s = w->to_us > w->from_us ? 1e-6 * (double)(w->to_us - w->from_us) : 0;
     size_t i = 0;
     while (i < 3 && span_s < DLS_WHATIF_BLOCKS * lengths[i]) {

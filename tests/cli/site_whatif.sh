@@ -168,6 +168,14 @@ expect 0 whatif site.cfg --quota "$vc=8" --json
 expect 2 whatif site.cfg --quota "nobody=8"
 says err.txt 'no job is of a partition "nobody", but for example of'
 
+# Which jobs there are, and which count, is the same on both sides.
+for key in trace.max_jobs=10 trace.path=trace.csv results.warmup=2d results.cooldown=1d; do
+    expect 2 whatif site.cfg --set "$key"
+    says err.txt "so it goes with --both"
+done
+expect 2 whatif site.cfg --both results.warmup=1000d
+says err.txt "no job that counts"
+
 # Options that say nothing, or something wrong.
 for words in "--add h100" "--add h100:16" "--add h100:0x8" "--remove old:7" "--remove a100:1" "--quota x" "--quota x=many" \
     "--speed h100=2" "--vary new --target=mean_wait<1h" "--load 0"; do
