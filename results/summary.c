@@ -250,11 +250,13 @@ static void cluster_figures(const work *w, double wall_s, dls_summary *s)
     const dls_record *rec = w->rec;
     const size_t n = rec->n_jobs;
     const int64_t first_us = n ? w->cols->submit_us[0] : 0;
-    int64_t last_end_us = -1;
+    int64_t last_end_us = -1, stop_us = -1;
     for (size_t j = 0; j < n; j++) {
+        const bool ended = rec->state[j] == DLS_JOB_DECLINED && rec->start_us[j] >= 0; /* by the scheduler */
+        const int64_t left_us = ended ? dls_record_left_us(rec, w->cols->submit_us[j], j) : rec->end_us[j];
         last_end_us = rec->end_us[j] > last_end_us ? rec->end_us[j] : last_end_us;
+        stop_us = left_us > stop_us ? left_us : stop_us;
     }
-    int64_t stop_us = last_end_us;
     if (s->part[0].unfinished > 0 && rec->end_us_of_run > stop_us) {
         stop_us = rec->end_us_of_run;
     }

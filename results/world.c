@@ -23,9 +23,8 @@ static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_
         out->guest_gpu_s += rec->guest_us ? gpu_s * (double)rec->guest_us[j] : 0;
         out->lost_gpu_s += rec->lost_us ? gpu_s * (double)rec->lost_us[j] : 0;
         if (rec->lost_us && rec->start_us[j] >= 0) {
-            const int64_t end_us = rec->end_us[j] >= 0 ? rec->end_us[j] : rec->end_us_of_run;
             effective += gpu_s * (double)rec->executed_us[j];
-            wall += gpu_s * (double)(end_us - rec->start_us[j]);
+            wall += gpu_s * (double)(dls_record_left_us(rec, cols->submit_us[j], j) - rec->start_us[j]);
         }
         if (rec->fastest_us && rec->fastest_us[j] > 0 && rec->state[j] == DLS_JOB_FINISHED) {
             const double best = (double)rec->fastest_us[j];

@@ -119,10 +119,10 @@ static void put_seconds(FILE *to, int64_t us)
     dls_csv_put_scaled(to, us, 6);
 }
 
-enum { SUBMIT, GPUS, START, END, LIMIT, STATE, USER, VC, MODEL, USED };
+enum { SUBMIT, GPUS, START, END, LIMIT, STATE, USER, VC, MODEL, PENDING, EXECUTED, OVERHEAD, USED };
 
-static const char *const used[USED] = {"submit_us", "gpus", "start_us", "end_us", "limit_us",
-                                       "state",     "user", "vc",       "model"};
+static const char *const used[USED] = {"submit_us", "gpus", "start_us", "end_us",     "limit_us",    "state",
+                                       "user",      "vc",   "model",    "pending_us", "executed_us", "overhead_us"};
 
 /* What a code means; NULL without data. */
 static const char *word(const dls_saved *run, const dls_result_column *c, size_t row)
@@ -193,19 +193,21 @@ size_t dls_export_swf(FILE *to, const dls_saved *run)
             "GPUs; executable numbers are models, queues virtual clusters\n; MaxJobs: %zu\n",
             dls_saved_text(run, "scheduler"), c[SUBMIT].n);
     for (size_t j = 0; j < c[SUBMIT].n && !ferror(to); j++) {
-        const int64_t submit = dls_export_at(&c[SUBMIT], j), start = dls_export_at(&c[START], j),
-                      end = dls_export_at(&c[END], j);
-        const bool finished = is(run, &c[STATE], j, "finished");
+        const int64_t submit = dls_export_at(&c[SUBMIT], j), start = dls_export_at(&c[START], j);
+        const bool finished = is(run, &c[STATE], j, "finished"), declined = is(run, &c[STATE], j, "declined");
+        /* One that the scheduler ended has no end, but accounts until then. */
+        const int64_t there = dls_export_at(&c[PENDING], j) + dls_export_at(&c[EXECUTED], j) +
+                              dls_export_at(&c[OVERHEAD], j);
+        const bool ended = finished || (declined && start >= 0);
         const int64_t user = dls_export_at(&c[USER], j), vc = dls_export_at(&c[VC], j),
                       model = dls_export_at(&c[MODEL], j), gpus = dls_export_at(&c[GPUS], j);
-        const bool refused =
-            is(run, &c[STATE], j, "infeasible") || is(run, &c[STATE], j, "declined");
+        const bool refused = declined || is(run, &c[STATE], j, "infeasible");
         const int status = finished ? 1 : refused ? 5 : -1; /* -1: when the run stopped it was not done */
         fprintf(to,
                 "%zu %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 %" PRId64 " %" PRId64
                 " -1 %d %" PRId64 " -1 %" PRId64 " %" PRId64 " -1 -1 -1\n",
                 j + 1, whole(submit), start < 0 ? -1 : whole(start - submit),
-                finished ? whole(end - start) : -1, start < 0 ? -1 : gpus, gpus,
+                ended ? whole(submit + there - start) : -1, start < 0 ? -1 : gpus, gpus,
                 whole(dls_export_at(&c[LIMIT], j)), status, user < 0 ? -1 : user + 1,
                 model < 0 ? -1 : model + 1, vc < 0 ? -1 : vc + 1);
     }

@@ -152,6 +152,13 @@ typedef struct dls_record {
     uint64_t peak_queue;   /* most entries in the event queue */
 } dls_record;
 
+/* Until when a job of the engine was there: its end, or that of a job that the scheduler ended or the run, which have
+ * no end and accounts until then. */
+static inline int64_t dls_record_left_us(const dls_record *rec, int64_t submit_us, size_t job)
+{
+    return submit_us + rec->pending_us[job] + rec->executed_us[job] + rec->overhead_us[job];
+}
+
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 /* The rows of a table, and how many there are. */
 static inline void *dls_record_rows(dls_record *rec, dls_rows_of table)

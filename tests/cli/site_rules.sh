@@ -99,6 +99,25 @@ printf 'job,cpus,qos,reservation,after\nlow1,,low,,\nlow2,,low,,\nhigh,,high,,\n
 trace low1,4,0,100,120, low2,4,0,100,120, high,4,20,30,60, next,4,21,10,60,
 expect 0 --config=site.cfg --set=scheduler.qos=qos_cancel.csv --set=scheduler.jobs=jobs_next.csv --set=scheduler.preempt=true --set=run.audit=true -q
 starts qos=qos_cancel.csv jobs=jobs_next.csv preempt=true -- low1=0..4 low2=0..4 high=20..30 next=50..66
+expect 0 --config=site.cfg --set=scheduler.qos=qos_cancel.csv --set=scheduler.jobs=jobs_next.csv --set=scheduler.preempt=true --set=checkpoint.lost_on_preemption=true -o cancelled.h5 --json -q
+cp out.txt cancelled.json
+expect 0 export --csv cancelled.h5 -o cancelled.csv -q
+expect 0 export --swf cancelled.h5 -q
+python3 - <<'END' || fail "who was cancelled, in other formats: $(cat out.txt)"
+import csv, json
+rows = list(csv.DictReader(open("cancelled.csv")))
+swf = [line.split() for line in open("out.txt") if not line.startswith(";")]
+useful = there = 0
+for row, line in zip(rows, swf):
+    us = {name: int(row[name]) for name in ("submit_us", "start_us", "pending_us", "executed_us", "overhead_us")}
+    ran = us["submit_us"] + us["pending_us"] + us["executed_us"] + us["overhead_us"] - us["start_us"]
+    useful += int(row["gpus"]) * (us["executed_us"] if row["state"] == "finished" else 0)
+    there += int(row["gpus"]) * ran
+    assert abs(int(line[3]) - ran / 1e6) <= 0.5 and line[10] == ("1" if row["state"] == "finished" else "5"), (row, line)
+assert any(row["state"] == "declined" and int(row["start_us"]) >= 0 for row in rows)
+ratio = json.load(open("cancelled.json"))["world"]["effective_training_ratio"]
+assert abs(ratio - useful / there) < 1e-9, (ratio, useful / there)
+END
 python3 - <<'END' || fail "cancelled: $(cat jobs.csv)"
 import csv
 rows = {r["id"]: r for r in csv.DictReader(open("jobs.csv"))}

@@ -85,6 +85,20 @@ static void near(double got, double want)
     }
 }
 
+/* A job that the scheduler ends holds its GPUs until then, also behind the last end. */
+TEST(ended_by_scheduler)
+{
+    DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
+    DLS_HOLD(dls_record_destroy) dls_record *rec = four_records();
+    dls_summary s;
+    rec->state[2] = DLS_JOB_DECLINED;
+    rec->end_us[2] = -1;
+    assert_int_equal(dls_summary_make(trace, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
+    near(s.makespan_s, 140);
+    near(s.span_s, 990);
+    near(s.utilisation, (100.0 + 2 * 40 + 910) / (2 * 990));
+}
+
 TEST(by_hand)
 {
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = four_jobs();
