@@ -65,7 +65,7 @@ static dls_status show(const dls_replay_options *o, const parts *p, dls_error *e
 static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err)
 {
     DLS_TRY(load(o, p, err));
-    DLS_TRY(dls_simulation_create(o->setup, p->trace, &p->sim, err));
+    DLS_TRY(dls_replay_create(o, p->trace, &p->sim, err));
     if (*p->results) {
         DLS_TRY(dls_simulation_stream(p->sim, p->results, err));
     }

@@ -205,7 +205,7 @@ static void start_watchdog(double s, const dls_simulation *sim)
 
 /* ---- a policy that ends the process ---------------------------------------------------------- */
 
-/* The scheduler of the run that is going on; NULL. */
+/* The scheduler of the run that is going on or set up; NULL. */
 static const char *running_scheduler;
 
 /* A plug-in that calls exit() must not look like a run that has ended well. */
@@ -216,6 +216,29 @@ static void refuse_exit(void)
                 running_scheduler);
         _exit(EX_SOFTWARE);
     }
+}
+
+/* From now on an exit() is that of a policy. The name is borrowed. */
+static dls_status begin_refusing(const char *scheduler, dls_error *err)
+{
+    static bool refusing; /* once a process */
+    if (!refusing && atexit(refuse_exit) != 0) {
+        return dls_nomem(err, "exit handler", 0);
+    }
+    refusing = true;
+    running_scheduler = scheduler;
+    return DLS_OK;
+}
+
+dls_status dls_replay_create(const dls_replay_options *o, const dls_trace *trace, dls_simulation **out,
+                             dls_error *err)
+{
+    const char *scheduler;
+    DLS_TRY(dls_setup_get(o->setup, "scheduler.name", &scheduler, err));
+    DLS_TRY(begin_refusing(scheduler, err));
+    const dls_status status = dls_simulation_create(o->setup, trace, out, err);
+    running_scheduler = NULL;
+    return status;
 }
 
 /* ---- the run --------------------------------------------------------------------------------- */
@@ -245,12 +268,7 @@ dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulatio
                           dls_error *err)
 {
     running r = {.watchdog_s = o->watchdog_s};
-    static bool refusing; /* once a process */
-    if (!refusing && atexit(refuse_exit) != 0) {
-        return dls_nomem(err, "exit handler", 0);
-    }
-    refusing = true;
-    running_scheduler = dls_simulation_scheduler(sim);
+    DLS_TRY(begin_refusing(dls_simulation_scheduler(sim), err));
     dls_progress_start(&r.bar, quiet ? DLS_UI_NEVER : o->progress, quiet || o->quiet,
                        running_scheduler);
     if (o->watchdog_s > 0) {

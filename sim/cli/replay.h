@@ -61,6 +61,10 @@ dls_status dls_replay_tell(const dls_setup *setup, dls_status status);
  * some assumption; nothing, unless always, if all is plain. */
 void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always);
 
+/* dls_simulation_create of o->setup; a policy that calls exit() then ends the program with 70. */
+dls_status dls_replay_create(const dls_replay_options *o, const dls_trace *trace, dls_simulation **out,
+                             dls_error *err) DLS_MUST_CHECK;
+
 /* Run a simulation to its end, with a progress bar unless it shall be quiet. EINTERRUPTED: by a
  * signal that is noted (cli/signals.h). */
 dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulation *sim,

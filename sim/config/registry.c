@@ -137,6 +137,7 @@ static dls_status add_scheds(dls_registry *reg, const char *path, const dls_sche
             !!ops->priority + !!ops->pass + !!ops->round != 1 || !ops->round != !ops->timing
                 ? " needs one of 'priority', 'pass', and 'round' with 'timing'"
             : ops->share && !ops->priority ? ": 'share' goes with 'priority' only"
+            : ops->priority && (ops->joins || ops->mixes) ? ": 'joins' and 'mixes' go with 'pass' and 'round' only"
             : (unsigned)ops->discipline > DLS_PREEMPT || (unsigned)ops->ageing > DLS_AGE_SERVICE
                 ? " has an unknown discipline or ageing"
                 : NULL;

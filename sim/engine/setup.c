@@ -131,16 +131,17 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
         return dls_fail(err, DLS_EPOLICY, s->name,
                         "must have exactly one of `priority`, `pass`, and `round` with `timing`");
     }
+    if (s->priority && (s->joins || s->mixes)) {
+        return dls_fail(err, DLS_EPOLICY, s->name, "is an order, for which `joins` and `mixes` are not");
+    }
     if (!s->priority && (s->share || p->discipline >= 0)) {
         return dls_fail(err, DLS_ECONFIG, s->name,
                         "a scheduler that is no order has no discipline and no groups");
     }
-    if (s->joins && (s->priority || p->placement->share)) {
-        return dls_fail(
-            err, DLS_ECONFIG, s->name,
-            "shares GPUs, and so must not be an order, nor used with placement '%s', which "
-            "shares them too",
-            p->placement->name);
+    if (s->joins && p->placement->share) {
+        return dls_fail(err, DLS_ECONFIG, s->name,
+                        "shares GPUs, and so must not be used with placement '%s', which shares them too",
+                        p->placement->name);
     }
     if (s->share && (p->cluster->n_vcs > 0 || p->cluster->n_types > 1)) {
         return dls_fail(err, DLS_ECONFIG, s->name,

@@ -125,12 +125,15 @@ cat >rude.c <<'END'
 #include <stdlib.h>
 #include <string.h>
 static const dls_option options[] = {{.name = "how", .type = DLS_OPT_STR, .def = "exit", .unit = "",
-                                      .doc = "how", .choices = "exit|silent|spin|loop"}, {0}};
+                                      .doc = "how", .choices = "early|exit|silent|spin|loop"}, {0}};
 struct rude { const char *how; };
 static dls_status init(void *state, const dls_view *v, const dls_option_value *values, dls_error *err)
 {
     (void)v; (void)err;
     ((struct rude *)state)->how = values[0].s;
+    if (strcmp(values[0].s, "early") == 0) {
+        exit(0);
+    }
     return DLS_OK;
 }
 static dls_status pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
@@ -153,7 +156,7 @@ __attribute__((visibility("default"))) const dls_plugin *dls_plugin_entry(void) 
 END
 "$cc" -std=c17 -Og -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
     -o rude.so rude.c || fail "building the rude plug-in"
-for how in exit:70 silent:1 spin:1; do
+for how in early:70 exit:70 silent:1 spin:1; do
     expect "${how#*:}" --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=rude \
         --set "scheduler.how=${how%:*}" --output=rude.h5
     says err.txt "rude"

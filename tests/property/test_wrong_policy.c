@@ -508,10 +508,12 @@ TEST(test_broken_tables)
         .abi = DLS_POLICY_ABI, .name = "both", .priority = hasty, .pass = idle_pass};
     const dls_sched_ops program = {.abi = DLS_POLICY_ABI, .name = "program", .pass = idle_pass};
     const dls_sched_ops old = {.abi = DLS_POLICY_ABI + 1, .name = "old", .priority = hasty};
-    const dls_sched_ops *const broken[] = {&neither, &both, &old};
+    const dls_sched_ops joins = {.abi = DLS_POLICY_ABI, .name = "joins", .priority = hasty, .joins = true};
+    const dls_sched_ops mixes = {.abi = DLS_POLICY_ABI, .name = "mixes", .priority = hasty, .mixes = true};
+    const dls_sched_ops *const broken[] = {&neither, &both, &old, &joins, &mixes};
     DLS_OWN(setup_fini) sim_setup s = {0};
     setup_small(&s, 1);
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 5; k++) {
         s.p.sched = broken[k];
         refuse(&s, broken[k]->name);
     }
