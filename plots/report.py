@@ -197,7 +197,9 @@ def end_of(run):
 
 def of_run(run, name):
     table = arrays(run["jobs"])
-    done = table["state"] == 3
+    trimmed = [1e6 * attribute(run["summary"], key, np.number) for key in ("warmup_s", "cooldown_s")]
+    since, until = table["submit_us"].min() + trimmed[0], table["submit_us"].max() - trimmed[1]
+    done = (table["state"] == 3) & (table["submit_us"] >= since) & (table["submit_us"] <= until)
     q = np.linspace(0, 1, min(QUANTILES, done.sum()))
 
     def quantiles(values, least):

@@ -179,8 +179,11 @@ static void put_series(writer *w, int64_t total_gpus)
 {
     const dls_result_column *c = w->series;
     for (size_t i = 0; i < c[TIME].n; i++) {
-        const int64_t t_us = dls_export_at(&c[TIME], i), busy = dls_export_at(&c[BUSY], i);
-        if (t_us >= w->span->from_us && t_us < w->span->until_us) {
+        const int64_t at_us = dls_export_at(&c[TIME], i), busy = dls_export_at(&c[BUSY], i),
+                      from_us = w->span->from_us, t_us = at_us > from_us ? at_us : from_us;
+        /* What held when the span begins holds on in it. */
+        const bool over = i + 1 < c[TIME].n && dls_export_at(&c[TIME], i + 1) <= from_us;
+        if (!over && t_us < w->span->until_us) {
             put_counter(w, t_us, "GPUs", "busy", busy, "free", total_gpus - busy);
             put_counter(w, t_us, "jobs", "running", dls_export_at(&c[RUNNING], i), "waiting",
                         dls_export_at(&c[PENDING], i));

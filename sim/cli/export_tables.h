@@ -30,7 +30,7 @@ size_t dls_export_swf(FILE *to, const dls_saved *run);
  * GPU a thread, or several if jobs share it, a job a slice on every GPU that it holds; the
  * cluster's state over time is a set of counters. Times are the run's own, in microseconds. */
 typedef struct dls_perfetto {
-    int64_t from_us, until_us; /* slices that touch this span, counters within it */
+    int64_t from_us, until_us; /* slices that touch this span, counters that hold in it */
     size_t slices, counters;   /* what was written */
 } dls_perfetto;
 /* O(n log n) in allocations. Errors: EINPUT (neither allocations nor a series), ENOMEM. */

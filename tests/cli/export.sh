@@ -50,7 +50,8 @@ part, some, _, _ = load("hour.json")
 h = 3600 * 10**6
 assert 0 < len(part) < len(slices) and all(s["ts"] < 2 * h and s["ts"] + s["dur"] > h for s in part)
 assert len(part) == sum(s["ts"] < 2 * h and s["ts"] + s["dur"] > h for s in slices)
-assert all(h <= c["ts"] < 2 * h for c in some)
+held = [(max(t, h), b) for (t, b), (end, _) in zip(busy, busy[1:] + [(1 << 62, 0)]) if end > h and t < 2 * h]
+assert held[0][0] == h and held == [(c["ts"], c["args"]["busy"]) for c in some if c["name"] == "GPUs"]
 END
 if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
     /usr/bin/python3 check.py || fail "the trace"

@@ -32,6 +32,18 @@ says page.html "$jct"
 name = h5py.File("fifo.h5")["runs/0/cluster/groups"]["name"][0]
 sys.exit(name != b"v100")' || fail "the name of the nodes"
 
+# The curves are over the jobs that the tables beside them are over.
+expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -q --set results.warmup=10min --set results.cooldown=10min -o warm.h5
+"$python" - <<'END' || fail "curves of jobs that the statistics leave out"
+import os, sys
+sys.path.insert(0, os.environ["DLSIM_PLOTS"])
+import h5py, report
+run = h5py.File("warm.h5")["runs/0"]
+part, drawn = run["summary/parts"][0], report.of_run(run, "")
+assert 2 < len(drawn["jct"]) == part["jct_n"] < part["completed"], (len(drawn["jct"]), part)
+assert abs(drawn["jct"][-1] - part["jct_max_s"]) < 1e-6 and abs(drawn["queue"][-1] - max(1, part["queue_max_s"])) < 1e-6
+END
+
 # With less memory than it needs it says so, and leaves nothing. (Of its Python before: no Python that has what it needs.)
 out_of_memory=0
 if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then
