@@ -20,7 +20,6 @@ static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_
     uint64_t n = 0;
     for (size_t j = 0; j < rec->n_jobs; j++) {
         const double gpu_s = (double)cols->gpus[j] / (double)DLS_US_PER_S;
-        out->guest_gpu_s += rec->guest_us ? gpu_s * (double)rec->guest_us[j] : 0;
         out->lost_gpu_s += rec->lost_us ? gpu_s * (double)rec->lost_us[j] : 0;
         if (rec->lost_us && rec->start_us[j] >= 0) {
             effective += gpu_s * (double)rec->executed_us[j];
@@ -81,6 +80,7 @@ static void judge_links(const dls_record *rec, dls_world_summary *out)
 void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
 {
     *out = (dls_world_summary){.guest_starts = rec->guest_starts,
+                               .guest_gpu_s = rec->guest_gpu_s,
                                .pull_backs = rec->pull_backs,
                                .pull_back_gpu_s = rec->pull_back_gpu_s,
                                .node_failures = rec->node_failures,

@@ -346,6 +346,13 @@ class Judge:
             useful = sum((self.rows["end_us"][i] - self.rows["start_us"][i]) * self.rows["gpus"][i]
                          for i in range(len(self.guest)) if not self.guest[i] and self.rows["rate"][i] > 0) / 1e6
             self.equal(run["useful_gpu_s"], useful, "useful_gpu_s", 1e-6 * held + 1e-9)
+        if any(self.guest):
+            shared = sum((self.rows["end_us"][i] - self.rows["start_us"][i]) * self.rows["gpus"][i]
+                         for i in range(len(self.guest)) if self.guest[i]) / 1e6
+            self.equal(run["guest_gpu_s"], shared, "guest_gpu_s", 1e-9 * shared + 1e-9)
+        if "lost_us" in jobs:  # NaN: nobody ran
+            ratio = run["effective_training_ratio"]
+            self.test.assertFalse(ratio < -1e-9 or ratio > 1 + 1e-9, ratio)
         span = run["span_s"]
         if span:
             self.equal(run["utilisation"], held / (span * run["total_gpus"]), "utilisation", 1e-9)

@@ -129,6 +129,13 @@ static int32_t stop_hosting(dls_engine *e, int32_t host)
     return e->guests.job[host].guest;
 }
 
+void dls_guest_account(dls_engine *e, int32_t job)
+{
+    const int64_t us = e->clock.now_us - e->jobs.state_since_us[job];
+    e->rec->guest_us[job] += us;
+    e->rec->guest_gpu_s += (double)dls_gpu_time_us(e, job, us) / (double)DLS_US_PER_S;
+}
+
 dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
 {
     const int32_t guest = stop_hosting(e, host);
@@ -137,7 +144,7 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     }
     const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
     DLS_TRY(dls_job_split(e, guest, err)); /* its rows as a guest end here */
-    e->rec->guest_us[guest] += e->clock.now_us - e->jobs.state_since_us[guest];
+    dls_guest_account(e, guest);
     if (e->rec->gpu_us) { /* its own from here on */
         e->rec->gpu_us[guest] -=
             dls_gpu_time_us(e, guest, e->clock.now_us - e->jobs.state_since_us[guest]);

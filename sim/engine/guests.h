@@ -44,6 +44,8 @@ void dls_guest_wanted(dls_engine *e, int32_t job);
 void dls_guest_finished(dls_engine *e, int32_t guest);
 /* A guest loses its share, preempted or failed, and waits. */
 dls_status dls_guest_stop(dls_engine *e, int32_t guest, bool failed, dls_error *err) DLS_MUST_CHECK;
+/* Account for a guest since state_since_us. */
+void dls_guest_account(dls_engine *e, int32_t job);
 /* A host has finished and its GPUs are free: they are its guest's. */
 dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
 /* A host is about to lose its GPUs: so does its guest. */

@@ -200,7 +200,7 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
         e->rec->gpu_restore_us[job] += dls_gpu_time_us(e, job, held_us - progress_us);
     }
     if (dls_is_guest(e, job)) {
-        e->rec->guest_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
+        dls_guest_account(e, job);
     }
     dls_starts_close(e, job);
     return record_stretch(e, job, parts, err);

@@ -143,6 +143,7 @@ typedef struct dls_record {
     uint64_t flips;        /* starts and preemptions decided by passes */
     uint64_t node_failures, gpu_failures, rack_failures, job_failures, node_drains;
     dls_service_sums services;
+    double guest_gpu_s;    /* GPUs x time shared as a guest */
     uint64_t guest_starts; /* times that a job became the guest of another */
     double lost_run_gpu_s;     /* time in which the work was done that lost_us counts, x gang */
     double pull_backs, pull_back_gpu_s; /* of jobs out of step, expected; time that GPUs stood still for it */

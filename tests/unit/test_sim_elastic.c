@@ -116,6 +116,7 @@ TEST(test_join)
     assert_int_equal(rec->guest_starts, 2);
     assert_int_equal(rec->guest_us[2], S(10));
     assert_int_equal(rec->guest_us[1], S(30)); /* of job 2 from 10 s on */
+    assert_true(rec->guest_gpu_s == 80);
 }
 
 /* A host that is preempted takes its guests with it; a guest that is preempted leaves the others.
