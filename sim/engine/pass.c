@@ -297,6 +297,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         return dls_program_end(e, err);
     }
     mark_refused_pools(e);
+    const bool passes = s->dirty.count > 0;
     for (int32_t k = -1; (k = dls_bitmap_next(&s->dirty, k + 1)) >= 0;) {
         dls_bitmap_clear(&s->dirty, k);
         s->pass++;
@@ -319,6 +320,9 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
             } while (e->guests.evicted);
             break;
         }
+    }
+    if (passes) {
+        e->view.arrived = e->view.ended = 0;
     }
     if (e->guests.news) {
         DLS_TRY(dls_guest_pass(e, err));

@@ -11,6 +11,41 @@
 
 #define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
 
+/* ---- orders ---------------------------------------------------------------------------------- */
+
+static int32_t news[8][2][2]; /* of a job when it is submitted and started: arrived, ended */
+
+static void note_news(void *state, const dls_view *view, int32_t job, dls_job_event why, dls_priority *out)
+{
+    out->key = view->submit_us[job];
+    if (why == DLS_EVENT_SUBMITTED || why == DLS_EVENT_STARTED) {
+        news[job][why][0] = view->arrived;
+        news[job][why][1] = view->ended;
+    }
+}
+
+/* Who came and who ended is counted since the last pass. */
+TEST(test_news_of_orders)
+{
+    static const case_job jobs[] = {{.duration_s = 10, .gpus = 1},
+                                    {.submit_s = 5, .duration_s = 10, .gpus = 1},
+                                    {.submit_s = 5, .duration_s = 10, .gpus = 1},
+                                    {.submit_s = 7, .duration_s = 10, .gpus = 1}};
+    static const int32_t want[4][2][2] = {{{1, 0}, {1, 0}}, {{1, 0}, {0, 1}}, {{2, 0}, {0, 1}}, {{1, 0}, {0, 1}}};
+    for (int discipline = DLS_STRICT; discipline <= DLS_PREEMPT; discipline++) {
+        if (discipline == DLS_EASY) {
+            continue; /* asks nothing about those that run */
+        }
+        const dls_sched_ops ops = {.abi = DLS_POLICY_ABI, .name = "news", .summary = "", .priority = note_news};
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 4), "fifo", "consolidated");
+        s.p.sched = &ops;
+        s.p.discipline = discipline;
+        dls_record_destroy(case_run(&s.p));
+        assert_memory_equal(news, want, sizeof want);
+    }
+}
+
 /* ---- dlas-gpu -------------------------------------------------------------------------------- */
 
 /* A job of 4 GPUs has its 10 GPU-seconds after 2.5 s, and loses its GPUs then. */
