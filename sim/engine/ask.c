@@ -72,8 +72,8 @@ static void turn(void *user, int32_t job, double shift_s)
 
 void dls_place_turn(const dls_request *r, int32_t job, double shift_s)
 {
-    if (r->predictor && r->predictor->turn) {
-        r->predictor->turn(r->predictor->user, job, shift_s);
+    if (r->pace && r->pace->turn) {
+        r->pace->turn(r->pace->engine, job, shift_s);
     }
 }
 
@@ -93,8 +93,8 @@ static void route(void *user, int32_t job, int32_t path, int32_t level)
 
 void dls_place_route(const dls_request *r, int32_t job, int32_t path, int32_t level)
 {
-    if (r->predictor && r->predictor->route) {
-        r->predictor->route(r->predictor->user, job, path, level);
+    if (r->pace && r->pace->route) {
+        r->pace->route(r->pace->engine, job, path, level);
     }
 }
 
@@ -179,7 +179,7 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
         .tensor_skew = p->kinds ? p->kinds->kind[p->kinds->of[job]].tensor_skew : (double)NAN,
         /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job.
          */
-        .pace = p->pace,
+        .pace = p->pace ? &e->ask.pace : NULL,
         .predictor = p->predictions && state != DLS_JOB_NEW ? &e->ask.predictor : NULL,
     };
 }
@@ -482,11 +482,12 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
 
 void dls_ask_bind(dls_engine *e)
 {
-    e->ask.predictor = (dls_place_predictor){.prediction = prediction,
-                                             .candidates = candidates,
-                                             .turn = turn,
-                                             .route = route,
-                                             .user = e};
+    e->ask.predictor =
+        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = e};
+    e->ask.pace = e->params->pace ? *e->params->pace : (dls_pace){0};
+    e->ask.pace.turn = turn;
+    e->ask.pace.route = route;
+    e->ask.pace.engine = e;
     e->select.fetch = dls_fetch_job;
     e->select.user = e;
     e->select.choose = e->params->placement->cost ? cheapest_type : NULL;

@@ -24,6 +24,7 @@ typedef struct dls_asking {
     size_t n_seats, seat_cap, seat_node_cap, seat_gpus_cap;
 
     dls_place_predictor predictor; /* as the placement sees it */
+    dls_pace pace;         /* likewise; of params->pace, if there is one */
     dls_error predicting;  /* what went wrong when a policy asked; raised when it has returned */
     int32_t *arrivals;     /* scratch: jobs submitted now */
     size_t arrivals_cap;

@@ -47,6 +47,11 @@ typedef struct dls_pace {
     dls_pull_backs (*pull_backs)(const dls_world *w);
     /* Optional: speed of a job on a GPU over that on the fastest; NULL: all are alike. */
     double (*gpu_speed)(const dls_world *w, int32_t job, int32_t node, int32_t gpu);
+    /* Of the engine's copy alone, which requests lead to: what a placement says of bursts and links
+     * (dls_place_turn, dls_place_route). */
+    void (*turn)(void *engine, int32_t job, double shift_s);
+    void (*route)(void *engine, int32_t job, int32_t path, int32_t level);
+    void *engine;
 } dls_pace;
 
 /* Jobs that can use more or fewer GPUs than the trace asks for. */
@@ -84,8 +89,6 @@ struct dls_place_predictor {
     bool (*prediction)(void *user, int32_t job, const dls_shape *shape, dls_prediction *out);
     /* The candidate shapes of a job, best first; borrowed until the next request. */
     const dls_shape *(*candidates)(void *user, int32_t job, int32_t gpus, size_t *n);
-    void (*turn)(void *user, int32_t job, double shift_s); /* optional */
-    void (*route)(void *user, int32_t job, int32_t path, int32_t level); /* optional */
     void *user;
 };
 

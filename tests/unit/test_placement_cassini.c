@@ -24,6 +24,7 @@ typedef struct fixture {
     dls_option_value *values;
     void *state;
     dls_place_predictor predictor;
+    dls_pace pace;
     dls_grant grant;
     double turned[JOBS]; /* the last shift asked for */
     double burst_s;
@@ -60,8 +61,8 @@ static void begin(fixture *f, int nodes, int rack, double burst_s)
     f->spec.groups[0].nic_bps = 1e9;
     f->ops = case_placement("cassini");
     f->burst_s = burst_s;
-    f->predictor = (dls_place_predictor){
-        .prediction = prediction, .candidates = candidates, .turn = turn, .user = f};
+    f->predictor = (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = f};
+    f->pace = (dls_pace){.turn = turn, .engine = f};
     f->values = case_defaults(f->ops->options);
     f->state = calloc(1, f->ops->state_bytes);
     if (dls_place_index_create(&f->spec, &f->x, &err) != DLS_OK ||
@@ -89,7 +90,8 @@ static dls_request request(fixture *f, int32_t job, int32_t gpus, int64_t now_us
                          .gpus = gpus,
                          .now_us = now_us,
                          .tensor_skew = (double)NAN,
-                         .predictor = &f->predictor};
+                         .predictor = &f->predictor,
+                         .pace = &f->pace};
 }
 
 /* One GPU of each of two nodes. */

@@ -279,6 +279,45 @@ TEST(test_shift)
     assert_int_equal(now.shifts, 2); /* not of the one whose grant asked for none */
 }
 
+static int32_t routed[3];
+
+static dls_status set_route(dls_world *w, int32_t job, int32_t path, int32_t level, dls_error *err)
+{
+    routed[job] = 1 + level;
+    return DLS_OK;
+}
+
+static void turn_and_route(void *state, const dls_place_index *index, const dls_request *r,
+                           const int32_t *nodes, const int32_t *gpus, size_t n)
+{
+    assert_null(r->predictor);
+    dls_place_turn(r, r->job, now.shift_s[r->job]);
+    dls_place_route(r, r->job, dls_place_paths(index) - 1, r->job);
+}
+
+/* Bursts and links are the world's: they need no predictor. */
+TEST(test_turned_without_predictor)
+{
+    const case_job jobs[] = {{0, 5, 2, NULL, NULL}, {1, 5, 2, NULL, NULL}, {2, 5, 4, NULL, NULL}};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    dls_placement_ops ops;
+    fake_world world;
+    setup_probe(&s, case_cluster(1, 4, 0), jobs, 3, "fifo", &ops);
+    ops.started = turn_and_route;
+    ops.stopped = NULL;
+    ops.place = case_placement("first-fit")->place;
+    now.shift_s[0] = now.shift_s[1] = now.shift_s[2] = 0.25;
+    dls_pace pace = fake_pace(&world, s.trace);
+    pace.set_shift = set_shift;
+    pace.set_route = set_route;
+    s.p.pace = &pace;
+    dls_record_destroy(case_run(&s.p));
+    assert_int_equal(now.shifts, 3);
+    for (int32_t j = 0; j < 3; j++) {
+        assert_int_equal(routed[j], 1 + j);
+    }
+}
+
 /* ---- predictions ---------------------------------------------------------------------------- */
 
 /* Theirs: to the engine they are a name alone. */
