@@ -95,8 +95,8 @@ dls_work dls_job_work_left(const dls_engine *e, int32_t job);
 /* Run time left as policies are to believe it. Known: at the job's present rate; waiting: at its last
  * one. Predicted: what it has not yet executed of the prediction, at least 1. */
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job);
-/* Remaining service, and what a key of it is raised by as time passes, must fit in a key, if the job is to
- * go on until end_us. */
+/* Remaining service, and what a key of it is raised by as time passes, must fit in a key, and so must a GPU time
+ * that is recorded, if the job is to go on until end_us. */
 dls_status dls_service_check(const dls_engine *e, int32_t job, int64_t end_us,
                              dls_error *err) DLS_MUST_CHECK;
 /* Time that a job progresses in the first held_us after it is restored: checkpoints stop it. */

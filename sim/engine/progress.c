@@ -117,7 +117,9 @@ int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
 
 dls_status dls_service_check(const dls_engine *e, int32_t job, int64_t end_us, dls_error *err)
 {
-    if (e->select.ageing == DLS_AGE_SERVICE && end_us > INT64_MAX / 4 / e->col->gpus[job]) {
+    const int32_t asked = e->col->gpus[job], held = e->rec->gpu_us ? e->select.size[job] : 0;
+    const bool counted = e->select.ageing == DLS_AGE_SERVICE || e->rec->gpu_us;
+    if (counted && end_us > INT64_MAX / 4 / (held > asked ? held : asked)) {
         return dls_fail(err, DLS_ERUN, e->params->sched->name,
                         "GPU-time of job %d beyond 2^61 microseconds", job);
     }

@@ -119,3 +119,9 @@ END
 refused "GPU" "the table does not have" elasticflow --throughputs=t --gpu-type=T4 ef.csv
 refused "throughputs" "--throughputs" elasticflow ef.csv
 refused "schedule" "themis" elasticflow --throughputs=t --schedule=themis ef.csv
+
+# GPU time that no column can say ends the run.
+printf 'schema_version = 1;\ncluster: { nodes = ({ count = 15625; gpus = 64; gpu_type = "V100"; }); };\n' >million.cfg
+printf 'job_id,num_gpu,submit_time,duration,min_gpus,max_gpus\na,1000000,0,20000000,1000,1000000\n' >million.csv
+expect 1 run --config=million.cfg --trace=million.csv --scheduler=edf -q
+says err.txt "GPU-time of job 0 beyond"
