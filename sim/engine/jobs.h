@@ -45,6 +45,7 @@ typedef struct dls_jobs {
     char *policy_bytes;         /* [n + 1][job_state_bytes] the scheduler's own; the last for no job */
     int64_t *save_us;           /* time that a periodic checkpoint takes; NULL: none are taken */
     dls_work *saved;            /* left at the last checkpoint; NULL: nothing is lost */
+    int64_t *undone_us;         /* time that it has run in vain; NULL: nothing is lost */
     size_t *start_row;          /* row of a running job in the starts; NULL: none are kept */
     dls_learned past;           /* of the history; without one all are NULL */
 
@@ -65,6 +66,7 @@ typedef struct dls_jobs {
     XX(jobs.policy_bytes, (size_t)(e->n + 1) * e->params->sched->job_state_bytes, true)            \
     XX(jobs.save_us, e->n, e->params->checkpoint_period_us > 0)                                    \
     XX(jobs.saved, e->n, e->failures.undo)                                                         \
+    XX(jobs.undone_us, e->n, e->failures.undo)                                                     \
     XX(jobs.start_row, e->n, e->rec->want_world && e->params->want_allocs)                         \
     XX(jobs.past.runs, dls_history_groups(e->params->history), e->params->history)                  \
     XX(jobs.past.lessons, 1, dls_history_trees(e->params->history))                                \

@@ -241,6 +241,7 @@ static dls_status undo(dls_engine *e, int32_t job, int32_t parts, dls_error *err
     const int64_t run_us = dls_job_progress_in(e, job, e->clock.now_us - e->job[job].progress_from_us) -
                            dls_job_checkpointed_us(e, job);
     DLS_TRY(leave(e, job, parts, true, err));
+    e->jobs.undone_us[job] += run_us;
     e->rec->lost_run_gpu_s += (double)run_us / (double)DLS_US_PER_S * e->col->gpus[job];
     e->rec->lost_us[job] += dls_work_to_us(saved - e->job[job].work);
     e->job[job].work = saved;

@@ -95,13 +95,12 @@ dls_work dls_job_saved(const dls_engine *e, int32_t job)
     return e->job[job].work - (dls_work)(at_us - before_us) * e->job[job].rate;
 }
 
-/* What is left of a predicted run time. Work that a failure has undone, counted at the reference rate,
- * is to be done again. A job that outlives its prediction is taken to be almost done: at least 1
- * while it waits, negative and falling while it runs, so that it keeps moving forward in the order. */
+/* What is left of a predicted run time. What a failure has undone is to be done again. A job that outlives its
+ * prediction is taken to be almost done: at least 1 while it waits, negative and falling while it runs, so that
+ * it keeps moving forward in the order. */
 static int64_t predicted_left_us(const dls_engine *e, int32_t job)
 {
-    const int64_t lost_us = e->rec->lost_us ? e->rec->lost_us[job] : 0;
-    const int64_t done_us = dls_job_executed_us(e, job) - lost_us;
+    const int64_t done_us = dls_job_executed_us(e, job) - (e->jobs.undone_us ? e->jobs.undone_us[job] : 0);
     const int64_t left_us = e->jobs.estimate_us[job] - (done_us > 0 ? done_us : 0);
     return left_us > 1 || e->jobs.running[job] ? left_us : 1;
 }

@@ -43,6 +43,15 @@ expect 0 run -q --config=configs/quickstart.cfg --trace=one.csv --set 'cluster.n
     --set perf.speeds=V100=2 --set failures.trace=once.csv --set scheduler.restore_cost=0 --json
 python3 -c 'import json; w = json.load(open("out.txt"))["world"]
 assert w["lost_gpu_s"] == 400 and abs(w["effective_training_ratio"] - 500 / 700) < 1e-9, w' || fail "effective training time at another speed"
+# A predicted time that is left grows by the time that was lost, not by its work at the reference: after 150 s with a checkpoint
+# at 100 s, 413 s are left to the first job, and one of 497 s does not take its place.
+printf 'job_id,num_gpu,submit_time,duration,model_name,batch_size\n0,1,0,4000,resnet50,32\n1,1,170,3800,resnet50,32\n' >two.csv
+printf 'time_s,node,event\n150,0,fail\n160,0,repair\n' >once.csv
+expect 0 run -q --config=configs/quickstart.cfg --trace=two.csv --set 'cluster.nodes[0].count=1' --set 'cluster.nodes[0].gpus=1' \
+    --set perf.model=operator --set perf.reference_gpu=K80 --set perf.residual_sigma=0 --set failures.trace=once.csv \
+    --set scheduler.restore_cost=0 --set checkpoint.period=100s --scheduler=srtf --predictor=oracle --set scheduler.estimates=predictor --json
+python3 -c 'import json; p = json.load(open("out.txt"))["parts"][0]
+assert p["preemptions"] == 1, p' || fail "the predicted time that is left after a failure at another speed"
 printf 'job_id,num_gpu,submit_time,duration\n0,8,0,1000\n1,8,100,10\n' >two.csv
 expect 0 run --config=configs/quickstart.cfg --trace=two.csv --set 'cluster.nodes[0].count=1' --scheduler=srtf \
     --set checkpoint.lost_on_preemption=true
