@@ -312,7 +312,7 @@ typedef struct dls_plan dls_plan;
  * error. Errors are those of the dls_act_ functions. In the order of the calls, larger allocations first,
  * the placement is asked for those that change; a job that it refuses waits. O(1) each. */
 DLS_API void dls_plan_set(dls_plan *plan, int32_t job, const dls_want *want);
-DLS_API void dls_plan_keep(dls_plan *plan, int32_t job); /* running: as it is */
+DLS_API void dls_plan_keep(dls_plan *plan, int32_t job); /* running: as it is; it waits if its host loses its GPUs */
 DLS_API void dls_plan_keep_all(dls_plan *plan); /* running jobs that are not named are as they are */
 DLS_API void dls_plan_join(dls_plan *plan, int32_t job, int32_t host); /* as dls_act_join; waits if its host does */
 DLS_API void dls_plan_decline(dls_plan *plan, int32_t job); /* a running one, too: it ends there */
