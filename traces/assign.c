@@ -5,6 +5,7 @@
  */
 #include "traces/assign.h"
 
+#include "base/guard.h"
 #include "base/own.h"
 #include "base/rng.h"
 #include "base/suggest.h"
@@ -200,6 +201,7 @@ const char *dls_trace_assigned(const dls_trace *trace)
 dls_status dls_trace_assign_builtin(const dls_trace *in, const char *name, uint64_t seed,
                                     dls_trace **out, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     enum { NAMES_MAX = 15 };
     const char *text = dls_assign_builtin_text(name), *names[NAMES_MAX + 1] = {NULL};
     DLS_OWN(dls_assign_table_fini) dls_assign_table table = {0};

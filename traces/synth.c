@@ -5,6 +5,7 @@
  */
 #include "dlsim/traces.h"
 
+#include "base/guard.h"
 #include "base/own.h"
 #include "base/rng.h"
 #include "base/suggest.h"
@@ -33,6 +34,7 @@ void dls_synth_params_init(dls_synth_params *params)
 
 dls_status dls_synth_parse_queueing(const char *text, dls_synth_params *params, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     if (strcmp(text, "none") == 0) {
         params->waiting_frac = params->time_frac = 0;
         return DLS_OK;

@@ -5,6 +5,7 @@
  */
 #include "predictor/sources/setting_files.h"
 
+#include "base/guard.h"
 #include "base/own.h"
 #include "predictor/driple/model.h"
 
@@ -78,6 +79,7 @@ static dls_status settle_new(dls_inspector *insp, const dls_hardware *hw,
 dls_status dls_inspector_add_settings(dls_inspector *insp, const char *which, const char *hardware,
                                       const char *name, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     DLS_OWN(dls_hardware_fini) dls_hardware hw = {0};
     DLS_OWN(dls_setting_list_fini) dls_setting_list list = {0};
     bool takes_any;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/guard.h"
 #include "base/own.h"
 #include "predictor/sources/whatif.h"
 
@@ -29,6 +30,7 @@ const char *const *dls_step_sources(void)
 dls_status dls_step_predictor_create(const dls_step_predictor_params *params, dls_step_predictor **out,
                                      dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     DLS_ASSERT(params && params->source && out);
     const dls_whatif_params p = {.source = params->source,
                                  .hardware_dir = params->hardware_dir,
@@ -104,6 +106,7 @@ static dls_status ask(dls_step_predictor *p, const dls_step_question *q, dls_ste
 dls_status dls_step_predict(dls_step_predictor *p, const dls_step_question *question, size_t n,
                             dls_step_answer *out, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     for (size_t i = 0; i < n; i++) {
         DLS_TRY(ask(p, &question[i], &out[i], err));
     }

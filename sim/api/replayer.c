@@ -4,6 +4,7 @@
  */
 #include "dlsim/replayer.h"
 
+#include "base/guard.h"
 #include "base/options.h"
 #include "base/own.h"
 #include "base/suggest.h"
@@ -86,6 +87,7 @@ static dls_status run(const dls_replayer *r, const dls_setting *settings, size_t
 dls_status dls_replayer_run(const char *replayer, const dls_setting *settings, size_t n,
                             const char *input, const dls_replayer_output *to, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     const dls_replayer *r = NULL;
     DLS_FREED dls_option_value *values = NULL;
     DLS_TRY(find(replayer, &r, err));

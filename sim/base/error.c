@@ -5,6 +5,8 @@
  */
 #include "dlsim/error.h"
 
+#include "base/guard.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -54,6 +56,7 @@ dls_status dls_vfail(dls_error *err, dls_status status, const char *where, const
                      va_list ap)
 {
     if (err) {
+        DLS_IN_C_LOCALE; /* where no public function sees to it, as while a simulation runs */
         err->status = status;
         snprintf(err->where, sizeof err->where, "%s", where ? where : "");
         vsnprintf(err->msg, sizeof err->msg, fmt, ap);

@@ -6,6 +6,7 @@
 #include "cluster/index.h"
 
 #include "base/assert.h"
+#include "base/guard.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -279,6 +280,7 @@ void dls_fault_note(dls_fault *fault, const char *query, int64_t asked, int64_t 
 void dls_policy_fail(const dls_place_index *index, const char *fmt, ...)
 {
     if (!index->fault->query) {
+        DLS_IN_C_LOCALE;
         va_list ap;
         va_start(ap, fmt);
         vsnprintf(index->fault->said, sizeof index->fault->said, fmt, ap);

@@ -5,6 +5,7 @@
 #include "engine/sim.h"
 
 #include "base/assert.h"
+#include "base/guard.h"
 
 #include "engine/engine.h"
 
@@ -292,6 +293,7 @@ dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, 
     err = err ? err : &unwanted;
     const dls_status status = advance(e, until_us, stop, err);
     if (status == DLS_EPOLICY) {
+        DLS_IN_C_LOCALE;
         const size_t n = strlen(err->msg);
         snprintf(err->msg + n, sizeof err->msg - n, " (at %.6f s)", (double)e->clock.now_us / 1e6);
     }

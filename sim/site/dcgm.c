@@ -14,6 +14,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/guard.h"
 #include "base/strdict.h"
 #include "base/suggest.h"
 #include "site/node_list.h"
@@ -497,6 +498,7 @@ static void reading_fini(reading *r)
 
 dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     DLS_OWN(reading_fini) reading r = {.cap = 0};
     return import(&r, site, to, err);
 }

@@ -5,6 +5,7 @@
 #include "dlsim/site.h"
 
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "base/kendall.h"
 #include "base/owners.h"
 #include "base/rng.h"
@@ -396,6 +397,7 @@ static void replays_fini(replays *r)
 
 dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     *out = (dls_fidelity){0};
     DLS_TRY(dls_setup_trace(setup, &out->trace, err));
     const dls_trace_columns *c = dls_trace_cols(out->trace);

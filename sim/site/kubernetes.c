@@ -16,6 +16,7 @@
 #include "base/atomicfile.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/guard.h"
 #include "base/owners.h"
 #include "base/strdict.h"
 #include "base/suggest.h"
@@ -542,6 +543,7 @@ static void reading_fini(reading *r)
 dls_status dls_site_import_kubernetes(const char *objects, const char *folder, FILE *to,
                                       dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     DLS_OWN(reading_fini) reading r = {.pods = 0};
     DLS_FREED char *bytes = NULL;
     size_t len;

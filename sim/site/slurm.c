@@ -26,6 +26,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/guard.h"
 #include "base/owners.h"
 #include "base/strdict.h"
 #include "dlsim/trace.h"
@@ -417,6 +418,7 @@ static dls_status read_all(making *m, dls_trace **trace, dls_site_log *log, dls_
 
 dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     DLS_OWN(dls_site_nodes_fini) dls_site_nodes nodes = {0};
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     DLS_OWN(dls_site_log_fini) dls_site_log log = {0};

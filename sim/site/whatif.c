@@ -5,6 +5,7 @@
 #include "site/whatif_impl.h"
 
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "dlsim/site.h"
 
 #include <math.h>
@@ -168,6 +169,7 @@ static dls_status search_fewest(search *s, size_t first_added, dls_error *err)
 dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_asked *asked,
                          dls_whatif *w, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     size_t first_added = SIZE_MAX;
     *w = (dls_whatif){.fewest = -1};
     search s = {.setup = after, .w = w, .asked = asked};

@@ -3,6 +3,8 @@
  * Simulations through the public header alone: dlsim/run.h.
  */
 #include "dlsim/results.h"
+#include "dlsim/steps.h"
+#include "dlsim/traces.h"
 #include "run_util.h"
 #include "support/scratch.h"
 
@@ -378,6 +380,7 @@ TEST(other_locale)
     static const char text[] = "job_id,num_gpu,submit_time,duration\na,1,0.5,1.25\nb,2,1.75,2.5\n";
     char path[2][256];
     uint64_t digest[2];
+    double iteration_s[2];
     snprintf(path[0], sizeof path[0], "%s", put("read.csv", text));
     snprintf(path[1], sizeof path[1], "%s", in_folder("written.csv"));
     for (int k = 0; k < 2; k++) {
@@ -397,12 +400,28 @@ TEST(other_locale)
         dls_trace_destroy(trace);
         must(dls_trace_load(path[1], NULL, NULL, &trace, &err));
         assert_int_equal(dls_trace_cols(trace)->duration_us[0], 1250000);
+        dls_trace_destroy(trace);
+        dls_synth_params synth;
+        dls_synth_params_init(&synth);
+        must(dls_synth_parse_queueing("0.05:0.5", &synth, &err));
+        assert_true(synth.waiting_frac == 0.05 && synth.time_frac == 0.5);
+        dls_step_predictor *steps = NULL;
+        dls_step_answer answer;
+        const dls_step_predictor_params of = {.source = "operator"};
+        const dls_step_question question = {.model = "efficientnet_b0", .batch = 8, .gpu = "V100"};
+        must(dls_step_predictor_create(&of, &steps, &err));
+        must(dls_step_predict(steps, &question, 1, &answer, &err));
+        dls_step_predictor_destroy(steps);
+        iteration_s[k] = answer.prediction.iteration_s;
+        dls_error said; /* as while a simulation runs */
+        (void)dls_fail(&said, DLS_ERUN, NULL, "%.1f s", 1.5);
+        assert_string_equal(said.msg, "1.5 s");
         assert_string_equal(localeconv()->decimal_point,
                             k ? "," : "."); /* the caller's is as it was */
-        dls_trace_destroy(trace);
     }
     setlocale(LC_ALL, "C");
     assert_int_equal(digest[0], digest[1]);
+    assert_true(iteration_s[0] == iteration_s[1]);
 }
 
 /* A graph of one product that trains, with so many columns. */
