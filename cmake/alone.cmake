@@ -12,4 +12,4 @@ set_target_properties(dlsim_alone PROPERTIES OUTPUT_NAME dlsim RUNTIME_OUTPUT_DI
 target_include_directories(dlsim_alone PRIVATE sim/include)
 target_link_libraries(dlsim_alone PRIVATE dlsim_flags dlsim::hdf5_headers ${HDF5_ARCHIVE} ${DLSIM_ARCHIVES} m)
 target_link_options(dlsim_alone PRIVATE -static)
-target_link_options(dlsim_alone PRIVATE ${DLSIM_NO_LTDL})
+target_sources(dlsim_alone PRIVATE ${CMAKE_CURRENT_LIST_DIR}/no_ltdl.c)

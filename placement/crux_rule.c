@@ -53,7 +53,8 @@ int32_t dls_crux_path(const double *load, int32_t paths, const int32_t *rack, in
     for (int32_t p = 0; p < paths; p++) {
         double most = 0;
         for (int32_t r = 0; r < n_racks; r++) {
-            most = fmax(most, load[rack[r] * paths + p]);
+            const double on = load[rack[r] * paths + p];
+            most = on > most ? on : most;
         }
         if (most < least) {
             least = most;

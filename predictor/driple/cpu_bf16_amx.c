@@ -3,7 +3,6 @@
  * CPU engine of predictions in bf16 with AMX's matrix unit, AVX-512 for all else: cpu_engine.inc.h
  * with cpu_tiles.inc.h.
  */
-#if defined(DLS_CPU_AMX)
 #define ENGINE_AVX512
 #define ENGINE_TILES
 #define ENGINE_AMX
@@ -11,6 +10,3 @@
 #define ENGINE_NAME dls_cpu_bf16_amx
 #define ENGINE_ISA "amx"
 #include "predictor/driple/cpu_engine.inc.h"
-#else
-typedef int dls_cpu_bf16_amx_is_not_here;
-#endif

@@ -3,10 +3,8 @@
  * CPU engine of predictions in float32 with AVX2 and FMA: cpu_engine.inc.h compiled for that
  * instruction set.
  */
-#if defined(__x86_64__)
 #define ENGINE_AVX2
 #define REAL float
 #define ENGINE_NAME dls_cpu_f32_avx2
 #define ENGINE_ISA "avx2"
 #include "predictor/driple/cpu_engine.inc.h"
-#endif

@@ -3,10 +3,8 @@
  * Training step in float32 with AVX-512 F, DQ, VL and BW: step.inc.h compiled for that instruction
  * set.
  */
-#if defined(__x86_64__)
 #define ENGINE_AVX512
 #define REAL float
 #define ENGINE_NAME dls_step_f32_avx512
 #define ENGINE_ISA "avx512"
 #include "predictor/training/step.inc.h"
-#endif

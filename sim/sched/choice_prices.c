@@ -247,9 +247,10 @@ void dls_choice_find_prices(dls_choice *c, double above, bool thorough)
     int64_t used[DLS_TYPES_MAX];
     crossing x = {0};
     for (size_t o = 0; o < c->n_options; o++) {
-        least = fmin(least, c->option[o].cost);
-        most = fmax(most, c->option[o].cost);
-        x.gpus = fmax(x.gpus, c->option[o].gpus);
+        const double cost = c->option[o].cost, gpus = c->option[o].gpus;
+        least = cost < least ? cost : least;
+        most = cost > most ? cost : most;
+        x.gpus = gpus > x.gpus ? gpus : x.gpus;
     }
     x.cost = fmax(fabs(least), fabs(most));
     if (c->types > 1 && !thorough) {

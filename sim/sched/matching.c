@@ -477,7 +477,8 @@ dls_status dls_matching_find(dls_matching *m, int32_t n, const double *weight, i
         m->base[u] = u;
         for (int32_t v = 1; v <= n; v++) {
             *edge_of(m, u, v) = (edge){u, v};
-            most = fmax(most, weight_of(m, edge_of(m, u, v)));
+            const double w = weight_of(m, edge_of(m, u, v));
+            most = w > most ? w : most;
         }
     }
     for (int32_t u = 0; u <= n; u++) {

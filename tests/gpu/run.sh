@@ -97,6 +97,7 @@ for source in $d/arch_text.c $d/condition.c $d/graph_check.c $d/module.c $d/pred
   compile $source
 done
 for source in $d/cpu_f32 $t/step_f32; do
+  test "$(uname -m)" = x86_64 || break
   compile ${source}_avx2.c -mavx2 -mfma -ffp-contract=fast
   compile ${source}_avx512.c "${avx512[@]}"
 done
