@@ -51,7 +51,7 @@ if(DLSIM_HDF5_INSIDE AND HDF5_ARCHIVE AND NOT DLSIM_TSAN)
 endif()
 # The other libraries likewise, if the archives of all are there: each that is loaded costs a small run.
 set(DLSIM_ARCHIVES "")
-foreach(name gsl gslcblas config z deflate json-c protobuf-c glpk amd colamd suitesparseconfig gmp sz aec)
+foreach(name gsl gslcblas config deflate json-c protobuf-c glpk amd colamd suitesparseconfig gmp sz aec z) # whom others need last
   find_library(DLSIM_ARCHIVE_${name} lib${name}.a)
   mark_as_advanced(DLSIM_ARCHIVE_${name})
   list(APPEND DLSIM_ARCHIVES ${DLSIM_ARCHIVE_${name}})
