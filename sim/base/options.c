@@ -156,8 +156,15 @@ static bool list(const dls_option *o, const char *text, dls_option_value *out)
         return false;
     }
     memcpy(copy, text, len + 1);
-    char *s = copy + strspn(copy, " [(");
-    s[strcspn(s, "])")] = '\0';
+    char *s = copy + strspn(copy, " ");
+    const char close = *s == '[' ? ']' : *s == '(' ? ')' : '\0';
+    if (close) {
+        char *end = strrchr(s++, close);
+        if (!end || end[1 + strspn(end + 1, " ")]) {
+            return false;
+        }
+        *end = '\0';
+    }
     out->n_list = 0;
     if (s[strspn(s, " ")] == '\0') {
         return true;

@@ -52,7 +52,11 @@ TEST(good_values)
     assert_int_equal(parse("limits", "[1, 2.5 ,1 h]", &v, NULL), DLS_OK);
     assert_int_equal(v.n_list, 3);
     assert_true(v.list[2] > 3599.9 && v.list[2] < 3600.1);
+    assert_int_equal(parse("limits", " ( 1, 2 ) ", &v, NULL), DLS_OK);
+    assert_int_equal(v.n_list, 2);
     assert_int_equal(parse("limits", "", &v, NULL), DLS_OK);
+    assert_int_equal(v.n_list, 0);
+    assert_int_equal(parse("limits", "[ ]", &v, NULL), DLS_OK);
     assert_int_equal(v.n_list, 0);
     assert_int_equal(parse("mode", "slow", &v, NULL), DLS_OK);
     assert_string_equal(v.s, "slow");
@@ -93,6 +97,10 @@ TEST(bad_values)
         {"limits", "20,10", "ascending"},
         {"limits", "10,10", "ascending"},
         {"limits", "1,,2", "ascending"},
+        {"limits", "1)20,30", "ascending"},
+        {"limits", "[1]20", "ascending"},
+        {"limits", "[1,20", "ascending"},
+        {"limits", "(1,20]", "ascending"},
         {"limits", "-1", "ascending"},
         {"mode", "fas", "fast|slow"},
         {"mode", "fast|slow", "fast|slow"},
