@@ -215,6 +215,11 @@ dls_status dls_trace_save_csv(const dls_trace *trace, const char *path, dls_erro
 {
     DLS_IN_C_LOCALE;
     struct stat st;
+    if (strcmp(path, "-") == 0) {
+        DLS_TRY(write_table(stdout, (void *)(uintptr_t)trace, err));
+        return fflush(stdout) == 0 ? DLS_OK
+                                   : dls_fail(err, DLS_EOUTPUT, NULL, "standard output could not be written");
+    }
     if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) {
         return dls_atomicfile_write(path, write_table, (void *)(uintptr_t)trace, err);
     }

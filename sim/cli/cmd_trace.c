@@ -258,7 +258,7 @@ static const dls_arg convert_args[] = {
     DLS_TEXT(request, table, "assign", 0, "TABLE",
              "give jobs without a model one from the built-in table tiresias, muri or sia"),
     DLS_INT(request, seed, "seed", 0, 0, INT64_MAX, "seed of --assign"),
-    DLS_OUTPUT(request, output, "output", 'o', "OUT.csv", "where to write"), DLS_ARGS_END};
+    DLS_OUTPUT(request, output, "output", 'o', "OUT.csv", "where to write; - is standard output"), DLS_ARGS_END};
 
 static const dls_command trace_convert = {
     .name = "trace convert",
@@ -363,7 +363,7 @@ static const dls_arg generate_args[] = {
              "leave longer jobs out of the distribution (\"2 d\", seconds)"),
     DLS_CHOICE(synthesis, stamps, "stamps", 0, "s|us", "times are whole seconds or microseconds"),
     DLS_INT(synthesis, params.seed, "seed", 0, 0, INT64_MAX, "random seed"),
-    DLS_OUTPUT(synthesis, path, "output", 'o', "FILE", "where to write"),
+    DLS_OUTPUT(synthesis, path, "output", 'o', "FILE", "where to write; - is standard output"),
     DLS_SWITCH(synthesis, quiet, "quiet", 'q', "no report on stderr"),
     DLS_ARGS_END};
 

@@ -148,5 +148,10 @@ expect "assigned" 0 '"ASSIGNED_MODEL": 5000' "5000 jobs: model taken" \
 expect "heavy" 0 - "300 or more jobs wait during" \
     "$dlsim" trace generate --jobs=3000 --gpus=300 --queueing=heavy --stamps=us -o heavy.csv
 expect "gzip" 0 "^jobs *3000$" - bash -c "gzip -c heavy.csv >h.gz && '$dlsim' trace stats h.gz"
+# "-" is the standard output, as --trace=- is the standard input.
+expect "to a pipe" 0 "^jobs *40$" - bash -c "'$dlsim' trace generate --jobs=40 --gpus=8 -o - -q | tee piped.csv | '$dlsim' trace stats -"
+expect "converted to a pipe" 0 "^job_id," - bash -c "'$dlsim' trace convert piped.csv -o -"
+expect "full" 5 - "standard output" bash -c "'$dlsim' trace generate --jobs=40 --gpus=8 -o - -q >/dev/full"
+test ! -e ./- || fail "a file called -"
 
 exit $failed
