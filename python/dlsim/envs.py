@@ -99,7 +99,7 @@ class _Single(gymnasium.Env):
         return self._observation(), {}
 
     def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Act; the episode has ended when every job of the window has."""
+        """Act; the episode has ended when nothing is left to decide, and zeros are shown."""
         self._action[0] = operator.index(action)
         self._step(self._action, False)
         return self._observation(), float(self._reward[0]), bool(self._done[0]), False, {}
@@ -152,7 +152,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._shown, {}
 
     def step(self, actions: Any) -> tuple[Observation, numpy.ndarray, numpy.ndarray, numpy.ndarray, dict[str, Any]]:
-        """An action [num_envs] for each, integers; final_obs of info marks those that have ended."""
+        """An action [num_envs] for each, integers; final_obs of info marks those that have ended: zeros, as Schedule shows then."""
         actions = numpy.asarray(actions)
         if actions.dtype.kind not in "iu":
             raise TypeError(f"actions are integers, not of type {actions.dtype}")

@@ -159,11 +159,14 @@ static uint64_t next_random(uint64_t *state)
     return z ^ (z >> 31);
 }
 
+/* Of an episode that has ended, or not begun, nothing is shown. */
 static void clear(const env_batch *b, env_episode *e, const env_output *out)
 {
     const size_t rows = b->place ? CANDIDATES : (size_t)b->visible;
     memset(out->jobs, 0, rows * (b->place ? CANDIDATE_NUMBERS : JOB_NUMBERS) * sizeof *out->jobs);
     memset(out->mask, 0, rows + 1);
+    memset(out->nodes, 0, (size_t)b->n_nodes * sizeof *out->nodes);
+    memset(out->types, 0, (size_t)b->n_types * sizeof *out->types);
     e->was_shown = e->n_shown = 0;
 }
 

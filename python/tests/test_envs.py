@@ -109,6 +109,13 @@ class Environments(unittest.TestCase):
                 total += numpy.where(over, 0, reward)
                 over |= done
                 self.assertEqual(done.any(), "final_obs" in info)
+            shown = single.reset(options={"window": 0})[0]
+            while not (step := single.step(int(shown["mask"][:-1].argmax())))[2]:
+                shown = step[0]
+            final = info["final_obs"][numpy.flatnonzero(done)[0]]
+            for name, array in step[0].items():
+                self.assertFalse(array.any())
+                numpy.testing.assert_array_equal(array, final[name])
             for i in (0, 7, 39):
                 got = self.episode(single, lambda seen: int(seen["mask"][:-1].argmax()), int(windows[i]))[0]
                 self.assertEqual(got, total[i])
