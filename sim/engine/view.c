@@ -168,6 +168,13 @@ size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, si
     return n;
 }
 
+int32_t dls_view_part(const dls_view *view, int32_t job)
+{
+    const dls_engine *e = view->engine;
+    const int32_t milli = is_job(view, __func__, job) && e->job[job].cls >= 0 ? dls_part_of(e, job) : 0;
+    return milli > 0 ? milli : DLS_GPU_MILLI;
+}
+
 int32_t dls_view_host(const dls_view *view, int32_t job)
 {
     return is_job(view, __func__, job) && view->engine->guests.job

@@ -40,7 +40,7 @@ typedef struct entry {
 
 typedef struct room { /* of a node */
     int64_t gpus, cpu, mem;
-    int32_t type;
+    int32_t type, parts; /* running jobs that have a part of a GPU */
 } room;
 
 struct hadar {
@@ -97,7 +97,21 @@ static int64_t room_for(const room *r, int64_t cpu, int64_t mem)
     return mem > 0 && r->mem / mem < gpus ? r->mem / mem : gpus;
 }
 
-/* All GPUs that work; those of jobs that restore stay theirs. */
+/* The node of a running job that has a part of a GPU, NULL of others. */
+static room *parted(struct hadar *h, const dls_view *view, int32_t job)
+{
+    dls_place_part at;
+    return dls_view_part(view, job) < 1000 && dls_view_nodes(view, job, &at, 1) == 1 ? &h->room[at.node] : NULL;
+}
+
+/* Others may be on the same GPU: the job stays where it is. */
+static bool is_pinned(struct hadar *h, const dls_view *view, int32_t job)
+{
+    const room *r = parted(h, view, job);
+    return r && r->parts > 1;
+}
+
+/* All GPUs that work and are not in parts; those of jobs that restore stay theirs. */
 static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan *plan,
                                 dls_error *err)
 {
@@ -111,10 +125,16 @@ static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan 
     DLS_TRY(dls_ledger_begin(&h->ledger, view, err));
     for (int32_t i = 0; i < nodes; i++) {
         h->room[i] = (room){dls_place_free(index, i), dls_place_free_cpu(index, i),
-                            dls_place_free_mem(index, i), dls_place_type(index, i)};
+                            dls_place_free_mem(index, i), dls_place_type(index, i), 0};
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        const size_t n = dls_view_nodes(view, j, h->part, (size_t)nodes);
+        room *r = parted(h, view, j);
+        if (r) {
+            r->parts++;
+        }
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        const size_t n = is_pinned(h, view, j) ? 0 : dls_view_nodes(view, j, h->part, (size_t)nodes);
         for (size_t i = 0; i < n; i++) {
             move_job(&h->room[h->part[i].node], view, j, h->part[i].gpus, 1);
         }
@@ -129,8 +149,14 @@ static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan 
         h->ledger.left[t] = h->total[t];
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        if (dls_is_restoring(view, j)) {
-            take_parts(h, view, j, h->part, dls_view_nodes(view, j, h->part, (size_t)nodes));
+        const size_t n = dls_view_nodes(view, j, h->part, (size_t)nodes);
+        if (is_pinned(h, view, j)) {
+            const int32_t type = h->room[h->part[0].node].type;
+            h->ledger.left[type]++; /* of which it is none; its quota is used */
+            dls_ledger_take(&h->ledger, view, j, type, 1);
+            dls_plan_keep(plan, j);
+        } else if (dls_is_restoring(view, j)) {
+            take_parts(h, view, j, h->part, n);
             dls_plan_keep(plan, j);
         }
     }
@@ -348,7 +374,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     h->most = 0;
     DLS_TRY(look_at_nodes(h, view, plan, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        if (!dls_is_restoring(view, j)) {
+        if (!dls_is_restoring(view, j) && !is_pinned(h, view, j)) {
             list(h, view, j);
         }
     }

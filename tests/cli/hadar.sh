@@ -41,4 +41,7 @@ printf '%s\n' $header long,4,0,1000,resnet50, short,4,0,100,resnet50, >two.csv
 is "long 0 530 1,short 0 50 0" two.csv
 # Who is refused nothing: without a predictor types are alike, and what the price keeps back is given in the end.
 is "long 0 1000 0,short 0 50 0" two.csv --set predictor.source=none --set scheduler.restart=100000
+# Two jobs on halves of a GPU leave it to nobody while one of them stays: a gang takes the GPUs of d, not those of b and a.
+printf '%s\n' $header a,0.5,0,300,resnet50,V100 b,0.5,0,5000,resnet50,V100 d,2,0,300,resnet50,V100 gang,2,30,60,resnet50,V100 >halves.csv
+is "a 0 150 0,b 0 2500 0,d 0 210 1,gang 60 90 0" halves.csv --set cluster.gpu_parts=any
 echo "$checks checks"

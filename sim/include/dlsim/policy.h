@@ -183,6 +183,7 @@ DLS_API int64_t dls_view_cpu_per_gpu(const dls_view *view, int32_t job);
 DLS_API int64_t dls_view_mem_per_gpu(const dls_view *view, int32_t job);
 /* Where a running job is: at most `most` parts into out[], all of one type. Returns how many there are. */
 DLS_API size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, size_t most);
+DLS_API int32_t dls_view_part(const dls_view *view, int32_t job); /* thousandths of a GPU: below 1000 on a part */
 /* The running job whose GPUs a job has joined, -1: it has its own. */
 DLS_API int32_t dls_view_host(const dls_view *view, int32_t job);
 /* Global batch size that a job trains with now, or would with the next start; DLS_ABSENT. */
@@ -355,8 +356,7 @@ typedef struct dls_sched_ops {
                        dls_error *err);                                /* ... or a program ... */
     dls_status (*round)(void *state, const dls_view *view, dls_plan *plan,
                         dls_error *err);                               /* ... or a round, ... */
-    void (*timing)(const void *state, dls_round_timing *out);          /* ... which has this too: asked
-                                                                          once, after init */
+    void (*timing)(const void *state, dls_round_timing *out); /* ... which has this too: asked once, after init */
     bool joins;                                                        /* jobs may share GPUs */
     bool unused; /* holds the place of what once was here */
     bool mixes; /* named nodes may be of several GPU types: as fast as on the slowest, held_type is the first's */
