@@ -26,6 +26,14 @@ env -i "$alone/bin/dlsim" --config="$share/configs/placement-study.cfg" --placem
     --set trace.max_jobs=60 -q || fail "a run with the inspector"
 env -i "$alone/bin/dlsim" list schedulers --plugin=/lib/any.so 2>said && fail "a plug-in was taken"
 grep -q "linked statically" said || fail "about plug-ins: $(cat said)"
+# Where there is no mold the compiler's own linker asks for archives in the order of who needs whom.
+for target in dlsim dlsim_alone; do
+    if [ -e "$build/build.ninja" ]; then
+        link=$(ninja -C "$build" -t commands $target | tail -n 1 | sed "s/-fuse-ld=mold//; s|-o [^ ]*|-o $work/$target|")
+        (cd "$build" && sh -c "$link") 2>said || fail "$target by the compiler's own linker: $(head -n 5 said)"
+        "$work/$target" version >/dev/null || fail "$target by the compiler's own linker does not run"
+    fi
+done
 if [ "$(id -u)" = 0 ] && command -v chroot >/dev/null; then
     chroot "$alone" /bin/dlsim --config=/share/dlsim/configs/quickstart.cfg \
         --trace=/share/dlsim/traces/samples/quick_60.csv --scheduler=srtf -q --json >empty.json || fail "in an empty root"
