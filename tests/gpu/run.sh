@@ -87,7 +87,7 @@ for source in "${device_code[@]}"; do
   fi
   jobs+=($!)
 done
-for source in sim/base/error.c sim/base/assert.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c $t/trainee.c; do
+for source in sim/base/error.c sim/base/guard.c sim/base/assert.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c $t/trainee.c; do
   compile $source
 done
 module=("${objects[@]}")
