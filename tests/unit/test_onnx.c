@@ -310,6 +310,72 @@ TEST(moves)
     assert_string_equal(report.unknown, "Mystery (1)");
 }
 
+/* What is legal and rare; shapes are those of onnx.shape_inference. */
+TEST(rare_shapes)
+{
+    Dls__Onnx__ModelProto *m = new_model();
+    INPUT(m, "x", 2, 3, 17, 19);
+    INPUT(m, "y", 6, 10);
+    INPUT(m, "rows", 4, 7, 6);
+    INPUT(m, "small", 2, 6, 7, 9);
+    VALUES(m, "last", -1);
+    VALUES(m, "first", INT64_MIN);
+    VALUES(m, "two", 2);
+    VALUES(m, "back", -2);
+    op(m, "Slice", "x last first two back", "flip");
+    VALUES(m, "pads", 1, 2, 3, 4);
+    VALUES(m, "axes", -1, 2);
+    op(m, "Pad", "x pads - axes", "pad");
+    Dls__Onnx__NodeProto *n = op(m, "Split", "y", "u0 u1 u2 u3");
+    INTS(n, "axis", 1);
+    INTS(n, "num_outputs", 4);
+    op(m, "Identity", "u3", "rest");
+    tensor(m, "none", INT64, 1, (int64_t[]){0}, NULL, 0);
+    op(m, "ReduceSum", "x none", "all");
+    n = op(m, "ReduceSum", "x", "same");
+    INTS(n, "noop_with_empty_axes", 1);
+    n = op(m, "Shape", "x", "s");
+    INTS(n, "start", -9);
+    INTS(n, "end", 2);
+    n = op(m, "Shape", "x", "s0");
+    INTS(n, "start", 3);
+    INTS(n, "end", 1);
+    tensor(m, "ten", INT64, 0, (int64_t[]){0}, (int64_t[]){10}, 1);
+    tensor(m, "minus", INT64, 0, (int64_t[]){0}, (int64_t[]){-3}, 1);
+    op(m, "Range", "ten minus minus", "down"); /* 10 7 4 1 -2 */
+    op(m, "CumSum", "x ten", "run");
+    WEIGHT(m, "w", 2, 20, 6);
+    WEIGHT(m, "r", 2, 20, 5);
+    n = op(m, "LSTM", "rows w r", "ly lh lc");
+    INTS(n, "layout", 1);
+    n = op(m, "ReduceMax", "lh", "top"); /* [batch][directions][h] */
+    INTS(n, "axes", 1);
+    WEIGHT(m, "gw", 1, 15, 6);
+    WEIGHT(m, "gr", 1, 15, 5);
+    op(m, "GRU", "rows gw gr", "gy gh");
+    WEIGHT(m, "filter", 6, 5, 3, 4);
+    n = op(m, "ConvTranspose", "small filter", "wide");
+    INTS(n, "strides", 2, 3);
+    INTS(n, "output_shape", 15, 30);
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(m, NULL, NULL);
+    assert_int_equal(at(g, "flip", "StridedSlice")->tensor_size, 2 * 3 * 9 * 19);
+    assert_int_equal(at(g, "pad", "Pad")->tensor_size, 2 * 3 * (17 + 2 + 4) * (19 + 1 + 3));
+    assert_int_equal(at(g, "u0", "Split")->tensor_size, 6 * 3);
+    assert_int_equal(at(g, "rest", "Identity")->tensor_size, 6);
+    assert_int_equal(at(g, "all", "Sum")->out_bytes, 4);
+    assert_int_equal(at(g, "same", "Sum")->tensor_size, 2 * 3 * 17 * 19);
+    assert_int_equal(at(g, "s", "Shape")->out_bytes, 2 * 8);
+    assert_int_equal(at(g, "s0", "Shape")->out_bytes, 0);
+    assert_int_equal(at(g, "down", "Range")->tensor_size, 5);
+    const dls_op_node *run = at(g, "run", "Cumsum"); /* moves all, other than a sum over no axis */
+    assert_int_equal(run->read_bytes, 4 * 2 * 3 * 17 * 19);
+    assert_int_equal(run->write_bytes, 4 * 2 * 3 * 17 * 19);
+    assert_int_equal(at(g, "ly", "LSTMBlockCell")->out_bytes, 4 * (4 * 7 * 2 * 5 + 2 * 4 * 2 * 5));
+    assert_int_equal(at(g, "top", "Max")->tensor_size, 4 * 5);
+    assert_int_equal(at(g, "gy", "GRUBlockCell")->out_bytes, 4 * (4 * 7 * 5 + 7 * 5));
+    assert_int_equal(at(g, "wide", "Conv2DBackpropInput")->tensor_size, 2 * 5 * 15 * 30);
+}
+
 /* ---- a training step from a forward pass ----------------------------------------------------- */
 
 TEST(training)

@@ -203,7 +203,9 @@ void dls_imp_split(imp_graph *g, imp_node *x, int32_t of, int64_t axis, const in
         out[i].real = in->real;
         if (at >= 0) {
             const int64_t whole = in->shape.dim[at];
-            s.dim[at] = sizes ? sizes[i] : whole < 0 ? -1 : whole / n;
+            const int64_t part = whole / n + (whole % n != 0); /* the last ones get what is left */
+            const int64_t left = whole > i * part ? whole - i * part : 0;
+            s.dim[at] = sizes ? sizes[i] : whole < 0 ? -1 : left < part ? left : part;
             out[i].shape = dls_imp_shape_of(s.rank, s.dim);
         }
     }

@@ -82,6 +82,9 @@ static const imp_out *tensor_of(reader *r, const Dls__Onnx__TensorProto *from)
             memcpy(&narrow, from->raw_data.data + 4 * i, 4);
             value[i] = narrow;
         }
+        if (value[i] == IMP_UNKNOWN) { /* "to the front" of a slice that goes back */
+            value[i] = IMP_UNKNOWN + 1;
+        }
     }
     to->value = value;
     to->n_value = value ? (int32_t)n : 0;

@@ -88,8 +88,10 @@ static void rule_conv_transpose(imp_graph *g, imp_node *x)
     const int64_t groups = dls_imp_attr_i(x, "group", 1);
     imp_window w = window_of(x);
     int64_t more[2];
+    int64_t said[2]; /* the output's size, from which the padding follows */
     imp_shape s = dls_imp_no_shape;
     spatial(x, "output_padding", 0, more);
+    spatial(x, "output_shape", 0, said);
     if (filter.rank == 4 && in.rank == 4) {
         s = (imp_shape){.rank = 4, .dim = {in.dim[0], -1, -1, -1}};
         s.dim[1] = filter.dim[1] < 0 || groups < 1 ? -1 : dls_imp_mul(filter.dim[1], groups);
@@ -100,8 +102,10 @@ static void rule_conv_transpose(imp_graph *g, imp_node *x)
                                      ? -1
                                      : dls_imp_mul(in.dim[2 + i] - 1, w.stride[i]) + reach +
                                            more[i] - w.pad[i][0] - w.pad[i][1];
-            s.dim[2 + i] =
-                w.same && in.dim[2 + i] >= 0 ? dls_imp_mul(in.dim[2 + i], w.stride[i]) : size;
+            s.dim[2 + i] = said[i] > 0 ? said[i]
+                           : w.same && in.dim[2 + i] >= 0
+                               ? dls_imp_mul(in.dim[2 + i], w.stride[i])
+                               : size;
         }
         s = dls_imp_shape_of(4, s.dim);
         dls_imp_conv_dims(x, &s, &in, &w, groups);
@@ -140,10 +144,10 @@ static void rule_reduce(imp_graph *g, imp_node *x)
     for (int32_t i = 0; i < in.rank; i++) {
         all[i] = i;
     }
-    const bool whole = !axes && (x->n_in < 2 || x->in[1].node < 0) &&
-                       dls_imp_attr_i(x, "noop_with_empty_axes", 0) == 0;
+    const bool none = axes ? n == 0 : x->n_in < 2 || x->in[1].node < 0;
+    const bool whole = none && dls_imp_attr_i(x, "noop_with_empty_axes", 0) == 0;
     imp_shape s = dls_imp_no_shape;
-    if (axes || whole) {
+    if (axes || none) {
         s = dls_imp_reduced(&in, whole ? all : axes, whole ? in.rank : n,
                             dls_imp_attr_i(x, "keepdims", 1) != 0);
     }
@@ -170,22 +174,29 @@ static void rule_norm(imp_graph *g, imp_node *x)
     }
 }
 
-/* (X [steps][batch][in], W [directions][gates h][in], R [directions][gates h][h]): Y, Y_h, Y_c */
+/* (X [steps][batch][in], W [directions][gates h][in], R [directions][gates h][h]): Y, Y_h and of an
+ * LSTM Y_c; in layout 1 the batch comes first everywhere */
 static void rule_rnn(imp_graph *g, imp_node *x)
 {
     const imp_shape in = dls_imp_in(g, x, 0)->shape;
     const imp_shape w = dls_imp_in(g, x, 1)->shape;
     const imp_shape r = dls_imp_in(g, x, 2)->shape;
-    imp_out *out = dls_imp_outs(g, x, 3);
+    const bool batch_first = dls_imp_attr_i(x, "layout", 0) != 0;
+    const int32_t n_out = x->kind == DLS_OP_LSTM_CELL ? 3 : 2;
+    imp_out *out = dls_imp_outs(g, x, n_out);
     if (!out || in.rank != 3 || w.rank != 3 || r.rank != 3) {
         return;
     }
-    const int64_t steps = in.dim[0];
-    const int64_t batch = in.dim[1];
+    const int64_t steps = in.dim[batch_first];
+    const int64_t batch = in.dim[!batch_first];
     const int64_t directions = w.dim[0];
-    out[0].shape = (imp_shape){.rank = 4, .dim = {steps, directions, batch, r.dim[2]}};
-    out[1].shape = (imp_shape){.rank = 3, .dim = {directions, batch, r.dim[2]}};
-    out[2].shape = out[1].shape;
+    const int64_t h = r.dim[2];
+    out[0].shape = batch_first ? (imp_shape){.rank = 4, .dim = {batch, steps, directions, h}}
+                               : (imp_shape){.rank = 4, .dim = {steps, directions, batch, h}};
+    for (int32_t i = 1; i < n_out; i++) {
+        out[i].shape = batch_first ? (imp_shape){.rank = 3, .dim = {batch, directions, h}}
+                                   : (imp_shape){.rank = 3, .dim = {directions, batch, h}};
+    }
     const int64_t rows = dls_imp_mul(steps > 0 ? steps : 1, batch > 0 ? batch : 1);
     x->dims =
         (dls_op_dims){.batch = directions > 0 ? directions : 1,
@@ -292,17 +303,24 @@ static void rule_slice(imp_graph *g, imp_node *x)
     }
 }
 
-/* [before of every axis, behind of every axis]; negative ones cut */
+/* [before of every axis, behind of every axis], of all axes or of those that input 3 names; negative
+ * ones cut */
 static void rule_pad(imp_graph *g, imp_node *x)
 {
     int32_t n = 0;
+    int32_t n_axes = 0;
     const int64_t *pads = integers(g, x, "pads", 1, &n);
+    const int64_t *axes = dls_imp_values(g, x, 3, &n_axes);
     imp_shape s = dls_imp_in(g, x, 0)->shape;
-    for (int32_t i = 0; i < s.rank; i++) {
-        const bool sure = pads && n == 2 * s.rank && s.dim[i] >= 0 && pads[i] >= -IMP_DIM_MAX &&
-                          pads[i] <= IMP_DIM_MAX && pads[i + s.rank] >= -IMP_DIM_MAX &&
-                          pads[i + s.rank] <= IMP_DIM_MAX;
-        s.dim[i] = sure ? s.dim[i] + pads[i] + pads[i + s.rank] : -1;
+    const bool named = x->n_in > 3 && x->in[3].node >= 0;
+    n_axes = named ? n_axes : s.rank;
+    const bool told = pads && (axes || !named) && n == 2 * n_axes;
+    for (int32_t i = 0; i < (told ? n_axes : s.rank); i++) {
+        const int32_t at = dls_imp_axis(told && axes ? axes[i] : i, s.rank);
+        const bool sure = told && at >= 0 && s.dim[at] >= 0 && pads[i] >= -IMP_DIM_MAX &&
+                          pads[i] <= IMP_DIM_MAX && pads[i + n_axes] >= -IMP_DIM_MAX &&
+                          pads[i + n_axes] <= IMP_DIM_MAX;
+        s.dim[at < 0 ? 0 : at] = sure ? s.dim[at] + pads[i] + pads[i + n_axes] : -1;
     }
     s = dls_imp_shape_of(s.rank, s.dim);
     dls_imp_out1(g, x, &s);
@@ -324,6 +342,12 @@ static void rule_gather(imp_graph *g, imp_node *x)
 
 /* ---- about tensors --------------------------------------------------------------------------- */
 
+static int64_t within(int64_t at, int64_t n)
+{
+    at = at < 0 ? at + n : at;
+    return at < 0 ? 0 : at > n ? n : at;
+}
+
 /* All dimensions, or those from "start" to "end". */
 static void rule_shape(imp_graph *g, imp_node *x)
 {
@@ -332,14 +356,10 @@ static void rule_shape(imp_graph *g, imp_node *x)
         return;
     }
     const imp_out all = x->out[0];
-    const int64_t start = dls_imp_attr_i(x, "start", 0);
-    const int64_t end = dls_imp_attr_i(x, "end", all.n_value);
-    const int64_t low = start < 0 ? start + all.n_value : start;
-    const int64_t high = end < 0 ? end + all.n_value : end > all.n_value ? all.n_value : end;
+    const int64_t low = within(dls_imp_attr_i(x, "start", 0), all.n_value);
+    const int64_t high = within(dls_imp_attr_i(x, "end", all.n_value), all.n_value);
     x->out[0].bytes = 8;
-    if (low >= 0 && low <= high) {
-        dls_imp_set_values(g, x, all.value + low, (int32_t)(high - low), false);
-    }
+    dls_imp_set_values(g, x, all.value + low, high > low ? (int32_t)(high - low) : 0, false);
 }
 
 static void rule_constant(imp_graph *g, imp_node *x)
@@ -409,7 +429,7 @@ static const imp_op table[] = {
     {"ConstantOfShape", "Fill", DLS_OP_FILL, rule_fill},
     {"Conv", "Conv2D", DLS_OP_CONV2D, rule_conv},
     {"ConvTranspose", "Conv2DBackpropInput", DLS_OP_CONV2D_GRAD_INPUT, rule_conv_transpose},
-    {"CumSum", "Cumsum", DLS_OP_SUM, dls_imp_rule_unary},
+    {"CumSum", "Cumsum", DLS_OP_ADD, dls_imp_rule_unary},
     {"Div", "RealDiv", DLS_OP_REAL_DIV, dls_imp_rule_broadcast},
     {"Dropout", "Identity", DLS_OP_IDENTITY, rule_norm},
     {"Expand", "Tile", DLS_OP_TILE, rule_expand},

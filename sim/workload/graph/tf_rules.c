@@ -332,7 +332,7 @@ static const imp_op alike[] = {
     ROW("ClipByValue", MINIMUM, dls_imp_rule_unary),
     ROW("Concat", CONCAT, dls_tf_rule_concat),
     ROW("Cos Erf Erfc Expm1 Log Log1p Sin", EXP, dls_imp_rule_unary),
-    ROW("Cumsum", SUM, dls_imp_rule_unary),
+    ROW("Cumsum", ADD, dls_imp_rule_unary),
     ROW("Elu Selu Softplus Softsign", SIGMOID, dls_imp_rule_unary),
     ROW("EluGrad SeluGrad SoftplusGrad", SIGMOID_GRAD, dls_imp_rule_either),
     ROW("FIFOQueueV2 Iterator IteratorV2 OneShotIterator QueueDequeueManyV2 QueueDequeueV2",

@@ -233,10 +233,13 @@ void dls_tf_rule_range(imp_graph *g, imp_node *x)
         v[i] = dls_imp_scalar_value(g, x, i, IMP_UNKNOWN);
     }
     dls_imp_out1(g, x, &(imp_shape){.rank = 1, .dim = {-1}});
-    if (v[0] == IMP_UNKNOWN || v[1] == IMP_UNKNOWN || v[2] <= 0 || v[1] < v[0] || v[0] < 0) {
+    int64_t way;
+    if (v[0] == IMP_UNKNOWN || v[1] == IMP_UNKNOWN || v[2] == IMP_UNKNOWN || v[2] == 0 ||
+        __builtin_sub_overflow(v[1], v[0], &way) || way == INT64_MIN) {
         return;
     }
-    const int64_t n = (v[1] - v[0]) / v[2] + ((v[1] - v[0]) % v[2] != 0);
+    const bool ahead = (way > 0) == (v[2] > 0) && way != 0;
+    const int64_t n = ahead ? way / v[2] + (way % v[2] != 0) : 0;
     int64_t value[IMP_VALUES_MAX];
     for (int64_t i = 0; i < n && n <= IMP_VALUES_MAX; i++) {
         value[i] = v[0] + i * v[2];
