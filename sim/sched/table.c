@@ -10,16 +10,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns how many there are. */
+/* Blanks around cells are dropped, quotes (RFC 4180), too. Returns how many there are, up to one more than have room; 0:
+ * a quote is not closed, or not at the end of its cell. */
 static int split_cells(char *line, char *cell[DLS_SCHED_CELLS])
 {
     int n = 0;
-    for (char *rest = line; rest && n < DLS_SCHED_CELLS; n++) {
-        cell[n] = rest;
-        rest = strchr(rest, ',');
-        if (rest) {
-            *rest++ = '\0';
+    for (char *at = line; at; n++) {
+        if (n == DLS_SCHED_CELLS) {
+            return n + 1;
         }
+        at += strspn(at, " \t");
+        char *end = cell[n] = at;
+        if (*at == '"') {
+            for (at++; *at && (*at != '"' || at[1] == '"'); *end++ = *at++) {
+                at += *at == '"';
+            }
+            if (!*at || (at += 1 + strspn(at + 1, " \t"), *at && *at != ',')) {
+                return 0;
+            }
+        } else {
+            at += strcspn(at, ",");
+            for (end = at; end > cell[n] && strchr(" \t", end[-1]); end--) {
+            }
+        }
+        char *const rest = *at ? at + 1 : NULL;
+        *end = '\0';
+        at = rest;
     }
     return n;
 }
@@ -49,6 +65,7 @@ static dls_status read_line(void *user, char *line, int number, const char *wher
     int n = 1, least = 1;
     line[strcspn(line, "\r\n")] = '\0';
     if (number == 1) {
+        line += strncmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
         r->begun = true;
         return is_header(line, r->header)
                    ? DLS_OK

@@ -18,7 +18,7 @@ typedef dls_status (*dls_sched_line)(void *user, char *line, int number, const c
 dls_status dls_sched_lines_read(const char *path, const char *unread, dls_sched_line take, void *user,
                                 dls_error *err) DLS_MUST_CHECK;
 
-/* where: "FILE:LINE"; cells are texts without quotes and may be changed. */
+/* where: "FILE:LINE"; cells are texts without outer blanks and quotes (RFC 4180, within a line) and may be changed. */
 typedef dls_status (*dls_sched_row)(void *user, char *const *cell, const char *where,
                                     dls_error *err);
 

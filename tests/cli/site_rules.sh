@@ -177,6 +177,8 @@ bad qos qos,priority,preempts,m 'a,1,,' "expected the header qos,priority,preemp
 bad jobs job,cpus,qos,reservation,after 'low,many,,,' "processors"
 bad jobs job,cpus,qos,reservation,after 'low,,,,\nlow,,,,' "bad.csv:3: job 'low' stands there twice"
 bad jobs job,qos 'low,' "expected the header"
+bad jobs job,cpus,qos,reservation,after '"low,,,,' "bad.csv:2: expected job,cpus"
+bad jobs job,cpus,qos,reservation,after '"low"er,,,,' "bad.csv:2: expected job,cpus"
 bad jobs job,cpus,qos,reservation,after 'low,,,,\0000,2\nhigh,,,,' "bad.csv:2: a NUL byte"
 : >bad.csv
 for key in jobs qos partitions outages; do

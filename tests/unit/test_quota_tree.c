@@ -144,7 +144,8 @@ TEST(test_levels)
 {
     DLS_OWN(dls_quota_tree_fini) dls_quota_tree t = {0};
     dls_error err;
-    const char *rows = "a,x,2,,1,\nb,x,1,,3,\nc,y,0,3,1,\nx,,4,,1,\ny,,-1,6,0,\n";
+    /* Blanks and quotes around cells are no part of them. */
+    const char *rows = "a,x,2,,1,\n b ,\tx, 1 ,,3,\n\"c\", \"y\" ,0,\"3\",1,\r\nx,,4,,1,\ny,,-1,6,0,\n";
     assert_int_equal(dls_quota_shares_read(&t, write_table("name,parent,gpus,limit,weight,priority", rows), &err),
                      DLS_OK);
     const int32_t a = dls_quota_find(&t, "a"), b = dls_quota_find(&t, "b"), c = dls_quota_find(&t, "c"),
