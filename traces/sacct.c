@@ -89,6 +89,7 @@ static int64_t tres(const char *text, const char *name, char *type, size_t size)
             const double unit = *end == 'K'   ? 1.0 / 1024
                                 : *end == 'G' ? 1024
                                 : *end == 'T' ? 1048576
+                                : *end == 'P' ? 1073741824
                                               : 1;
             if (end == equal + 1 || !(value >= 0 && value * unit < 1e15)) {
                 return -2;

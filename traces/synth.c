@@ -120,6 +120,19 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
     return DLS_OK;
 }
 
+/* Below its shortest job a distribution has nothing to draw. */
+static dls_status check_longest(const dls_synth_profile *profile, int64_t duration_max_s, dls_error *err)
+{
+    double least_s = (double)INFINITY;
+    for (int c = 0; c < DLS_SYNTH_CLASSES; c++) {
+        least_s = fmin(least_s, profile->durations[c].seconds[0] * profile->scale[c]);
+    }
+    return duration_max_s == 0 || least_s <= (double)duration_max_s
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, "max-duration", "no job of profile %s is as short as %" PRId64 " s, but %g s",
+                          profile->name, duration_max_s, least_s);
+}
+
 /* ---- the rows -------------------------------------------------------------------------------- */
 
 #define USER_SIZE 48
@@ -278,6 +291,7 @@ dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
     dls_synth_params p = *params;
     DLS_TRY(check(&p, err));
     DLS_TRY(find_profile(p.profile, &profile, err));
+    DLS_TRY(check_longest(profile, p.duration_max_s, err));
     p.cluster_gpus = p.cluster_gpus > 0 ? p.cluster_gpus : profile->cluster_gpus;
     dls_synth_report made = {.cluster_gpus = p.cluster_gpus};
     DLS_OWN(dls_synth_plan_fini) dls_synth_plan plan = {0};

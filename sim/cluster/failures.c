@@ -127,7 +127,7 @@ static dls_status parse_event(const reader *r, dls_csv *csv, line *out, dls_erro
 {
     int64_t node;
     if (csv->n_cells < 3 || !parse_seconds(dls_csv_text(csv, 0), 1, &out->t_us)) {
-        return dls_csv_fail(csv, -1, err, "expected time_s,node,event");
+        return dls_csv_fail(csv, -1, err, "expected time_s,node,event, of which the first are seconds from 0 to 1e12");
     }
     if (!dls_units_i64(dls_csv_text(csv, 1), &node) || node < 0 || node >= r->n_nodes) {
         return dls_csv_fail(csv, -1, err, "the cluster has no such node");
@@ -191,7 +191,8 @@ static dls_status parse_count(const reader *r, dls_csv *csv, line *out, dls_erro
 static dls_status recognise(reader *r, const dls_csv *csv, dls_error *err)
 {
     struct tm tm;
-    if (dls_csv_is(csv, 0, "time_s")) {
+    if (csv->n_cells > 2 && dls_csv_is(csv, 0, "time_s") && dls_csv_is(csv, 1, "node") &&
+        dls_csv_is(csv, 2, "event")) {
         r->format = EVENTS;
     } else if (csv->n_cells > 1 && (dls_csv_is(csv, 1, "add") || dls_csv_is(csv, 1, "remove"))) {
         r->format = INSTANCES;

@@ -115,6 +115,10 @@ echo '[{"status":"Pass","vc":"v","jobid":"a","attempts":[
 expect "sum of attempts" 0 '"p50": 120,' - "$dlsim" trace stats --json log
 expect "span of attempts" 0 '"p50": 240,' "gaps between attempts" "$dlsim" trace stats --json --philly-span log
 
+# Memory in all of Slurm's units.
+printf 'JobID|Submit|Start|End|AllocTRES\n1|1700000000|1700000000|1700010800|mem=1.5P,gres/gpu=1\n' >sacct
+expect "petabytes" 0 "^1,1,0,10800,1610612736,0$" "Eligible" "$dlsim" trace convert sacct -o -
+
 # Every state of a job in sacct(1) is known.
 echo "JobID|Submit|Start|End|ElapsedRaw|State|AllocTRES" >sacct
 i=0

@@ -94,6 +94,8 @@ TEST(test_bad)
         {"", "is empty"},
         {"# nothing\n\n", "is empty"},
         {"node,time\n1,2\n", "not a file of failures"},
+        {"time_s,event,node\n1,fail,0\n", "expected the header time_s,node,event,part"},
+        {"time_s\n1\n", "not a file of failures"},
         {"time_s,node,event\n1,2,fail\n", "no such node"},
         {"time_s,node,event\n1,-1,fail\n", "no such node"},
         {"time_s,node,event\n-1,0,fail\n", "expected time_s"},

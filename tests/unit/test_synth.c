@@ -363,6 +363,7 @@ TEST(bad_parameters)
     WRONG(DLS_EUSAGE, "100", p.load = 1e-9);
     WRONG(DLS_EUSAGE, "at least 1", (p.load = 1000, p.cluster_gpus = 1000000));
     WRONG(DLS_EUSAGE, "negative", p.duration_max_s = -1);
+    WRONG(DLS_EUSAGE, "as short as 119 s, but 120 s", (p.profile = "tiresias", p.duration_max_s = 119));
     WRONG(DLS_EUSAGE, "seconds", p.stamp_us = 0);
     WRONG(DLS_EUSAGE, "between 0 and 1", p.waiting_frac = .1);
     WRONG(DLS_EUSAGE, "between 0 and 1", (p.waiting_frac = .1, p.time_frac = 1.5));
