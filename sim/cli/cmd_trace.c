@@ -203,7 +203,7 @@ static dls_status load(const request *r, const dls_call *call, dls_trace **trace
         DLS_SWITCH(request, reading.allow_duplicate_ids, "allow-duplicate-ids", 0,                 \
                    "accept ids that repeat"),                                                      \
         DLS_INT(request, reading.max_jobs, "max-jobs", 0, 0, INT64_MAX,                            \
-                "read at most so many; all if left out"),                                          \
+                "read at most so many jobs; all if left out"),                                          \
         DLS_SWITCH(request, reading.philly_span, "philly-span", 0,                                 \
                    "Philly's own log: durations from the first start to the last end"),            \
         DLS_SWITCH(request, reading.swf_processor_is_gpu, "swf-processor-is-gpu", 0,               \
@@ -256,7 +256,7 @@ static dls_status convert(dls_call *call, dls_error *err)
 static const dls_arg convert_args[] = {
     INPUT_ARGS,
     DLS_TEXT(request, table, "assign", 0, "TABLE",
-             "give jobs without a model one from the built-in table tiresias, muri or sia"),
+             "give jobs without a model one from a built-in table ('dlsim list assignments')"),
     DLS_INT(request, seed, "seed", 0, 0, INT64_MAX, "seed of --assign"),
     DLS_OUTPUT(request, output, "output", 'o', "OUT.csv", "where to write; - is standard output"), DLS_ARGS_END};
 

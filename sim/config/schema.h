@@ -111,7 +111,7 @@ typedef struct dls_key {
     XX(TRACE_DUPLICATES, "trace.allow_duplicate_ids", BOOL, "false", 0, 0, NULL,                  \
        "Accept ids that repeat.", TO(trace_options.allow_duplicate_ids))                          \
     XX(TRACE_MAX_JOBS, "trace.max_jobs", I64, "0", 0, 1e9, NULL,                                  \
-       "Read at most so many rows; 0: all.", TO(trace_options.max_jobs))                          \
+       "Read at most so many jobs; 0: all.", TO(trace_options.max_jobs))                          \
     XX(TRACE_STAND_INS, "trace.stand_ins", STR, "", 0, 4095, NULL,                                \
        "Models that stand in for unknown ones, or files of their graphs (ONNX, GraphDef, dlsim's "  \
        "own): \"CycleGAN=inception4; Mine=nets/mine.onnx\"; empty: none does.", SOME(world.stand_ins))                                                            \

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char two_groups[] = "# from GPUs on, model, batch per GPU, weight\n"
+static const char two_groups[] = "\xef\xbb\xbf" "# from GPUs on, model, batch per GPU, weight\n"
                                  "4 large 8 1\n"
                                  "\n"
                                  "1 small 32 3   # three quarters\n"
