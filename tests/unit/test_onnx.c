@@ -357,6 +357,27 @@ TEST(rare_shapes)
     n = op(m, "ConvTranspose", "small filter", "wide");
     INTS(n, "strides", 2, 3);
     INTS(n, "output_shape", 15, 30);
+    tensor(m, "matrix", INT64, 2, (int64_t[]){2, 3}, (int64_t[]){0, 1, 2, 3, 4, 5}, 6);
+    op(m, "Add", "matrix ten", "more");
+    VALUES(m, "list", 5, 6, 7, 8, 9, 10);
+    op(m, "Gather", "list matrix", "picked");
+    INPUT(m, "cube", 4, 2, 3);
+    op(m, "Sum", "cube more picked", "rows3"); /* matrices keep their shape */
+    VALUES(m, "open", -1, 7, -1); /* what PyTorch makes of expand() */
+    VALUES(m, "ones", 1, 1, 1);
+    VALUES(m, "none_of", -1);
+    op(m, "Equal", "open none_of", "is");
+    op(m, "Where", "is ones open", "to");
+    INPUT(m, "thin", 4, 1, 5);
+    op(m, "Expand", "thin to", "thick");
+    op(m, "Shape", "thin", "ts");
+    n = op(m, "Cast", "ts", "real");
+    INTS(n, "to", FLOAT);
+    n = op(m, "Cast", "real", "whole");
+    INTS(n, "to", INT64);
+    op(m, "Reshape", "thick whole", "thin2");
+    op(m, "Erf", "x", "erf");
+    op(m, "Elu", "x", "elu");
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(m, NULL, NULL);
     assert_int_equal(at(g, "flip", "StridedSlice")->tensor_size, 2 * 3 * 9 * 19);
     assert_int_equal(at(g, "pad", "Pad")->tensor_size, 2 * 3 * (17 + 2 + 4) * (19 + 1 + 3));
@@ -374,6 +395,11 @@ TEST(rare_shapes)
     assert_int_equal(at(g, "top", "Max")->tensor_size, 4 * 5);
     assert_int_equal(at(g, "gy", "GRUBlockCell")->out_bytes, 4 * (4 * 7 * 5 + 7 * 5));
     assert_int_equal(at(g, "wide", "Conv2DBackpropInput")->tensor_size, 2 * 5 * 15 * 30);
+    assert_int_equal(at(g, "rows3", "AddN")->tensor_size, 4 * 2 * 3);
+    assert_int_equal(at(g, "thick", "Tile")->tensor_size, 4 * 7 * 5);
+    assert_int_equal(at(g, "thin2", "Reshape")->tensor_size, 4 * 1 * 5);
+    assert_int_equal(at(g, "erf", "Erf")->kind, DLS_OP_EXP); /* TensorFlow's name, and what it is like */
+    assert_int_equal(at(g, "elu", "Elu")->kind, DLS_OP_SIGMOID);
 }
 
 /* ---- a training step from a forward pass ----------------------------------------------------- */

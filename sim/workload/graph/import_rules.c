@@ -74,26 +74,44 @@ static int64_t fold2(int32_t kind, int64_t a, int64_t b)
         return a > b ? a : b;
     case DLS_OP_MINIMUM:
         return a < b ? a : b;
+    case DLS_OP_EQUAL:
+        return a == b;
     default:
         return IMP_UNKNOWN;
     }
 }
 
+static int64_t element(const imp_out *t, int32_t i)
+{
+    return t->value[t->n_value == 1 ? 0 : i];
+}
+
 void dls_imp_fold(imp_graph *g, imp_node *x)
 {
-    const imp_out *a = dls_imp_in(g, x, 0);
-    const imp_out *b = dls_imp_in(g, x, 1);
-    const int32_t n = a->n_value > b->n_value ? a->n_value : b->n_value;
-    if (!a->value || !b->value || x->n_out < 1 || x->out->real || n < 1 ||
-        (a->n_value != n && a->n_value != 1) || (b->n_value != n && b->n_value != 1)) {
+    const imp_out *in[3];
+    int32_t n = 0;
+    bool sure = x->n_in >= 2 && x->n_in <= 3 && x->n_out == 1 && !x->out->real &&
+                x->out->shape.rank <= 1; /* matrices keep their shape */
+    for (int32_t k = 0; k < x->n_in && sure; k++) {
+        in[k] = dls_imp_in(g, x, k);
+        n = in[k]->n_value > n ? in[k]->n_value : n;
+        sure = in[k]->value;
+    }
+    for (int32_t k = 0; k < x->n_in && sure; k++) {
+        sure = in[k]->n_value == n || in[k]->n_value == 1;
+    }
+    if (!sure || n < 1) {
         return;
     }
     int64_t value[IMP_VALUES_MAX];
     for (int32_t i = 0; i < n; i++) {
-        value[i] =
-            fold2(x->kind, a->value[a->n_value == 1 ? 0 : i], b->value[b->n_value == 1 ? 0 : i]);
+        const int64_t first = element(in[0], i);
+        const bool second = x->kind == DLS_OP_SELECT && first == 0;
+        value[i] = x->kind != DLS_OP_SELECT ? fold2(x->kind, first, element(in[1], i))
+                   : first == IMP_UNKNOWN   ? IMP_UNKNOWN
+                                            : element(in[second ? 2 : 1], i);
     }
-    dls_imp_set_values(g, x, value, n, a->shape.rank == 0 && b->shape.rank == 0);
+    dls_imp_set_values(g, x, value, n, x->out->shape.rank == 0);
 }
 
 void dls_imp_rule_broadcast(imp_graph *g, imp_node *x)
@@ -113,6 +131,9 @@ void dls_imp_rule_compare(imp_graph *g, imp_node *x)
     const imp_shape s = dls_imp_broadcast(&dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape);
     dls_imp_out1(g, x, &s);
     dls_imp_set_type(x, 1 << 1);
+    if (strcmp(x->op, "Equal") == 0) { /* others of its kind and of Less are their contrary */
+        dls_imp_fold(g, x);
+    }
 }
 
 /* ---- about tensors --------------------------------------------------------------------------- */

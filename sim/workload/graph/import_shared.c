@@ -253,9 +253,7 @@ void dls_imp_cast(imp_graph *g, imp_node *x, int64_t type)
     const imp_out *in = dls_imp_in(g, x, 0);
     dls_imp_out1(g, x, &in->shape);
     dls_imp_set_type(x, type);
-    if (!in->real && !(type & 1)) {
-        dls_imp_pass_values(x, in);
-    }
+    dls_imp_pass_values(x, in); /* only integers are followed: floating point keeps them */
 }
 
 void dls_imp_transpose(imp_graph *g, imp_node *x, const int64_t *perm, int32_t n)
@@ -298,7 +296,7 @@ void dls_imp_gather(imp_graph *g, imp_node *x, int64_t axis, int64_t batch_dims)
         x->out->bytes = 4;
         x->out->real = true;
     }
-    if (values && which && from.rank == 1 && n_ids <= IMP_VALUES_MAX) {
+    if (values && which && from.rank == 1 && ids.rank <= 1 && n_ids <= IMP_VALUES_MAX) {
         int64_t picked[IMP_VALUES_MAX];
         for (int32_t i = 0; i < n_ids; i++) {
             const int32_t k = dls_imp_axis(which[i], n);

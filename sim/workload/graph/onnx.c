@@ -259,7 +259,7 @@ static dls_status add_node(reader *r, const Dls__Onnx__NodeProto *from, dls_erro
     imp_node *x = new_node(r);
     const imp_op *op;
     DLS_TRY(dls_imp_op_of(&r->g, from->op_type, dls_imp_onnx_op, &op, err));
-    set_op(x, op ? op->as : from->op_type, op ? op->kind : DLS_OP_OTHER, op ? op->rule : NULL);
+    set_op(x, op && op->as ? op->as : from->op_type, op ? op->kind : DLS_OP_OTHER, op ? op->rule : NULL);
     DLS_TRY(name_node(r, x, from->name, from->op_type, err));
     attributes(r, x, from);
     given(r, x, from);

@@ -297,6 +297,7 @@ void dls_tf_rule_select(imp_graph *g, imp_node *x)
         strcmp(x->op, "SelectV2") == 0 ? dls_imp_broadcast(&ab, &dls_imp_in(g, x, 0)->shape) : ab;
     dls_imp_out1(g, x, &s);
     dls_imp_set_type_as(x, dls_imp_in(g, x, 1));
+    dls_imp_fold(g, x);
 }
 
 /* ---- the operations -------------------------------------------------------------------------- */
