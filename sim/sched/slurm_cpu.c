@@ -35,19 +35,18 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     const reading *r = user;
     dls_slurm_cpu *c = r->to;
     dls_slurm_cpu_job j = {.limit_us = -1, .share = -1};
-    double nodes, cpus, mem;
+    double cpus, mem;
     if (!dls_sched_table_time(cell[0], &j.submit_us) ||
         !dls_sched_table_time(cell[1], &j.duration_us) || j.duration_us < 0 ||
         (cell[2][0] && (!dls_sched_table_time(cell[2], &j.limit_us) || j.limit_us <= 0))) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected seconds: submit, duration, limit or nothing");
     }
-    if (!dls_sched_table_number(cell[3], 1, 1e9, &nodes) ||
+    if (!dls_sched_table_whole(cell[3], 1, 1000000000, &j.nodes) ||
         !dls_sched_table_number(cell[4], 0, 1e9, &cpus) ||
         !dls_sched_table_number(cell[5][0] ? cell[5] : "0", 0, 1e12, &mem)) {
         return dls_fail(err, DLS_EINPUT, where, "expected numbers of nodes, processors and MiB");
     }
-    j.nodes = (int32_t)nodes;
     j.cpus = (int64_t)(1e3 * cpus + 0.5);
     j.mem = dls_place_free_mem(dls_view_index(r->view), 0) > 0 ? (int64_t)mem : 0;
     if (c->n > 0 && j.submit_us < c->job[c->n - 1].submit_us) {

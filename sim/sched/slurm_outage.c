@@ -44,7 +44,7 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     dls_slurm_outages *o = r->to;
     const size_t words = (size_t)o->words;
     dls_slurm_outage made = {.end_us = DLS_NEVER, .known_us = INT64_MIN, .nodes = o->n_sets};
-    double first, last;
+    int32_t first, last;
     if (strlen(cell[0]) >= sizeof *o->name) {
         return dls_fail(err, DLS_EINPUT, where, "a name longer than 63 bytes");
     }
@@ -55,15 +55,15 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
         return dls_fail(err, DLS_EINPUT, where,
                         "expected seconds: known or nothing, start, end or nothing");
     }
-    if (!dls_sched_table_number(cell[4], 0, r->n_nodes - 1, &first) ||
-        !dls_sched_table_number(cell[5], first, r->n_nodes - 1, &last)) {
+    if (!dls_sched_table_whole(cell[4], 0, r->n_nodes - 1, &first) ||
+        !dls_sched_table_whole(cell[5], first, r->n_nodes - 1, &last)) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected the first and last of the cluster's %d nodes", (int)r->n_nodes);
     }
     DLS_TRY(name_of(o, cell[0], &made.reservation, err));
     DLS_TRY(dls_grow(&o->sets, &o->sets_cap, o->n_sets + words, sizeof *o->sets, err));
     memset(o->sets + o->n_sets, 0, words * sizeof *o->sets);
-    for (int32_t n = (int32_t)first; n <= (int32_t)last; n++) {
+    for (int32_t n = first; n <= last; n++) {
         o->sets[o->n_sets + (size_t)n / 64] |= UINT64_C(1) << n % 64;
     }
     o->n_sets += words;

@@ -54,28 +54,27 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
 {
     reading *r = user;
     dls_slurm_partition made = {.limit_us = -1, .most_us = -1};
-    double tier, first, last;
+    int32_t first, last;
     if (!cell[0][0] || strlen(cell[0]) >= sizeof made.name) {
         return dls_fail(err, DLS_EINPUT, where, "no partition, or a name longer than 63 bytes");
     }
-    if (!dls_sched_table_number(cell[1], 0, 65533, &tier) ||
+    if (!dls_sched_table_whole(cell[1], 0, 65533, &made.tier) ||
         !dls_sched_table_number(cell[2], 0, 1, &made.factor) ||
         !limit_in(cell[3], &made.limit_us) || !limit_in(cell[4], &made.most_us)) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected a tier, a factor of 0 to 1, and limits in seconds or nothing");
     }
-    if (!dls_sched_table_number(cell[5], 0, r->n_nodes - 1, &first) ||
-        !dls_sched_table_number(cell[6], first, r->n_nodes - 1, &last)) {
+    if (!dls_sched_table_whole(cell[5], 0, r->n_nodes - 1, &first) ||
+        !dls_sched_table_whole(cell[6], first, r->n_nodes - 1, &last)) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected the first and last of the cluster's %d nodes", (int)r->n_nodes);
     }
     snprintf(made.name, sizeof made.name, "%s", cell[0]);
-    made.tier = (int32_t)tier;
     if (dls_slurm_partition_find(r->to, cell[0]) < 0) {
         DLS_TRY(add(r->to, &made, err));
     }
-    set(r->to, dls_slurm_partition_find(r->to, cell[0]), (int32_t)first, (int32_t)last);
-    r->last = (int32_t)last > r->last ? (int32_t)last : r->last;
+    set(r->to, dls_slurm_partition_find(r->to, cell[0]), first, last);
+    r->last = last > r->last ? last : r->last;
     return DLS_OK;
 }
 

@@ -127,6 +127,14 @@ bool dls_sched_table_number(const char *cell, double least, double most, double 
     return end != cell && !*end && *out >= least && *out <= most;
 }
 
+bool dls_sched_table_whole(const char *cell, int32_t least, int32_t most, int32_t *out)
+{
+    double value;
+    const bool good = dls_sched_table_number(cell, least, most, &value) && value == floor(value);
+    *out = good ? (int32_t)value : 0;
+    return good;
+}
+
 bool dls_sched_table_time(const char *cell, int64_t *us)
 {
     double seconds;

@@ -31,5 +31,7 @@ dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_
 bool dls_sched_table_time(const char *cell, int64_t *us);
 /* A cell that is a number, and nothing else, within. */
 bool dls_sched_table_number(const char *cell, double least, double most, double *out);
+/* The same of whole numbers. */
+bool dls_sched_table_whole(const char *cell, int32_t least, int32_t most, int32_t *out);
 
 #endif
