@@ -140,6 +140,33 @@ TEST(by_hand)
     assert_true(at(g, "conv/Conv2D")->flops == 2.0 * 256 * 27);
 }
 
+/* As TensorFlow 2.21 has these shapes. */
+TEST(rare_shapes)
+{
+    static const char text[] =
+        "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: 4 }\n"
+        "  dim { size: 6 } } } } }\n"
+        "node { name: 'ids' op: 'Placeholder' attr { key: 'dtype' value { type: DT_INT32 } }\n"
+        "  attr { key: 'shape' value { shape { dim { size: 6 } dim { size: 2 } } } } }\n"
+        "node { name: 'sizes' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32\n"
+        "  tensor_shape { dim { size: 3 } } int_val: [1, -1, 2] } } } }\n"
+        "node { name: 'one' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32\n"
+        "  tensor_shape {} int_val: 1 } } } }\n"
+        "node { name: 'nine' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32\n"
+        "  tensor_shape {} int_val: 9 } } } }\n"
+        "node { name: 'parts' op: 'SplitV' input: ['x', 'sizes', 'one'] attr { key: 'num_split'\n"
+        "  value { i: 3 } } }\n"
+        "node { name: 'middle' op: 'Identity' input: 'parts:1' }\n"
+        "node { name: 'hot' op: 'OneHot' input: ['ids', 'nine', 'one', 'one'] attr { key: 'axis'\n"
+        "  value { i: 1 } } attr { key: 'T' value { type: DT_INT64 } } }\n"
+        "node { name: 'most' op: 'ArgMax' input: ['x', 'one'] attr { key: 'output_type'\n"
+        "  value { type: DT_INT32 } } }\n";
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = read_text(text, NULL, NULL);
+    assert_int_equal(at(g, "middle")->tensor_size, 4 * 3);
+    assert_int_equal(at(g, "hot")->out_bytes, 8 * 6 * 9 * 2);
+    assert_int_equal(at(g, "most")->out_bytes, 4 * 4);
+}
+
 TEST(devices)
 {
     static const char unplaced[] =

@@ -269,7 +269,7 @@ static void tf_rule_arg_max(imp_graph *g, imp_node *x)
     const int64_t axis = dls_imp_scalar_value(g, x, 1, IMP_UNKNOWN);
     const imp_shape s = dls_imp_reduced(&dls_imp_in(g, x, 0)->shape, &axis, 1, false);
     dls_imp_out1(g, x, &s);
-    dls_imp_set_type(x, 8 << 1);
+    dls_imp_set_type(x, dls_imp_attr_i(x, "output_type", 8 << 1));
 }
 
 /* Loss per row, and its gradient. */

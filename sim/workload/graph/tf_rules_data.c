@@ -35,12 +35,21 @@ void dls_tf_rule_split_v(imp_graph *g, imp_node *x)
     int32_t n_sizes = 0;
     const int64_t *sizes = dls_imp_values(g, x, 1, &n_sizes);
     const int32_t n = parts(dls_imp_attr_i(x, "num_split", 1));
+    const imp_shape in = dls_imp_in(g, x, 0)->shape;
+    const int64_t axis = dls_imp_scalar_value(g, x, 2, IMP_UNKNOWN);
+    const int32_t at = dls_imp_axis(axis, in.rank);
+    int64_t left = at >= 0 ? in.dim[at] : -1; /* for the one of size -1 */
+    int32_t rest = -1;
     int64_t size[IMP_VALUES_MAX];
     for (int32_t i = 0; i < n && i < IMP_VALUES_MAX; i++) {
-        size[i] = sizes && i < n_sizes ? sizes[i] : -1;
+        size[i] = sizes && i < n_sizes ? sizes[i] : IMP_UNKNOWN;
+        rest = size[i] == -1 ? i : rest;
+        left = size[i] >= 0 && size[i] <= left ? left - size[i] : size[i] == -1 ? left : -1;
     }
-    dls_imp_split(g, x, 0, dls_imp_scalar_value(g, x, 2, IMP_UNKNOWN), size,
-                  n < IMP_VALUES_MAX ? n : IMP_VALUES_MAX);
+    if (rest >= 0) {
+        size[rest] = left;
+    }
+    dls_imp_split(g, x, 0, axis, size, n < IMP_VALUES_MAX ? n : IMP_VALUES_MAX);
 }
 
 void dls_tf_rule_pack(imp_graph *g, imp_node *x)
@@ -254,16 +263,20 @@ void dls_tf_rule_range(imp_graph *g, imp_node *x)
 
 void dls_tf_rule_one_hot(imp_graph *g, imp_node *x)
 {
-    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    const imp_shape ids = dls_imp_in(g, x, 0)->shape;
     const int64_t depth = dls_imp_scalar_value(g, x, 1, -1);
-    const int64_t axis = dls_imp_attr_i(x, "axis", -1);
-    if (s.rank >= 0 && s.rank < IMP_RANK_MAX && axis == -1) {
-        s.dim[s.rank++] = depth >= 0 && depth <= IMP_DIM_MAX ? depth : -1;
-    } else {
-        s = dls_imp_no_shape;
+    const int32_t at = dls_imp_axis(dls_imp_attr_i(x, "axis", -1), ids.rank + 1);
+    imp_shape s = dls_imp_no_shape;
+    if (ids.rank >= 0 && ids.rank < IMP_RANK_MAX && at >= 0) {
+        s.rank = ids.rank + 1;
+        for (int32_t i = 0, from = 0; i < s.rank; i++) {
+            s.dim[i] = i != at                              ? ids.dim[from++]
+                       : depth >= 0 && depth <= IMP_DIM_MAX ? depth
+                                                            : -1;
+        }
     }
     dls_imp_out1(g, x, &s);
-    dls_imp_set_type(x, 4 << 1 | 1);
+    dls_imp_set_type(x, dls_imp_attr_i(x, "T", 4 << 1 | 1));
 }
 
 void dls_tf_rule_gather(imp_graph *g, imp_node *x)
