@@ -370,6 +370,8 @@ TEST(rare_shapes)
     op(m, "Where", "is ones open", "to");
     INPUT(m, "thin", 4, 1, 5);
     op(m, "Expand", "thin to", "thick");
+    op(m, "Where", "is ones", "torn"); /* an operand is missing: not that of the one before */
+    op(m, "Expand", "thin torn", "unsure");
     op(m, "Shape", "thin", "ts");
     n = op(m, "Cast", "ts", "real");
     INTS(n, "to", FLOAT);
@@ -397,6 +399,7 @@ TEST(rare_shapes)
     assert_int_equal(at(g, "wide", "Conv2DBackpropInput")->tensor_size, 2 * 5 * 15 * 30);
     assert_int_equal(at(g, "rows3", "AddN")->tensor_size, 4 * 2 * 3);
     assert_int_equal(at(g, "thick", "Tile")->tensor_size, 4 * 7 * 5);
+    assert_int_not_equal(at(g, "unsure", "Tile")->tensor_size, 4 * 7 * 5);
     assert_int_equal(at(g, "thin2", "Reshape")->tensor_size, 4 * 1 * 5);
     assert_int_equal(at(g, "erf", "Erf")->kind, DLS_OP_EXP); /* TensorFlow's name, and what it is like */
     assert_int_equal(at(g, "elu", "Elu")->kind, DLS_OP_SIGMOID);

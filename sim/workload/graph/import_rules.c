@@ -89,15 +89,16 @@ static int64_t element(const imp_out *t, int32_t i)
 void dls_imp_fold(imp_graph *g, imp_node *x)
 {
     const imp_out *in[3];
+    const int32_t operands = x->kind == DLS_OP_SELECT ? 3 : 2;
     int32_t n = 0;
-    bool sure = x->n_in >= 2 && x->n_in <= 3 && x->n_out == 1 && !x->out->real &&
+    bool sure = x->n_in >= operands && x->n_out == 1 && !x->out->real &&
                 x->out->shape.rank <= 1; /* matrices keep their shape */
-    for (int32_t k = 0; k < x->n_in && sure; k++) {
+    for (int32_t k = 0; k < operands && sure; k++) {
         in[k] = dls_imp_in(g, x, k);
         n = in[k]->n_value > n ? in[k]->n_value : n;
         sure = in[k]->value;
     }
-    for (int32_t k = 0; k < x->n_in && sure; k++) {
+    for (int32_t k = 0; k < operands && sure; k++) {
         sure = in[k]->n_value == n || in[k]->n_value == 1;
     }
     if (!sure || n < 1) {
