@@ -205,39 +205,38 @@ static void start_watchdog(double s, const dls_simulation *sim)
 
 /* ---- a policy that ends the process ---------------------------------------------------------- */
 
-/* The scheduler of the run that is going on or set up; NULL. */
-static const char *running_scheduler;
+/* Of the run that is going on or made; NULL. */
+static dls_setup *running_setup;
 
 /* A plug-in that calls exit() must not look like a run that has ended well. */
 static void refuse_exit(void)
 {
-    if (running_scheduler) {
-        fprintf(stderr, "dlsim: a policy has called exit() during the run of '%s'\n",
-                running_scheduler);
+    const char *name;
+    if (running_setup) {
+        const bool known = dls_setup_get(running_setup, "scheduler.name", &name, NULL) == DLS_OK;
+        fprintf(stderr, "dlsim: a policy has called exit() during the run of '%s'\n", known ? name : "a scheduler");
         _exit(EX_SOFTWARE);
     }
 }
 
-/* From now on an exit() is that of a policy. The name is borrowed. */
-static dls_status begin_refusing(const char *scheduler, dls_error *err)
+/* From now on an exit() is that of a policy. */
+static dls_status begin_refusing(dls_setup *setup, dls_error *err)
 {
     static bool refusing; /* once a process */
     if (!refusing && atexit(refuse_exit) != 0) {
         return dls_nomem(err, "exit handler", 0);
     }
     refusing = true;
-    running_scheduler = scheduler;
+    running_setup = setup;
     return DLS_OK;
 }
 
 dls_status dls_replay_create(const dls_replay_options *o, const dls_trace *trace, dls_simulation **out,
                              dls_error *err)
 {
-    const char *scheduler;
-    DLS_TRY(dls_setup_get(o->setup, "scheduler.name", &scheduler, err));
-    DLS_TRY(begin_refusing(scheduler, err));
+    DLS_TRY(begin_refusing(o->setup, err));
     const dls_status status = dls_simulation_create(o->setup, trace, out, err);
-    running_scheduler = NULL;
+    running_setup = NULL;
     return status;
 }
 
@@ -268,16 +267,16 @@ dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulatio
                           dls_error *err)
 {
     running r = {.watchdog_s = o->watchdog_s};
-    DLS_TRY(begin_refusing(dls_simulation_scheduler(sim), err));
+    DLS_TRY(begin_refusing(o->setup, err));
     dls_progress_start(&r.bar, quiet ? DLS_UI_NEVER : o->progress, quiet || o->quiet,
-                       running_scheduler);
+                       dls_simulation_scheduler(sim));
     if (o->watchdog_s > 0) {
         start_watchdog(o->watchdog_s, sim);
     }
     dls_simulation_watch(sim, watch, &r);
     const dls_status status = dls_simulation_run(sim, err);
     dls_simulation_watch(sim, NULL, NULL);
-    running_scheduler = NULL;
+    running_setup = NULL;
     if (o->watchdog_s > 0) {
         set_watchdog(0);
     }
