@@ -5,6 +5,7 @@
  */
 #include "traces/assign.h"
 
+#include "base/file.h"
 #include "base/guard.h"
 #include "base/own.h"
 #include "base/rng.h"
@@ -84,7 +85,7 @@ dls_status dls_assign_table_parse(const char *text, const char *where, dls_assig
 {
     memset(table, 0, sizeof *table);
     dls_status status = DLS_OK;
-    text += strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* the mark of UTF-8 */
+    text = dls_past_mark(text);
     for (int line = 1; *text && status == DLS_OK; line++) {
         char place[256];
         snprintf(place, sizeof place, "%.200s:%d", where, line);
