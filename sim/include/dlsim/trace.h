@@ -189,7 +189,7 @@ typedef struct dls_trace_options {
     bool allow_duplicate_ids;  /* false (default): a repeated id is an error */
     bool philly_span;          /* Philly log: duration from first start to last end, gaps inside */
     bool swf_processor_is_gpu; /* SWF: 1 processor = 1 GPU (must be asked for) */
-    int64_t max_jobs;          /* read at most so many rows; <= 0: all */
+    int64_t max_jobs;          /* read at most so many jobs; <= 0: all */
 } dls_trace_options;
 
 /* A builder fails early: add checks ranges (DLS_TIME_MAX_US, DLS_GPUS_MAX, signs), lengths of
