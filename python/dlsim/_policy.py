@@ -121,6 +121,7 @@ def as_policy(value: Any, places: bool | None = None) -> Any:
         on_arrival=bool(getattr(value, "on_arrival", False)),
         on_end=bool(getattr(value, "on_end", False)),
         joins=bool(getattr(value, "joins", False)),
+        rigid=bool(getattr(value, "rigid", False)),
         compiled=address,
         needs=needs,
     )

@@ -400,6 +400,7 @@ static int choose(policy *p, const char *kind)
                                .discipline = p->sched.discipline,
                                .ageing = p->sched.ageing,
                                .joins = p->sched.joins,
+                               .rigid = p->sched.rigid,
                                .init = init_sched,
                                .fini = fini,
                                .clone = clone_sched};
@@ -431,17 +432,17 @@ static PyObject *policy_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 {
     static char *words[] = {"what",     "kind",        "name",       "summary", "discipline",
                             "ageing",   "interval_us", "on_arrival", "on_end",  "joins",
-                            "compiled", "needs",       NULL};
+                            "rigid",    "compiled",    "needs",      NULL};
     PyObject *what, *name = NULL, *summary = NULL;
     const char *kind;
-    int discipline = DLS_PREEMPT, ageing = DLS_AGE_NONE, on_arrival = 0, on_end = 0, joins = 0;
+    int discipline = DLS_PREEMPT, ageing = DLS_AGE_NONE, on_arrival = 0, on_end = 0, joins = 0, rigid = 0;
     long long interval_us = 60000000;
     unsigned long long address = 0;
     unsigned int needs = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OsO!O!|iiLpppKI", words, &what, &kind,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OsO!O!|iiLppppKI", words, &what, &kind,
                                      &PyBytes_Type, &name, &PyBytes_Type, &summary, &discipline,
-                                     &ageing, &interval_us, &on_arrival, &on_end, &joins, &address,
-                                     &needs)) {
+                                     &ageing, &interval_us, &on_arrival, &on_end, &joins, &rigid,
+                                     &address, &needs)) {
         return NULL;
     }
     policy *self = (policy *)PyType_GenericAlloc(type, 0);
@@ -455,6 +456,7 @@ static PyObject *policy_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     self->sched.discipline = (dls_discipline)discipline;
     self->sched.ageing = (dls_ageing)ageing;
     self->sched.joins = joins;
+    self->sched.rigid = rigid;
     self->compiled = (compiled_fn)(uintptr_t)address;
     self->needs = needs;
     if (choose(self, kind) < 0) {

@@ -103,7 +103,7 @@ static class_key key_of(const dls_engine *e, int32_t job, const int32_t *pool_of
     const dls_sim_params *p = e->params;
     const int32_t vc = e->col->vc[job], gpus = e->col->gpus[job];
     const bool side = !p->placement->gpus_only;
-    const int32_t least = p->elastic && e->walk.on ? p->elastic->min_gpus[job] : gpus;
+    const int32_t least = dls_least_gpus(e, job);
     return (class_key){
         .gpus = least,
         .weight = weight_of(e, job, least),

@@ -132,6 +132,20 @@ static inline void dls_side_resources(const dls_engine *e, int32_t job, int32_t 
     *mem_mib = c->mem_mib * gpus;
 }
 
+/* The fewest GPUs that a job may get: of an elastic one its least, under a policy that resizes jobs. */
+static inline int32_t dls_least_gpus(const dls_engine *e, int32_t job)
+{
+    const dls_elastic *elastic = e->walk.on && !e->params->sched->rigid ? e->params->elastic : NULL;
+    return elastic ? elastic->min_gpus[job] : e->col->gpus[job];
+}
+
+/* The most of a type of which the empty cluster would give a job all at once. */
+static inline int32_t dls_most_gpus(const dls_engine *e, int32_t job, int32_t type)
+{
+    const int32_t cls = e->walk.most ? e->select.job[job].cls : DLS_NONE;
+    return cls >= 0 ? e->walk.most[cls * e->select.n_types + type] : INT32_MAX;
+}
+
 /* Thousandths of a GPU that a job has, or would have; 0: it has whole ones. */
 static inline int32_t dls_part_of(const dls_engine *e, int32_t job)
 {

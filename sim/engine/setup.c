@@ -4,12 +4,82 @@
  */
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/own.h"
 #include "engine/engine.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- what can never run ------------------------------------------------------------------------
  */
+
+/* Would the empty cluster take the job on the type, with so many GPUs as it is selected for? */
+static dls_status try_empty(dls_engine *e, int32_t job, int32_t type, bool *fits, dls_error *err)
+{
+    const uint32_t slot = (uint32_t)e->select.job[job].cls;
+    int32_t parts = -1;
+    DLS_TRY(dls_place_job(e, job, type, &parts, fits, err));
+    /* What is only refused for a while fits. */
+    *fits = *fits || dls_evq_has(&e->clock.retries, slot);
+    dls_evq_cancel(&e->clock.retries, slot);
+    dls_give_back(e, job, parts);
+    dls_free_parts(e, parts);
+    return DLS_OK;
+}
+
+/* What the empty cluster refuses a job, it refuses it of more GPUs, too: nodes have not the CPU or the memory. */
+static dls_status find_most(dls_engine *e, int32_t job, int32_t type, int32_t *most, dls_error *err)
+{
+    const dls_class *c = dls_class_of(e, job);
+    const int64_t cap = e->select.pool[c->pool].cap[type] / e->select.unit;
+    int32_t *size = &e->walk.size[job], low = *size, high = e->view.max_gpus[job];
+    high = high < cap ? high : (int32_t)cap;
+    *most = INT32_MAX;
+    for (int32_t g = high; low < high; g = low + (high - low) / 2) {
+        bool fits;
+        *size = g;
+        DLS_TRY(try_empty(e, job, type, &fits, err));
+        if (fits && g == high) {
+            break; /* at once: as many as there are */
+        }
+        low = fits ? g : low;
+        high = fits ? high : g;
+        if (high - low <= 1) {
+            *most = low;
+            break;
+        }
+    }
+    *size = dls_least_gpus(e, job);
+    return DLS_OK;
+}
+
+/* Elastic jobs: so many GPUs can they be given together. */
+static dls_status find_room(dls_engine *e, dls_error *err)
+{
+    const dls_select *s = &e->select;
+    DLS_FREED int32_t *widest = NULL; /* [classes] the job that can use most */
+    if (!e->walk.most) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_alloc_array(&widest, (size_t)s->n_classes, sizeof *widest, "job classes", err));
+    memset(widest, 0xff, (size_t)s->n_classes * sizeof *widest);
+    for (int32_t j = 0; j < e->n; j++) {
+        const int32_t c = s->job[j].cls;
+        if (c >= 0 && (widest[c] < 0 || e->view.max_gpus[j] > e->view.max_gpus[widest[c]])) {
+            widest[c] = j;
+        }
+    }
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        for (int32_t t = 0; t < s->n_types; t++) {
+            int32_t *most = &e->walk.most[c * s->n_types + t];
+            *most = INT32_MAX;
+            if (widest[c] >= 0 && s->cls[c].types >> t & 1) {
+                DLS_TRY(find_most(e, widest[c], t, most, err));
+            }
+        }
+    }
+    return DLS_OK;
+}
 
 /* Leave each class only the types on which the empty cluster would take it. */
 static dls_status find_infeasible(dls_engine *e, dls_error *err)
@@ -28,14 +98,7 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
                 e->params->sched->share ? e->index->type[t].total_gpus : s->pool[c->pool].cap[t];
             bool fits = c->types >> t & 1 && c->weight <= limit;
             if (fits) {
-                int32_t parts = -1;
-                DLS_TRY(dls_place_job(e, j, t, &parts, &fits, err));
-                /* What is only refused for a while fits. */
-                const uint32_t slot = (uint32_t)s->job[j].cls;
-                fits = fits || dls_evq_has(&e->clock.retries, slot);
-                dls_evq_cancel(&e->clock.retries, slot);
-                dls_give_back(e, j, parts);
-                dls_free_parts(e, parts);
+                DLS_TRY(try_empty(e, j, t, &fits, err));
             }
             if (!fits) {
                 c->types &= ~(UINT32_C(1) << t);
@@ -46,8 +109,6 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
     for (int32_t c = 0; c < s->n_classes; c++) {
         s->cls[c].refused_pass = s->cls[c].refused_releases = UINT64_MAX;
     }
-    s->releases = 0;
-    e->rec->refusals = 0;
     for (int32_t j = 0; j < e->n && !all_feasible; j++) {
         if (!s->cls[s->job[j].cls].types) {
             s->job[j].cls = -1;
@@ -374,6 +435,9 @@ static dls_status build(dls_engine *e, dls_error *err)
         e); /* from here on the view shows only what may be known, not the true durations */
     DLS_TRY(dls_failures_init(e, err)); /* spares stand by: what needs them can never run */
     DLS_TRY(find_infeasible(e, err));
+    DLS_TRY(find_room(e, err));
+    e->select.releases = 0; /* what trials have counted */
+    e->rec->refusals = 0;
     e->clock.last_us = last_rankable_us(e);
     dls_audit_init(e);
     return DLS_OK;

@@ -130,10 +130,13 @@ int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *
 
 int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type)
 {
+    const dls_engine *e = view->engine;
     const dls_class *c = class_of(view, __func__, job);
-    return c && is_type(view, __func__, type) && c->types >> type & 1
-               ? view->engine->select.pool[c->pool].most[type] / view->engine->select.unit
-               : 0;
+    if (!c || !is_type(view, __func__, type) || !(c->types >> type & 1)) {
+        return 0;
+    }
+    const int64_t quota = e->select.pool[c->pool].most[type] / e->select.unit, most = dls_most_gpus(e, job, type);
+    return quota < most ? quota : most;
 }
 
 uint32_t dls_view_types(const dls_view *view, int32_t job)
@@ -233,7 +236,8 @@ double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape,
 {
     const dls_elastic *elastic = view->engine->params->elastic;
     if (!is_job(view, __func__, job) || !is_type(view, __func__, shape->type) ||
-        shape->gpus < view->min_gpus[job] || shape->gpus > view->max_gpus[job]) {
+        shape->gpus < view->min_gpus[job] || shape->gpus > view->max_gpus[job] ||
+        shape->gpus > dls_most_gpus(view->engine, job, shape->type)) {
         return (double)NAN;
     }
     return elastic ? elastic->speed(elastic->user, job, shape, batch) : 1;

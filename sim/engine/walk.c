@@ -29,7 +29,7 @@ dls_status dls_walk_prepare(dls_engine *e, dls_error *err)
     DLS_TRY(dls_order_init(&w->order, e->n, 1, err));
     DLS_TRY(dls_bitmap_init(&w->waiting, e->n, err));
     for (int32_t j = 0; j < e->n; j++) {
-        w->size[j] = e->params->elastic ? e->params->elastic->min_gpus[j] : e->col->gpus[j];
+        w->size[j] = dls_least_gpus(e, j);
         w->batch[j] = dls_trace_i64(e->col->batch, (size_t)j);
     }
     return DLS_OK;
@@ -114,6 +114,10 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
     if (gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job]) {
         return dls_illegal(e, job, err, "is to get %d GPUs and can use %d to %d", gpus,
                            e->view.min_gpus[job], e->view.max_gpus[job]);
+    }
+    if (e->params->sched->rigid && gpus != e->col->gpus[job]) {
+        return dls_illegal(e, job, err, "is to get %d GPUs and asks for %d, under a policy that says it is `rigid`",
+                           gpus, e->col->gpus[job]);
     }
     if (want->type < -1 || want->type >= e->select.n_types ||
         (want->type >= 0 && !(c->types >> want->type & 1))) {

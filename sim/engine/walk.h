@@ -19,6 +19,7 @@ typedef struct dls_walk {
     int32_t *held_gpus;      /* [n] GPUs held, 0 while waiting */
     int64_t *batch;          /* [n] global batch, as the last allocation said */
     double *speed;           /* [n] on what the job holds, over its gang; NULL: no job is elastic */
+    int32_t *most;           /* [classes][types] GPUs that the empty cluster gives a job together; NULL: no job is resized */
     int64_t *service_us;     /* [n][types] GPUs x time running, of the stretches that are over */
 } dls_walk;
 
@@ -27,6 +28,8 @@ typedef struct dls_walk {
     XX(walk.held_gpus, e->n, e->walk.on)                                                           \
     XX(walk.batch, e->n, e->walk.on)                                                               \
     XX(walk.speed, e->n, e->walk.on && e->params->elastic)                                         \
+    XX(walk.most, (size_t)e->select.n_classes * (size_t)e->params->cluster->n_types,               \
+       e->walk.on && e->params->elastic && !e->params->sched->rigid)                               \
     XX(walk.service_us, (size_t)e->n * (size_t)e->params->cluster->n_types, e->walk.on)
 
 /* What a program does in a pass. */

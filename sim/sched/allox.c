@@ -181,5 +181,5 @@ const dls_sched_ops dls_sched_ops_allox = {
     .clone = dls_scratch_clone,
     .round = round_,
     .timing = dls_ledger_timing,
-    .admit = dls_admit_gang,
+    .rigid = true,
 };

@@ -10,16 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-bool dls_admit_gang(void *state, const dls_view *view, int32_t job)
-{
-    for (int32_t t = 0; t < view->n_types; t++) {
-        if (dls_view_most_gpus(view, job, t) >= view->gpus[job]) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool dls_has_room(const dls_view *view, int32_t job)
 {
     const uint32_t types = dls_view_types(view, job);

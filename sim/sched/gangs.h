@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What policies that start gangs share: who is admitted, what a round has left to give, and how
- * much a gang uses its GPUs, by which those that share GPUs choose.
+ * What policies that start gangs share: what a round has left to give, and how much a gang uses its
+ * GPUs, by which those that share GPUs choose.
  */
 #ifndef DLS_SCHED_GANGS_H
 #define DLS_SCHED_GANGS_H
 
 #include "dlsim/policy.h"
-
-/* `admit` of policies that start gangs as the trace asks for them: an elastic job may have room for
- * its least size alone, and would wait for ever. */
-bool dls_admit_gang(void *state, const dls_view *view, int32_t job);
 
 /* Whether some type has room for its gang now, by number. */
 bool dls_has_room(const dls_view *view, int32_t job);

@@ -124,7 +124,7 @@ dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
 #define DLS_GAVEL_MEMBERS(table, rounds)                                                           \
     .abi = DLS_POLICY_ABI, .options = table, .state_bytes = sizeof(dls_gavel),                     \
     .job_state_bytes = sizeof(size_t), .fini = dls_gavel_fini, .clone = dls_gavel_clone,           \
-    .round = rounds, .timing = dls_gavel_timing, .admit = dls_admit_gang
+    .round = rounds, .timing = dls_gavel_timing, .rigid = true
 /* Of policies that pack; the options of pairs stand behind the others. */
 extern const dls_option dls_gavel_packed_options[];
 dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,

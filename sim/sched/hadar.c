@@ -408,5 +408,5 @@ const dls_sched_ops dls_sched_ops_hadar = {
     .round = round_,
     .timing = dls_ledger_timing,
     .mixes = true,
-    .admit = dls_admit_gang,
+    .rigid = true,
 };

@@ -491,5 +491,5 @@ const dls_sched_ops dls_sched_ops_kueue = {
     .clone = clone,
     .round = round_,
     .timing = dls_ledger_timing,
-    .admit = dls_admit_gang,
+    .rigid = true,
 };

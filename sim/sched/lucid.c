@@ -179,6 +179,6 @@ const dls_sched_ops dls_sched_ops_lucid = {
     .fini = dls_lines_fini,
     .clone = dls_lines_clone,
     .pass = pass,
-    .admit = dls_admit_gang,
+    .rigid = true,
     .joins = true,
 };

@@ -21,7 +21,7 @@ static dls_status init_l(void *state, const dls_view *view, const dls_option_val
 #define MURI                                                                                       \
     .abi = DLS_POLICY_ABI, .options = dls_muri_options, .state_bytes = sizeof(dls_muri_state),     \
     .job_state_bytes = sizeof(dls_muri_seen), .fini = dls_muri_fini, .clone = dls_muri_clone,      \
-    .round = dls_muri_round, .timing = dls_muri_timing, .joins = true, .admit = dls_admit_gang
+    .round = dls_muri_round, .timing = dls_muri_timing, .joins = true, .rigid = true
 
 const dls_sched_ops dls_sched_ops_muri_s = {
     .name = "muri-s",

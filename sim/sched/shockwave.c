@@ -279,5 +279,5 @@ const dls_sched_ops dls_sched_ops_shockwave = {
     .clone = clone,
     .round = round_,
     .timing = dls_ledger_timing,
-    .admit = dls_admit_gang,
+    .rigid = true,
 };

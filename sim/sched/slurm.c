@@ -317,7 +317,7 @@ static bool admit(void *state, const dls_view *view, int32_t job)
     const struct slurm *s = state;
     const int32_t which = dls_slurm_partition_of(&s->partitions, job);
     const int64_t most_us = which < 0 ? -1 : s->partitions.at[which].most_us;
-    return dls_admit_gang(state, view, job) && dls_slurm_can_run(s, view, job) &&
+    return dls_slurm_can_run(s, view, job) &&
            (most_us < 0 || !view->limit_us || view->limit_us[job] <= most_us);
 }
 
@@ -331,5 +331,6 @@ const dls_sched_ops dls_sched_ops_slurm = {
     .fini = fini,
     .clone = clone,
     .pass = pass,
+    .rigid = true,
     .admit = admit,
 };

@@ -81,16 +81,21 @@ for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas
     expect 0 --config=quotas.cfg --trace=quotas.csv --scheduler="$scheduler"
     says out.txt "2 completed, 4 infeasible, 0 unfinished"
 done
-# An elastic job with room for its least size, but for its gang on no type: who does not resize turns it away.
-sed 's/elastic = "speeds.csv";//' base.cfg >rigid.cfg
+# Elastic jobs with room for their least size, but for their gang on no type, by number (0) and by the nodes' CPUs (2):
+# under who does not resize they can never run. Who does, gives job 2 the two GPUs that it can have, and asks for no more.
+sed 's/elastic = "speeds.csv";//; s/gpu_type = "[VK]/cpus = 4; &/g' base.cfg >rigid.cfg
 cat >gang.csv <<'END'
-job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus
-0,6,0,100,m,32,1,6
-1,1,10,100,m,32,1,1
+job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus,num_cpu
+0,6,0,100,m,32,1,6,6
+1,1,10,100,m,32,1,1,1
+2,4,20,100,m,32,1,4,8
 END
 for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas-gpu" { print $1 }'); do
-    expect 0 --config=rigid.cfg --trace=gang.csv --scheduler="$scheduler"
-    says out.txt ", 0 unfinished"
+    expect 0 --config=rigid.cfg --trace=gang.csv --scheduler="$scheduler" --set run.patience=1000
+    case $scheduler in
+    edf | elasticflow | optimus | pollux | sia) says out.txt "3: 3 completed, 0 infeasible, 0 unfinished" ;;
+    *) says out.txt "3: 1 completed, 2 infeasible, 0 unfinished" ;;
+    esac
 done
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'

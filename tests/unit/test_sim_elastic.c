@@ -285,6 +285,14 @@ TEST(test_illegal)
     ops.joins = false;
     s.p.sched = &ops;
     refused_job(&s, 1, 1, "does not say that it joins");
+    /* One that says that it resizes nobody. */
+    const step grow[] = {{0, START, 0, 0, {0}}, {1, GIVE, 0, 0, {.type = -1, .gpus = 4}}};
+    ops = scripted;
+    RUN(&s, case_cluster(2, 4, 0), jobs, grow);
+    ops.rigid = true;
+    s.p.sched = &ops;
+    refused_job(&s, 0, 1, "is to get 4 GPUs and asks for 2");
+    ops = scripted;
     /* A host on GPUs of a type that the job cannot use. */
     const case_job apart[] = {{0, 50, 1, NULL, "V100"}, {0, 50, 1, NULL, "P100"}};
     RUN(&s, two_types(1, 1, 4, 0), apart, join);

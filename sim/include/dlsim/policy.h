@@ -174,7 +174,8 @@ DLS_API int64_t dls_view_room(const dls_view *view, int32_t job);
 /* Jobs with the same number share a quota, that of their virtual cluster or what the quotas leave; *gpus:
  * what they may hold of the type together. */
 DLS_API int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus);
-/* GPUs of the type that the job's quota leaves it when none is down, whoever holds them; 0: the type is not for it. */
+/* GPUs of the type that the job's quota leaves it when none is down, whoever holds them, and of an elastic job as
+ * many as nodes with its CPU and memory have and the placement would give it; 0: the type is not for it. */
 DLS_API int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type);
 /* The types that a job may run on: bit t for type t; 0: it can never run here. */
 DLS_API uint32_t dls_view_types(const dls_view *view, int32_t job);
@@ -199,13 +200,14 @@ DLS_API void dls_policy_fail(const dls_place_index *index, const char *fmt, ...)
 /* The policy did something else than it should have, because that could not be done (an infeasible
  * programme, a solver's limit), as its documentation says: counted in the summary. */
 DLS_API void dls_policy_fallback(const dls_view *view);
-/* What the configured predictor says of a submitted job on a shape, any number of GPUs within its range.
- * false: no predictor, or nothing known; *out is then all NAN. */
+/* What the configured predictor says of a submitted job on a shape, any number of GPUs within its range (as of
+ * dls_view_speed). false: no predictor, or nothing known; *out is then all NAN. */
 DLS_API bool dls_view_predict(const dls_view *view, int32_t job, const struct dls_shape *shape,
                               struct dls_prediction *out);
 /* How fast a job says it does its work on a shape and with a global batch (DLS_ABSENT: that of the trace),
  * over its gang of the trace on GPUs of that type: what it has been profiled to do (perf.elastic), before
- * what the world takes away. 1 for the gang; NAN outside of min_gpus..max_gpus. O(log rows). */
+ * what the world takes away. 1 for the gang; NAN outside of min_gpus..max_gpus, and beyond what the empty cluster
+ * could give it of that type. O(log rows). */
 DLS_API double dls_view_speed(const dls_view *view, int32_t job, const struct dls_shape *shape,
                               int64_t batch);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
@@ -358,7 +360,8 @@ typedef struct dls_sched_ops {
                         dls_error *err);                               /* ... or a round, ... */
     void (*timing)(const void *state, dls_round_timing *out); /* ... which has this too: asked once, after init */
     bool joins;                                                        /* jobs may share GPUs */
-    bool unused; /* holds the place of what once was here */
+    bool rigid; /* of programs and rounds: no job gets another number of GPUs than its gang. One whose gang the
+                   empty cluster has not is infeasible, whatever less it could use */
     bool mixes; /* named nodes may be of several GPU types: as fast as on the slowest, held_type is the first's */
     /* Optional, at arrival: false turns the job away. */
     bool (*admit)(void *state, const dls_view *view, int32_t job);
