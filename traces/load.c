@@ -112,10 +112,9 @@ static dls_status parse(const char *path, char **bytes, size_t len, const char *
         dls_free(*bytes);
         *bytes = NULL;
     }
-    if (src.len >= 3 && memcmp(src.text, "\xef\xbb\xbf", 3) == 0) {
-        src.text += 3;
-        src.len -= 3;
-    }
+    const char *begin = dls_past_mark(src.text);
+    src.len -= (size_t)(begin - src.text);
+    src.text = begin;
     const dls_status status = read_source(&src, format, sha256, out, err);
     if (status != DLS_OK && err) {
         make_printable(err->msg);

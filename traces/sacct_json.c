@@ -281,10 +281,9 @@ dls_status dls_sacct_text(const char *path, char **text, size_t *len, dls_error 
 {
     static const dls_trace_options none;
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, text, len, err));
-    if (strncmp(*text, "\xef\xbb\xbf", 3) == 0) {
-        *len -= 3;
-        memmove(*text, *text + 3, *len + 1);
-    }
+    const char *begin = dls_past_mark(*text);
+    *len -= (size_t)(begin - *text);
+    memmove(*text, begin, *len + 1);
     if (!dls_sacct_is_json(*text)) {
         return DLS_OK;
     }

@@ -389,9 +389,9 @@ static dls_status read_metrics(reading *r, const char *path, dls_error *err)
     DLS_FREED char *text = NULL;
     size_t len;
     DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, &text, &len, err));
-    const size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    const bool json = text[mark + strspn(text + mark, " \t\r\n")] == '{';
-    return (json ? read_json : read_table)(r, path, text + mark, len - mark, err);
+    const char *begin = dls_past_mark(text);
+    const bool json = begin[strspn(begin, " \t\r\n")] == '{';
+    return (json ? read_json : read_table)(r, path, begin, len - (size_t)(begin - text), err);
 }
 
 /* ---- what is written ------------------------------------------------------------------------- */
