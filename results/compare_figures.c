@@ -99,7 +99,8 @@ static int places_of(const char *text)
 
 int dls_label_width(const char *label, int width)
 {
-    const int n = places_of(label);
+    char buf[DLS_PRINTABLE_BYTES];
+    const int n = places_of(dls_printable(label, buf));
     return n < 60 ? n > width ? n : width : 60;
 }
 

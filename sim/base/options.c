@@ -26,10 +26,10 @@ static const struct {
     [DLS_OPT_I64] = {"integer", "integer", -1},
     [DLS_OPT_F64] = {"number", "number", -1},
     [DLS_OPT_STR] = {"string", "text in quotes", -1},
-    [DLS_OPT_F64_LIST] = {"list of numbers", "ascending numbers", -1},
+    [DLS_OPT_F64_LIST] = {"list of numbers", "up to 32 ascending numbers", -1},
     [DLS_OPT_PATH] = {"file", "path in quotes", -1},
     [DLS_OPT_TIME] = {"time", "time such as \"62 s\", \"1.5h\", \"7d\"", DLS_QUANTITY_TIME},
-    [DLS_OPT_TIME_LIST] = {"list of times", "ascending times such as \"62 s\", \"1.5h\"", -1},
+    [DLS_OPT_TIME_LIST] = {"list of times", "up to 32 ascending times such as \"62 s\", \"1.5h\"", -1},
     [DLS_OPT_BYTES] = {"size", "size such as \"80 GiB\"", DLS_QUANTITY_BYTES},
     [DLS_OPT_RATE] = {"rate", "rate such as \"100 Gb/s\" (bits) or \"12.5 GB/s\" (bytes)",
                       DLS_QUANTITY_RATE},
@@ -37,6 +37,7 @@ static const struct {
     [DLS_OPT_GROUP] = {"group", "group { ... }", -1},
     [DLS_OPT_LIST] = {"list", "list of groups ( { ... }, ... )", -1},
 };
+_Static_assert(DLS_OPT_LIST_MAX == 32, "said above");
 
 size_t dls_options_count(const dls_option *options)
 {

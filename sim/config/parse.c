@@ -56,7 +56,7 @@ static dls_status put_extra(walk *w, int group, const config_setting_t *setting,
     const char *text = dls_config_scalar(setting, number, sizeof number);
     text = text ? text : dls_config_scalars(setting, list, sizeof list);
     if (!text) {
-        dls_problems_add(w->problems, where, "'%s.%s' is not a short list of numbers",
+        dls_problems_add(w->problems, where, "'%s.%s' is not a list of up to 32 numbers",
                          dls_schema[group].o.name, name);
         return DLS_OK;
     }

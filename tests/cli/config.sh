@@ -24,6 +24,11 @@ expect 0 config --explain scheduler.queue_limits
 says out.txt "option of dlas-gpu"
 expect 2 config --explain 'cluster.nodes['
 
+# A list that is too long is told what is too long of it.
+expect 3 config --check "$source/configs/quickstart.cfg" --set "scheduler.queue_limits=[$(seq -s, 33)]"
+says err.txt "expected up to 32 ascending numbers"
+expect 0 config --check "$source/configs/quickstart.cfg" --set "scheduler.queue_limits=[$(seq -s, 32)]"
+
 # Quantities of policies have units as keys have, and patience is a key like any other.
 expect 0 config --resolve "$source/configs/quickstart.cfg" --set scheduler.name=gandiva \
     --set 'scheduler.slice=5 min' --set run.patience=5e3

@@ -36,4 +36,15 @@ expect 0 compare evil.h5 "$esc[31m.h5"
 clean compare
 expect 4 compare evil.h5 "$esc[32m.h5"
 clean compare
+# Labels are as wide as what is shown of them.
+printf 'sweep: { base = "run.cfg"; axes = ( { key = "name"; values = [ "a\\x1b[31m", "b" ]; } ); };\n' >wide.cfg
+{
+    cat "$source/configs/quickstart.cfg"
+    echo 'trace: { path = "evil.csv"; };'
+} >run.cfg
+expect 0 sweep run wide.cfg -q
+expect 0 sweep merge wide.cfg -q
+expect 0 compare wide.sweep/wide.h5
+clean compare
+test "$(awk '/name=/ || /completed/ { print length }' out.txt | sort -u | wc -l)" = 2 || fail "columns of compare: $(cat out.txt)"
 echo "$checks checks"
