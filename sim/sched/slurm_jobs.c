@@ -167,6 +167,58 @@ static dls_status job_row(void *user, char *const *cell, const char *where, dls_
     return DLS_OK;
 }
 
+/* Of a walk along what jobs wait for. */
+typedef struct step {
+    int32_t at, next; /* in s->at[]; of those that it waits for, the next to look at */
+} step;
+
+/* Depth first from a job: *again is met on the way from itself, last waits for it; -1: none is. */
+static void follow(const dls_slurm_jobs *s, int32_t from, step *way, uint8_t *seen, int32_t *last, int32_t *again)
+{
+    size_t n = 0;
+    way[n++] = (step){from, 0};
+    seen[from] = 1;
+    while (n > 0) {
+        step *here = &way[n - 1];
+        const dls_slurm_named *j = &s->at[here->at];
+        if (here->next == j->n) {
+            seen[here->at] = 2;
+            n--;
+            continue;
+        }
+        const int32_t k = s->of[s->after[j->first + here->next++]];
+        if (k >= 0 && seen[k] == 1) {
+            *last = here->at;
+            *again = k;
+            return;
+        }
+        if (k >= 0 && seen[k] == 0) {
+            seen[k] = 1;
+            way[n++] = (step){k, 0};
+        }
+    }
+}
+
+/* Jobs that wait for each other would wait for ever. */
+static dls_status refuse_circles(const reading *r, const char *path, dls_error *err)
+{
+    const dls_slurm_jobs *s = r->to;
+    step *way;
+    uint8_t *seen;
+    int32_t last = -1, again = -1;
+    const dls_status status = DLS_ALLOC_ALL("jobs", err, DLS_ARRAY(way, s->n + 1), DLS_ARRAY(seen, s->n + 1));
+    for (size_t i = 0; status == DLS_OK && i < s->n && again < 0; i++) {
+        if (seen[i] == 0) {
+            follow(s, (int32_t)i, way, seen, &last, &again);
+        }
+    }
+    DLS_FREE_ALL(way, seen);
+    return again < 0 ? status
+                     : dls_fail(err, DLS_EINPUT, path, "job '%.100s' waits for job '%.100s', which waits for it",
+                                dls_view_name(r->view, DLS_NAME_ID, s->at[last].job),
+                                dls_view_name(r->view, DLS_NAME_ID, s->at[again].job));
+}
+
 static dls_status read_jobs(reading *r, const char *path, dls_error *err)
 {
     dls_slurm_jobs *s = r->to;
@@ -178,7 +230,8 @@ static dls_status read_jobs(reading *r, const char *path, dls_error *err)
         r->known[j] = (known){dls_view_name(r->view, DLS_NAME_ID, j), j};
     }
     qsort(r->known, s->n_jobs, sizeof *r->known, by_id);
-    return dls_sched_table_read(path, "job,cpus,qos,reservation,after[,requeue]", job_row, r, err);
+    DLS_TRY(dls_sched_table_read(path, "job,cpus,qos,reservation,after[,requeue]", job_row, r, err));
+    return refuse_circles(r, path, err);
 }
 
 dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const char *qos_path,

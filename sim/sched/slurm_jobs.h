@@ -43,7 +43,8 @@ typedef int32_t (*dls_slurm_reservation_fn)(const void *reservations, const char
 
 /* Reads the tables `qos,priority,preempts[,mode,exempt,grace]` and `job,cpus,qos,reservation,after[,requeue]`, names in
  * preempts and jobs in after joined by '+'; "": there is none. Rows of jobs that the trace has not say
- * nothing. Errors: EINPUT with file and line, ENOMEM. O(jobs). */
+ * nothing, and nobody waits for those; jobs that wait for each other are refused. Errors: EINPUT with file and line,
+ * ENOMEM. O(jobs). */
 dls_status dls_slurm_jobs_init(dls_slurm_jobs *s, const dls_view *view, const char *qos_path,
                                const char *path, dls_slurm_reservation_fn find,
                                const void *reservations, dls_error *err) DLS_MUST_CHECK;

@@ -199,6 +199,17 @@ done
 printf 'job,cpus,qos,reservation,after,requeue\n1,,normal,,,yes\n' >bad_jobs.csv
 expect 4 fidelity grace --set=scheduler.jobs=bad_jobs.csv
 says err.txt "bad_jobs.csv:2: requeue: expected no"
+# Jobs that wait for each other, by way of others too; one that waits for a job that is not there waits for nobody.
+printf 'job_id,num_gpu,submit_time,duration\na,1,0,9\nb,1,1,9\nc,1,2,9\nd,1,3,9\n' >circle.csv
+printf 'job,cpus,qos,reservation,after\nd,,,,b\na,,,,c+z\nb,,,,a\nc,,,,b\n' >circle_jobs.csv
+circle="--config=$source/configs/quickstart.cfg --trace=circle.csv --scheduler=slurm --set=scheduler.jobs=circle_jobs.csv"
+# shellcheck disable=SC2086
+expect 4 $circle
+says err.txt "circle_jobs.csv: job 'c' waits for job 'b', which waits for it"
+sed -i 's/^c,,,,b/c,,,,z/' circle_jobs.csv
+# shellcheck disable=SC2086
+expect 0 $circle
+says out.txt "4 completed"
 
 expect 0 whatif partitions --add 'V100: 1 x 8' --speed V100=1
 expect 2 whatif partitions --remove 'n01: 1'
