@@ -21,7 +21,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
         fprintf(out, "  %9" PRIu64, p->completed);
         for (int k = 0; k < n_figures; k++) {
             dls_figure_cell(out, &dls_figures[k],
-                            dls_figure_value(&dls_figures[k], runs[i].summary, part));
+                            dls_figure_value(&dls_figures[k], runs[i].summary, part), false);
         }
         fputc('\n', out);
         if (i == 0) {
@@ -32,7 +32,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
             const double r =
                 dls_figure_ratio(dls_figure_value(&dls_figures[k], runs[i].summary, part),
                                  dls_figure_value(&dls_figures[k], runs[0].summary, part));
-            dls_figure_ratio_cell(out, r);
+            dls_figure_ratio_cell(out, r, false);
         }
         fputc('\n', out);
     }

@@ -47,8 +47,9 @@ typedef struct dls_compare_options {
 dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, size_t n,
                                      const dls_compare_options *options,
                                      dls_error *err) DLS_MUST_CHECK;
-/* {"designs": [{"label", "runs", "figures": {name: {"mean", "half_width"}}, "ratios": [{"baseline",
- * "label", "figures": {...}}]}]} and a line end. */
+/* {"designs": [{"label", "runs", "figures": {name: {"n", "mean", "half_width"}}, "ratios":
+ * [{"baseline", "label", "figures": {...}}]}]} and a line end. n: the runs, or pairs, that have such a
+ * number; the mean is theirs. */
 dls_status dls_compare_designs_json(FILE *out, const dls_compare_run *runs, size_t n,
                                     const dls_compare_options *options,
                                     dls_error *err) DLS_MUST_CHECK;

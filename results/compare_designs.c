@@ -19,12 +19,13 @@
 
 /* Mean and half width of the 95 % interval of a sample, taken in one value at a time (Welford). */
 typedef struct estimate {
-    size_t n;
+    size_t n, missing; /* missing: runs, or pairs, that have no such number */
     double mean, squares;
 } estimate;
 
 static void take(estimate *e, double value)
 {
+    e->missing += isnan(value);
     if (!isnan(value)) {
         const double from = value - e->mean;
         e->n++;
@@ -55,7 +56,8 @@ typedef struct set {
     size_t *order; /* runs of design d: order[start[d]] to order[start[d + 1] - 1], by replica */
     size_t *start; /* [n_designs + 1] */
     size_t n_designs;
-    int shown; /* figures for people */
+    int shown;   /* figures for people */
+    bool marked; /* one of them is of a part of the runs */
 } set;
 
 static const dls_compare_run *member(const set *s, size_t at)
@@ -75,7 +77,7 @@ static double value(const set *s, size_t at, int figure)
 
 static estimate estimate_of(const set *s, size_t design, int figure)
 {
-    estimate e = {0, 0, 0};
+    estimate e = {0, 0, 0, 0};
     for (size_t i = s->start[design]; i < s->start[design + 1]; i++) {
         take(&e, value(s, i, figure));
     }
@@ -84,16 +86,19 @@ static estimate estimate_of(const set *s, size_t design, int figure)
 
 static estimate ratio_of(const set *s, size_t design, size_t base, int figure)
 {
-    estimate e = {0, 0, 0};
+    estimate e = {0, 0, 0, 0};
     size_t i = s->start[design], k = s->start[base];
     while (i < s->start[design + 1] && k < s->start[base + 1]) {
         const int64_t a = member(s, i)->replica, b = member(s, k)->replica;
-        if (a == b) {
+        if (a != b) {
+            e.missing++;
+        } else {
             take(&e, dls_figure_ratio(value(s, i, figure), value(s, k, figure)));
         }
         i += a <= b;
         k += b <= a;
     }
+    e.missing += s->start[design + 1] - i + s->start[base + 1] - k;
     return e;
 }
 
@@ -240,18 +245,25 @@ static void print_widths(FILE *out, const set *s, size_t design, int width)
     fputc('\n', out);
 }
 
-static void print_ratios(FILE *out, const set *s, size_t design, size_t base, const char *name,
-                         int width)
+/* Whether some have no part in the mean; noted, for what is said below the table. */
+static bool in_part(set *s, const estimate *e)
 {
-    char text[80], label[DLS_PRINTABLE_BYTES];
+    const bool is = e->n > 0 && e->missing > 0;
+    s->marked = s->marked || is;
+    return is;
+}
+
+static void print_ratios(FILE *out, set *s, size_t design, size_t base, const char *name, int width)
+{
+    char text[DLS_PRINTABLE_BYTES + 4], label[DLS_PRINTABLE_BYTES];
     bool widths = false;
-    snprintf(text, sizeof text, "  / %.60s", dls_printable(name, label));
+    snprintf(text, sizeof text, "  / %s", dls_printable(name, label));
     dls_label_cell(out, text, width);
     fprintf(out, "  %5s", "");
     for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
         widths = widths || e.n > 1;
-        dls_figure_ratio_cell(out, mean_of(&e));
+        dls_figure_ratio_cell(out, mean_of(&e), in_part(s, &e));
     }
     fputc('\n', out);
     if (!widths) {
@@ -274,13 +286,13 @@ static size_t n_baselines(const set *s)
     return s->options->n_baselines ? s->options->n_baselines : 1;
 }
 
-static void print_design(FILE *out, const set *s, size_t design, int width)
+static void print_design(FILE *out, set *s, size_t design, int width)
 {
     dls_label_cell(out, label_of(s, design), width);
     fprintf(out, "  %5zu", n_runs(s, design));
     for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
-        dls_figure_cell(out, &dls_figures[f], mean_of(&e));
+        dls_figure_cell(out, &dls_figures[f], mean_of(&e), in_part(s, &e));
     }
     fputc('\n', out);
     if (n_runs(s, design) > 1) {
@@ -320,6 +332,10 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, siz
                     "that of its pairs of\nruns with the same seed.\n"
                   : "",
           out);
+    fputs(s.marked ? "\n* Of some of the runs or pairs only: the others have no such number, 0 below the ratio, "
+                     "or no partner.\n"
+                   : "",
+          out);
     return DLS_OK;
 }
 
@@ -327,8 +343,8 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, siz
 
 static void add_estimate(json_object *to, int figure, const estimate *e)
 {
-    DLS_JSON(dls_json_object(to, dls_figures[figure].name), "mean", mean_of(e), "half_width",
-             half_width(e));
+    DLS_JSON(dls_json_object(to, dls_figures[figure].name), "n", e->n, "mean", mean_of(e),
+             "half_width", half_width(e));
 }
 
 static void add_design(json_object *to, const set *s, size_t design)

@@ -53,7 +53,7 @@ double dls_figure_ratio(double value, double first)
     return first > 0 || first < 0 ? value / first : (double)NAN;
 }
 
-void dls_figure_cell(FILE *out, const dls_figure *f, double value)
+void dls_figure_cell(FILE *out, const dls_figure *f, double value, bool in_part)
 {
     char text[DLS_SECONDS_TEXT];
     if (f->shown == DLS_SHOWN_SECONDS) {
@@ -65,17 +65,17 @@ void dls_figure_cell(FILE *out, const dls_figure *f, double value)
     } else if (f->shown == DLS_SHOWN_PERCENT) {
         snprintf(text, sizeof text, "%.1f %%", 100 * value);
     } else {
-        snprintf(text, sizeof text, "%.0f", value);
+        snprintf(text, sizeof text, value < 100 ? "%.3g" : "%.0f", value); /* a mean may be no whole one */
     }
-    fprintf(out, "  %10s", text);
+    fprintf(out, "%s%10s", in_part ? " *" : "  ", text);
 }
 
-void dls_figure_ratio_cell(FILE *out, double ratio)
+void dls_figure_ratio_cell(FILE *out, double ratio, bool in_part)
 {
     if (isnan(ratio)) {
         fprintf(out, "  %10s", "-");
     } else {
-        fprintf(out, "  %9.3fx", ratio);
+        fprintf(out, "%s%9.3fx", in_part ? " *" : "  ", ratio);
     }
 }
 

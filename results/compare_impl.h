@@ -25,9 +25,9 @@ extern const dls_figure dls_figures[DLS_FIGURES];
 double dls_figure_value(const dls_figure *f, const dls_summary *s, int part);
 /* value / first; NaN where that says nothing. */
 double dls_figure_ratio(double value, double first);
-/* Twelve columns each; the heads with the end of their line. */
-void dls_figure_cell(FILE *out, const dls_figure *f, double value);
-void dls_figure_ratio_cell(FILE *out, double ratio);
+/* Twelve columns each; the heads with the end of their line. in_part: marked, a mean that some have no part in. */
+void dls_figure_cell(FILE *out, const dls_figure *f, double value, bool in_part);
+void dls_figure_ratio_cell(FILE *out, double ratio, bool in_part);
 void dls_figure_heads(FILE *out, int n);
 /* Of the column of labels, at most 60, when there is one more. */
 int dls_label_width(const char *label, int width);

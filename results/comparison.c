@@ -12,6 +12,7 @@
 #include "results/merge.h"
 #include "results/read.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -214,25 +215,61 @@ static dls_status warn(dls_comparison *c, dls_error *err, const char *format, ..
     return put(&c->warning, text, strlen(text), err);
 }
 
+/* What makes two runs less comparable than they seem; the first that holds. */
+enum { SAME, TRACE, JOBS, WINDOW, CLUSTER, DIFFERENCES };
+
+static int difference(const compared *a, const compared *b)
+{
+    const dls_summary *s = &a->summary, *t = &b->summary;
+    if (*a->sha256 && *b->sha256 && strcmp(a->sha256, b->sha256) != 0) {
+        return TRACE;
+    }
+    if (s->part[0].jobs != t->part[0].jobs) {
+        return JOBS;
+    }
+    if (s->warmup_s != t->warmup_s || s->cooldown_s != t->cooldown_s) {
+        return WINDOW;
+    }
+    /* A study says itself that its clusters differ. */
+    return s->total_gpus != t->total_gpus && !a->design_label && !b->design_label ? CLUSTER : SAME;
+}
+
+static dls_status warn_of(dls_comparison *c, int difference, const compared *a, const compared *b,
+                          dls_error *err)
+{
+    char buf[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
+    const char *one = dls_printable(a->file_label, buf), *two = dls_printable(b->file_label, other);
+    switch (difference) {
+    case TRACE:
+        return warn(c, err, "%s and %s replay different traces", one, two);
+    case JOBS:
+        return warn(c, err, "%s and %s replay %" PRIu64 " and %" PRIu64 " jobs of one trace", one, two,
+                    a->summary.part[0].jobs, b->summary.part[0].jobs);
+    case WINDOW:
+        return warn(c, err, "%s and %s count other jobs (results.warmup, results.cooldown)", one, two);
+    default:
+        return warn(c, err, "%s and %s have clusters of %" PRId64 " and %" PRId64 " GPUs", one, two,
+                    a->summary.total_gpus, b->summary.total_gpus);
+    }
+}
+
 static dls_status look(dls_comparison *c, const dls_compare_run *runs, dls_error *err)
 {
-    bool other_trace = false;
+    bool told[DIFFERENCES] = {true};
     texts_fini(&c->warning);
     for (size_t i = 0; i < c->n; i++) {
-        char buf[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
-        const char *label = dls_printable(c->runs[i].file_label, buf);
+        char buf[DLS_PRINTABLE_BYTES];
         size_t k = 0;
         while (runs[k].replica != runs[i].replica) { /* seeds may have traces of their own */
             k++;
         }
-        const char *sha = runs[i].trace_sha256, *first = runs[k].trace_sha256;
+        const int differ = difference(&c->runs[k], &c->runs[i]);
         if (!c->runs[i].summary.complete) {
-            DLS_TRY(warn(c, err, "%s was stopped early", label));
+            DLS_TRY(warn(c, err, "%s was stopped early", dls_printable(c->runs[i].file_label, buf)));
         }
-        if (!other_trace && *sha && *first && strcmp(sha, first) != 0) {
-            DLS_TRY(warn(c, err, "%s and %s replay different traces",
-                         dls_printable(c->runs[k].file_label, other), label));
-            other_trace = true;
+        if (!told[differ]) { /* of many runs, once */
+            DLS_TRY(warn_of(c, differ, &c->runs[k], &c->runs[i], err));
+            told[differ] = true;
         }
     }
     return DLS_OK;

@@ -57,6 +57,15 @@ expect 0 "$dlsim" --config=$config --trace=trace.csv --scheduler=srtf --until=30
 expect 0 "$dlsim" compare fifo.h5 other.h5 other.h5 early.h5
 has err "early.h5 was stopped early"
 [ "$(grep -c "different traces" err)" -eq 1 ] || fail "not one warning of traces: $(cat err)"
+# So does one of fewer jobs, of another window, of another cluster.
+expect 0 "$dlsim" --config=$config --trace=trace.csv --set trace.max_jobs=2 --quiet -o fewer.h5
+expect 0 "$dlsim" --config=$config --trace=trace.csv --set results.warmup=5 --quiet -o late.h5
+expect 0 "$dlsim" --config=$config --trace=trace.csv --set 'cluster.nodes[0].gpus=3' --quiet -o three.h5
+expect 0 "$dlsim" compare fifo.h5 fewer.h5 late.h5 three.h5 three.h5
+has err "fifo.h5 and fewer.h5 replay 4 and 2 jobs of one trace"
+has err "fifo.h5 and late.h5 count other jobs (results.warmup, results.cooldown)"
+has err "fifo.h5 and three.h5 have clusters of 2 and 3 GPUs"
+[ "$(wc -l <err)" -eq 3 ] || fail "not three warnings: $(cat err)"
 expect 0 "$dlsim" compare --json fifo.h5 srtf.h5
 python=/usr/bin/python3
 if [ -x $python ]; then

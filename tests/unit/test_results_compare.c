@@ -31,6 +31,8 @@ static int setup(void **state)
     for (int i = 0; i < RUNS; i++) {
         summaries[i].part[0].jct.mean_s = given[i].jct_s;
         summaries[i].makespan_s = 7; /* the same in all: an interval of width 0 */
+        summaries[i].part[0].jct.p95_s = i == 1 ? (double)NAN : 1; /* a run without */
+        summaries[i].part[0].preemptions = i == 5 || i == 4;
         members[i] = (dls_compare_run){given[i].label, "", &summaries[i], given[i].design,
                                        given[i].replica};
     }
@@ -111,6 +113,17 @@ TEST(table_of_other_letters)
     free(text);
 }
 
+/* What a mean is of is said: a run has no such number, pairs have 0 below, replicas no partner. */
+TEST(means_of_some)
+{
+    DLS_HOLD(json_object_put) json_object *top = compared(NULL);
+    assert_number(top, "/designs/1/figures/jct_mean/n", 3);
+    assert_number(top, "/designs/1/figures/jct_p95/n", 2);
+    assert_number(top, "/designs/1/figures/jct_p95/mean", 1);
+    assert_number(top, "/designs/1/ratios/0/figures/jct_mean/n", 2);
+    assert_number(top, "/designs/1/ratios/0/figures/preemptions/n", 1);
+}
+
 TEST(table)
 {
     char *text = NULL;
@@ -120,7 +133,10 @@ TEST(table)
     assert_int_equal(dls_compare_designs_print(out, members, RUNS, &options, NULL), DLS_OK);
     fclose(out);
     assert_non_null(strstr(text, "+- 33.48 %")); /* 37.9458 / 113.3333 */
-    assert_non_null(strstr(text, "2.500x"));
+    assert_non_null(strstr(text, " *    2.500x")); /* replica 1 has no partner */
+    assert_non_null(strstr(text, " *    1.00 s"));
+    assert_non_null(strstr(text, "     0.333\n")); /* a mean of counts */
+    assert_non_null(strstr(text, "\n* Of some of the runs or pairs"));
     assert_non_null(strstr(text, "+-  6.353"));
     free(text);
 }
