@@ -192,6 +192,12 @@ const char *dls_simulation_warning(const dls_simulation *sim)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
+bool dls_simulation_reads(const dls_simulation *sim, const char *path)
+{
+    DLS_ASSERT(sim && path);
+    return dls_config_reads(sim->config, path);
+}
+
 dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, const char *command,
                                    const char *run_id, dls_error *err)
 {
@@ -205,7 +211,7 @@ dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, 
     if (!sim->result) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is not finished");
     }
-    if (dls_config_reads(config, path)) {
+    if (dls_simulation_reads(sim, path)) {
         return dls_fail(err, DLS_EOUTPUT, path, "is also an input: it would be replaced");
     }
     gethostname(hostname, sizeof hostname - 1);

@@ -244,11 +244,17 @@ static dls_status write_folder(const dls_whatif *w, const request *r, const dls_
     if (strlen(r->output) > 4000) {
         return dls_fail(err, DLS_EOUTPUT, NULL, "too long a path");
     }
+    const struct {
+        char *path;
+        const char *name;
+    } file[] = {{p->before, "before.h5"}, {p->after, "after.h5"}, {p->answer, "whatif.json"}, {p->page, "report.html"}};
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        snprintf(file[i].path, sizeof p->before, "%s/%s", r->output, file[i].name);
+        if (dls_simulation_reads(w->sim, file[i].path) || dls_simulation_reads(w->changed, file[i].path)) {
+            return dls_fail(err, DLS_EOUTPUT, file[i].path, "is also an input: it would be replaced");
+        }
+    }
     DLS_TRY(dls_folder_make(r->output, err));
-    snprintf(p->before, sizeof p->before, "%s/before.h5", r->output);
-    snprintf(p->after, sizeof p->after, "%s/after.h5", r->output);
-    snprintf(p->answer, sizeof p->answer, "%s/whatif.json", r->output);
-    snprintf(p->page, sizeof p->page, "%s/report.html", r->output);
     DLS_TRY(dls_simulation_write(w->sim, p->before, command, err));
     DLS_TRY(dls_simulation_write(w->changed, p->after, command, err));
     return dls_atomicfile_write(p->answer, put_answer, &(answering){w, r, call}, err);

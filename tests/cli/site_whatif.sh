@@ -196,11 +196,15 @@ expect 3 whatif missing
 expect 2 whatif
 expect 5 whatif site.cfg -o trace.csv/folder
 mkdir read
-cp trace.csv read/before.h5
-sed 's|"trace.csv"|"read/before.h5"|' site.cfg >reads.cfg
-expect 5 whatif reads.cfg -o read
-says err.txt "is also an input: it would be replaced"
-cmp trace.csv read/before.h5
+for name in before.h5 after.h5 whatif.json report.html; do
+    cp trace.csv read/$name
+    sed "s|\"trace.csv\"|\"read/$name\"|" site.cfg >reads.cfg
+    expect 5 whatif reads.cfg -o read
+    says err.txt "read/$name: is also an input: it would be replaced"
+    cmp trace.csv read/$name || fail "read/$name was replaced"
+    rm read/$name
+    [ -z "$(ls read)" ] || fail "files beside an input: $(ls read)"
+done
 
 # Where zero lies changes nothing; what the warm-up leaves out is in no wait.
 for first in 0 777000000; do

@@ -285,6 +285,8 @@ DLS_API dls_status dls_simulation_report(dls_simulation *sim, bool json, const c
 DLS_API const char *dls_simulation_warning(const dls_simulation *sim);
 /* Of the job columns: two runs with the same digest did the same. 0 unless finished. */
 DLS_API uint64_t dls_simulation_digest(const dls_simulation *sim);
+/* Whether `path` is a file that the run reads: its configuration, its trace or what these name. */
+DLS_API bool dls_simulation_reads(const dls_simulation *sim, const char *path);
 /* Write the results file (docs/results.md) of a finished simulation, whole or not at all, replacing
  * what is there but what the run read. command, how the program was called, is kept in it; may be NULL. Errors: EOUTPUT. */
 DLS_API dls_status dls_simulation_write(const dls_simulation *sim, const char *path,
