@@ -8,6 +8,7 @@ import heapq
 import html
 import json
 import os
+import re
 import shlex
 
 import numpy as np
@@ -45,7 +46,7 @@ def zipped(words):
 
 
 def duration(s):
-    if not np.isfinite(s):
+    if s is None or not np.isfinite(s):
         return "-"
     if s < 0:
         return "-" + duration(-s)
@@ -274,10 +275,12 @@ def figures(runs):
     rows = [(what, [p[key][0] for p in parts], unit) for key, what, unit in FIGURES]
     rows += [(what, [r["summary"].attrs[key] for r, _ in runs], unit) for key, what, unit in WHOLE]
     sizes = []
-    for p in parts[0][(parts[0]["kind"] == 1) & (parts[0]["jobs"] > 0)]:
-        values = [q["jct_mean_s"][(q["kind"] == 1) & (q["name"] == p["name"])][0] for q in parts]
-        name = text(p["name"])
-        sizes.append((f"{name} GPU{'' if name == '1' else 's'}", p["jobs"], values))
+    for size in parts[0]["name"][parts[0]["kind"] == 1]:
+        each = [p[(p["kind"] == 1) & (p["name"] == size)][0] for p in parts]
+        name, jobs = text(size), sorted({int(p["jobs"]) for p in each})
+        if jobs[-1] > 0:
+            sizes.append((f"{name} GPU{'' if name == '1' else 's'}", " to ".join(f"{n:,}" for n in {jobs[0]: 0, jobs[-1]: 0}),
+                          [p["jct_mean_s"] for p in each]))
     ratio = [(what, values, unit) for what, values, unit in rows
              if unit in "s%" and all(np.isfinite(v) and v > 0 for v in values)]
     bars = {"ratio": [{"name": what, "value": [v / values[0] for v in values], "shown": [shown(v, unit) for v in values]}
@@ -285,8 +288,25 @@ def figures(runs):
             "size": [{"name": name, "value": [v / 3600 if np.isfinite(v) else None for v in values],
                       "shown": [shown(v, "s") for v in values]} for name, _, values in sizes]}
     summary = table(["", *names], [[what, *beside(values, unit)] for what, values, unit in rows])
-    by_size = table(["", "jobs", *names], [[name, f"{jobs:,}", *beside(values, "s")] for name, jobs, values in sizes])
+    by_size = table(["", "jobs", *names], [[name, jobs, *beside(values, "s")] for name, jobs, values in sizes])
     return bars, summary, by_size
+
+
+def remarks(runs):
+    """What makes runs less comparable than they seem, as dlsim compare says it."""
+    def of(run):
+        counted = run["summary"].attrs
+        return (attribute(run, "trace_sha256"), run["summary/parts"]["jobs"][0],
+                (counted["warmup_s"], counted["cooldown_s"]), attribute(run, "total_gpus", np.number))
+
+    said = [f"{name} was stopped early." for run, name in runs if not attribute(run, "complete", np.number)]
+    kinds = [of(run) for run, _ in runs]
+    for i, what in enumerate(("replay different traces", "replay different numbers of jobs", "count other jobs (results.warmup, "
+                              "results.cooldown)", "have clusters of different numbers of GPUs")):
+        other = next((k for k, kind in enumerate(kinds) if kind[i] != kinds[0][i] and (i != 1 or kind[0] == kinds[0][0])), None)
+        if other is not None:
+            said.append(f"{runs[0][1]} and {runs[other][1]} {what}.")
+    return said
 
 
 def body(summary, by_size, several):
@@ -324,7 +344,7 @@ def answered(path):
            if any(g["before"]["wait_mean"]["low_s"] is not None for g in a["groups"]) else
            "No intervals: the history is too short.</p>"]
     out.append(table(["", "as it was", "changed"], [[name, show(a["before"][key]), show(a["after"][key])] for name, key, show in (
-        ("GPUs", "gpus", str), ("in use", "utilisation", "{:.1%}".format), ("completion, mean", "jct_mean_s", duration),
+        ("GPUs", "gpus", str), ("in use", "utilisation", lambda part: "-" if part is None else shown(part, "%")), ("completion, mean", "jct_mean_s", duration),
         ("makespan", "makespan_s", duration))]))
     if a["load"] != 1:
         out.append(f"<p>Load: {a['load']:.3f} times the GPU time, as drawn.</p>")
@@ -359,21 +379,21 @@ def page(paths, output, wanted, answer=None):
     bars, summary, by_size = figures(runs)
     data = {"runs": [of_run(r, n) for r, n in runs], "bars": bars}
     data["until_s"] = max(r["until"] for r in data["runs"])
-    first = runs[0][0]
+    gpus = sorted({int(attribute(r, "total_gpus", np.number)) for r, _ in runs})
     traces = sorted({os.path.basename(attribute(r, "trace_path")) for r, _ in runs})
-    version = attribute(first, "dlsim_version")
+    version = attribute(runs[0][0], "dlsim_version")
+    said = "".join(f"<p>{html.escape(line)}</p>\n" for line in remarks(runs)) if not answer else ""
     fill = {
         "TITLE": html.escape(" against ".join(n for _, n in runs) if len(runs) < 3 else f"{len(runs)} runs"),
-        "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {attribute(first, 'total_gpus', np.number)} GPUs; dlsim {version}"),
-        "BODY": (answered(answer) if answer else "") + body(summary, by_size, len(runs) > 1), "LIBRARY": zipped(get_plotlyjs()),
+        "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {' or '.join(map(str, gpus))} GPUs; dlsim {version}"),
+        "BODY": (answered(answer) if answer else said) + body(summary, by_size, len(runs) > 1), "LIBRARY": zipped(get_plotlyjs()),
         "DATA": zipped(json.dumps(data, separators=(",", ":"), allow_nan=False)),
     }
     with open(os.path.join(HERE, "report.html"), encoding="utf-8") as f:
         out = f.read()
     with open(os.path.join(HERE, "report.js"), encoding="utf-8") as f:
         fill["SCRIPT"] = f.read()
-    for key, value in fill.items():
-        out = out.replace(f"@{key}@", value)
+    out = re.sub("@(%s)@" % "|".join(fill), lambda mark: fill[mark[1]], out)  # once: names may have such marks in them
     with results.whole(output) as part, open(part, "w", encoding="utf-8") as f:
         f.write(out)
 

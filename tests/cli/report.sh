@@ -44,6 +44,20 @@ assert 2 < len(drawn["jct"]) == part["jct_n"] < part["completed"], (len(drawn["j
 assert abs(drawn["jct"][-1] - part["jct_max_s"]) < 1e-6 and abs(drawn["queue"][-1] - max(1, part["queue_max_s"])) < 1e-6
 END
 
+# What makes runs less comparable is on the page; all their GPUs and gang sizes are. A name is no mark of the page.
+expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -q --set trace.max_jobs=2 --until=5 -o @BODY@.h5
+expect 0 report @BODY@.h5 fifo.h5 -o odd.html
+says odd.html "; 16 or 256 GPUs; "
+says odd.html "<p>dlas-gpu/consolidated was stopped early.</p>"
+says odd.html "<p>dlas-gpu/consolidated and fifo/consolidated replay different numbers of jobs.</p>"
+says odd.html "<p>dlas-gpu/consolidated and fifo/consolidated have clusters of different numbers of GPUs.</p>"
+says odd.html "<td>0 to "
+cp "$sample" @BODY@.csv
+expect 0 --config="$source/configs/quickstart.cfg" --trace=@BODY@.csv -q -o marks.h5
+expect 0 report marks.h5 -o marks.html
+says marks.html "<p>Trace @BODY@.csv; 256 GPUs"
+[ "$(grep -c 'id="gantt"' marks.html)" -eq 1 ] || fail "a name became a part of the page"
+
 # With less memory than it needs it says so, and leaves nothing. (Of its Python before: no Python that has what it needs.)
 out_of_memory=0
 if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then

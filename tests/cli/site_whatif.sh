@@ -236,6 +236,10 @@ for text in "Nodes that were tried: " ", holds"; do page aimed/report.html "$tex
 ! grep -qs "never started" aimed/report.html || fail "a column of nothing"
 expect 0 whatif site.cfg --remove 'V100: 5' -o few
 page few/report.html "never started"
+# No job is done after the change.
+expect 0 whatif site.cfg --set run.until=0.5 -o none
+page none/report.html "<td>makespan</td><td>"
+page none/report.html "</td><td>-</td></tr>"
 expect 0 whatif site.cfg --remove 'V100: 1' --both energy.account=true -o watts
 page watts/report.html "Energy of jobs"
 echo "$checks checks"
