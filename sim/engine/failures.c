@@ -219,7 +219,8 @@ dls_status dls_failures_stop(dls_engine *e, int32_t job, bool failed, dls_error 
     }
     const dls_work left = failed ? dls_job_saved(e, job) : dls_job_work_left(e, job);
     dls_count_mixed(e, job, e->job[job].parts, -1);
-    dls_select_deselect(&e->select, job, e->clock.now_us, dls_estimate_left_us(e, job, left));
+    dls_select_deselect(&e->select, job, e->clock.now_us,
+                        dls_estimate_left_us(e, job, left) + e->params->restore_us);
     dls_give_back(e, job, e->job[job].parts);
     return dls_job_lose(e, job, failed, err);
 }

@@ -174,7 +174,7 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_erro
     const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
     unpair(e, guest);
     dls_select_add_waiting(&e->select, guest, rank,
-                           dls_estimate_left_us(e, guest, e->job[guest].work));
+                           dls_estimate_left_us(e, guest, e->job[guest].work) + e->params->restore_us);
     return DLS_OK;
 }
 

@@ -62,18 +62,19 @@ static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
 static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 {
     DLS_TRY(pass_in_order(e, pool, err)); /* strict: up to the first that must wait */
-    int32_t type, head_type;
+    int32_t type;
+    uint32_t head_types;
     const int32_t head = dls_select_next(&e->select, pool, false, e->clock.now_us, &type);
     if (head == DLS_NONE) {
         return DLS_OK;
     }
     int64_t spare;
     const int64_t shadow_us =
-        dls_select_shadow(&e->select, head, e->clock.now_us, &head_type, &spare);
+        dls_select_shadow(&e->select, head, e->clock.now_us, &head_types, &spare);
     for (;;) {
         bool started, uses_spare = false;
         const int32_t job = dls_select_backfill(&e->select, head, e->clock.now_us, shadow_us,
-                                                head_type, spare, &type, &uses_spare);
+                                                head_types, spare, &type, &uses_spare);
         if (job == DLS_NONE) {
             return DLS_OK;
         }

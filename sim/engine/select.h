@@ -220,14 +220,15 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
  * *type: where it fits first, -1: nowhere. */
 int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type);
 
-/* EASY: the earliest time at which the head could start, on *type, if the running jobs end as ranked
- * (running sets ranked by expected end), and how many GPUs of that type will then be spare. */
-int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
+/* EASY: the earliest time at which the head could start, on *types (bits), if the running jobs end as ranked
+ * (running sets ranked by expected end), and how many GPUs of them will then be spare. A head that fits by number
+ * and was refused by the placement is tried again when the next job of its types ends, and spares none of theirs. */
+int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, uint32_t *types,
                           int64_t *spare);
 /* EASY: the first waiting job behind `head` that fits now and either ends by shadow_us, or uses no
- * more than `spare` GPUs of the head's type, or runs on another type. *uses_spare tells. */
+ * more than `spare` GPUs of the head's types, or runs on another type. *uses_spare tells. */
 int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
-                            int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare);
+                            uint32_t head_types, int64_t spare, int32_t *type, bool *uses_spare);
 
 /* Recount the tournaments: for audits. O(classes x types). */
 dls_status dls_select_check(const dls_select *s, dls_error *err) DLS_MUST_CHECK;

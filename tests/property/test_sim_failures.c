@@ -307,8 +307,9 @@ TEST(test_quotas)
 /* ---- what a failed job is expected to take --------------------------------------------------- */
 
 /* Job 1 waits for both nodes until 190. Job 2 goes ahead of it, loses node 0 at 95 after 90 s of
- * 100 that are saved, and needs 10 s more when the node is back at 100: it goes ahead once more. */
-TEST(test_backfill_after_failure)
+ * 100 that are saved, and needs 10 s more when the node is back at 100, after it is restored: it goes ahead once
+ * more if both are done by 190. */
+static void check_backfill_after_failure(double restore_s, double end_s)
 {
     const case_job jobs[] = {
         {0, 190, 4, NULL, NULL}, {1, 50, 8, NULL, NULL}, {2, 100, 2, NULL, NULL}};
@@ -319,11 +320,19 @@ TEST(test_backfill_after_failure)
     setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "easy", "first-fit");
     s.p.failure_trace = &trace;
     s.p.checkpoint_period_us = S(10);
+    s.p.restore_us = S(restore_s);
     DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->failures[2], 1);
     assert_int_equal(rec->lost_us[2], S(3));
-    assert_int_equal(rec->end_us[2], S(110));
+    assert_int_equal(rec->end_us[2], S(end_s));
     assert_int_equal(rec->start_us[1], S(190));
+}
+
+TEST(test_backfill_after_failure)
+{
+    check_backfill_after_failure(0, 110);
+    check_backfill_after_failure(80, 190);
+    check_backfill_after_failure(81, 240 + 81 + 10);
 }
 
 /* ---- random ---------------------------------------------------------------------------------- */

@@ -182,6 +182,50 @@ TEST(test_spare)
     CHECK_S(rec->start_us[3], 110);
 }
 
+/* Job 1 is late at 30, job 0 as well: the reservation of job 2 is for now, and one of their GPUs is spare. */
+TEST(test_late)
+{
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 4},
+                                    {.duration_s = 100, .gpus = 2},
+                                    {.submit_s = 30, .duration_s = 10, .gpus = 6},
+                                    {.submit_s = 31, .duration_s = 500, .gpus = 1}};
+    static const int64_t estimate_s[] = {10, 20, 10, 500};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    dls_trace *trace;
+    EACH_JOB(job, 4, &trace) {
+        job.rec.submit_us = S(jobs[job.i].submit_s);
+        job.rec.duration_us = S(jobs[job.i].duration_s);
+        job.rec.gpus_milli = jobs[job.i].gpus * 1000;
+        job.rec.estimate_us = estimate_s[job.i] * DLS_US_PER_S;
+    }
+    setup_init(&s, case_cluster(1, 8, 0), trace, "easy", "consolidated");
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[2], 100);
+    CHECK_S(rec->start_us[3], 31);
+}
+
+/* Job 1 finds a free GPU, but not its processors, until job 0 ends: those behind it, which come every 50 s and
+ * take 100 s, would keep it waiting as long as they come. Only job 3 ends before job 0 does. */
+TEST(test_refused_is_not_starved)
+{
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    dls_trace *trace;
+    EACH_JOB(job, 20, &trace) {
+        job.rec.submit_us = S(job.i < 2 ? (double)job.i : 2 + 50 * (double)(job.i - 2));
+        job.rec.duration_us = S(job.i == 3 ? 48 : 100);
+        job.rec.gpus_milli = 1000;
+        job.rec.cpu_milli = job.i == 1 ? 8000 : 4000;
+    }
+    dls_cluster_spec cluster = case_cluster(1, 4, 0);
+    cluster.groups[0].cpus_per_node = 8;
+    cluster.groups[0].mem_gib_per_node = 64;
+    setup_init(&s, cluster, trace, "easy", "consolidated");
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 100);
+    CHECK_S(rec->start_us[2], 200);
+    CHECK_S(rec->start_us[3], 52);
+}
+
 /* One idle GPU and those of three jobs behind it make room for job 3. */
 TEST(test_room_of_several)
 {
