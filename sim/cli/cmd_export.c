@@ -40,15 +40,25 @@ static dls_status put(FILE *to, void *what, dls_error *err)
     return DLS_OK;
 }
 
+static const char *const names[DLS_TABLE_COUNT + 1] = {"jobs", "allocations", "series", "starts",
+                                                       "world"};
+
 static dls_status find_table(const char *name, dls_table *table, dls_error *err)
 {
-    static const char *const names[DLS_TABLE_COUNT + 1] = {"jobs", "allocations", "series",
-                                                           "starts", "world"};
     *table = (dls_table)DLS_NAMED(names, name);
     return *table < DLS_TABLE_COUNT
                ? DLS_OK
                : dls_fail(err, DLS_EUSAGE, NULL, "there is no table '%s'%s", name,
                           DLS_DID_YOU_MEAN(dls_suggest(name, names)));
+}
+
+/* Not every run has every table. */
+static dls_status check_table(const request *r, const dls_saved *run, dls_table table, dls_error *err)
+{
+    dls_result_column first;
+    return !(r->csv || r->arrow) || dls_saved_column_at(run, table, 0, &first)
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, NULL, "the run has no table '%s'", names[table]);
 }
 
 static dls_status run(dls_call *call, dls_error *err)
@@ -67,6 +77,7 @@ static dls_status run(dls_call *call, dls_error *err)
     DLS_TRY(find_table(r->table, &e.table, err));
     DLS_TRY(dls_export_open(call->word[0], r->run_id, &saved, err));
     e.run = saved;
+    DLS_TRY(check_table(r, saved, e.table, err));
     DLS_TRY(dls_table_check(o, err));
     DLS_TRY(dls_table_put(o, put, &e, err));
     const bool tell = !o->quiet && o->output && strcmp(o->output, "-") != 0;

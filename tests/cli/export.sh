@@ -142,6 +142,11 @@ expect 0 --config="$config" --trace=jobs.swf $few --set trace.swf_processor_is_g
 says out.txt '"jobs": 60,'
 expect 2 export --csv run.h5 --table=job
 says err.txt "did you mean 'jobs'"
+for form in csv arrow; do
+    expect 4 export --$form run.h5 --table=starts -o starts.$form
+    says err.txt "the run has no table 'starts'"
+    test ! -e starts.$form || fail "a table that is not there was written"
+done
 expect 2 export --csv --swf run.h5
 expect 4 export --csv missing.h5
 expect 4 export --csv "$sample"
