@@ -225,7 +225,8 @@ void dls_help_program(FILE *to)
         }
     }
     fputs("\n'dlsim COMMAND --help' tells more. Exit codes: 0 good, 1 run failed, 2 usage,\n"
-          "3 configuration, 4 input, 5 output, 6 predictor or device, 70 a policy called exit(), 130 interrupted.\n",
+          "3 configuration, 4 input, 5 output, 6 predictor or device, 70 a policy called exit() or\n"
+          "did not return (--watchdog), 130 interrupted.\n",
           to);
 }
 

@@ -48,6 +48,11 @@ done
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$source/docs/dlsim.1" || fail "the manual page"
 fi
+# Both list the same exit codes.
+"$dlsim" --help | sed -n '/Exit codes:/,$p' | grep -oE '(^|[ :])[0-9]+ [a-z]' | grep -oE '[0-9]+' >codes.txt
+sed -n '/^\.Sh EXIT STATUS/,/^\.El/s/^\.It //p' "$source/docs/dlsim.1" >page_codes.txt
+test "$(wc -l <codes.txt)" -ge 9 || fail "few exit codes: $(cat codes.txt)"
+diff codes.txt page_codes.txt || fail "exit codes of --help and of the manual page"
 # The page's section about commands is what the program prints.
 "$dlsim" help --json | python3 "$source/docs/manual.py" >commands.mdoc
 sed -n '/^\.Sh COMMANDS/,/^\.Sh CONFIGURATIONS/p' "$source/docs/dlsim.1" | sed '1d;$d' >page.mdoc
