@@ -29,8 +29,8 @@ dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n,
  * their noise out (common random numbers: Law, Simulation Modeling and Analysis, 11.2); its
  * interval is that of the paired ratios.
  *
- * A baseline is a design's label or a part of one ("random" of "srtf/random, nic=40 Gb/s": parts
- * lie between '/' and ", "). A part stands, for each design, for the one that has it in place of
+ * A baseline is a design's label or a part of one ("random" or "nic=40 Gb/s" of "srtf/random,
+ * nic=40 Gb/s": policies are divided by '/', keys by ", "). A part stands, for each design, for the one that has it in place of
  * one part of its own.
  */
 

@@ -145,15 +145,26 @@ static const char *label_of(const set *s, size_t design)
     return n_runs(s, design) ? member(s, s->start[design])->label : NULL;
 }
 
-/* The next part of a label: its length; *at moves past it and what divides it from the next. */
+/* Whether the text goes on with ", KEY=". */
+static bool key_follows(const char *text)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]";
+    const size_t len = strncmp(text, ", ", 2) == 0 ? strspn(text + 2, letters) : 0;
+    return len > 0 && text[2 + len] == '=';
+}
+
+/* The next part of a label: its length; *at moves past it and what divides it from the next. Policies are
+ * divided by '/', which the value of a key may have in it. */
 static size_t next_part(const char **at)
 {
     const char *p = *at;
     size_t len = 0;
-    while (p[len] && p[len] != '/' && strncmp(p + len, ", ", 2) != 0) {
+    bool value = false;
+    while (p[len] && (value || p[len] != '/') && !key_follows(p + len)) {
+        value = value || p[len] == '=';
         len++;
     }
-    *at = p + len + (p[len] == '/' ? 1 : p[len] ? 2 : 0);
+    *at = p + len + (p[len] == '\0' ? 0 : p[len] == ',' ? 2 : 1);
     return len;
 }
 

@@ -111,7 +111,7 @@ const dls_arg dls_replay_args[] = {
 
 const dls_arg dls_replay_talk_args[] = {
     DLS_SWITCH(dls_replay_options, quiet, "quiet", 'q',
-               "no reports on stderr, no summary on stdout unless --json"),
+               "no reports on stderr, no summary of a run on stdout unless --json"),
     DLS_PROGRESS(dls_replay_options, progress), DLS_COLOR, DLS_ARGS_END};
 
 /* ---- the parts ------------------------------------------------------------------------------- */

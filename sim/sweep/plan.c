@@ -127,6 +127,29 @@ dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls
     return fclose(text) == 0 ? DLS_OK : dls_nomem(err, "command line", len);
 }
 
+static bool ends_in(const char *key, const char *end)
+{
+    const size_t len = strlen(key), n = strlen(end);
+    return len >= n && strcmp(key + len - n, end) == 0 && (len == n || key[len - n - 1] == '.');
+}
+
+/* What a key is called in labels: as many of its last names as no other axis has. */
+static const char *short_key(const dls_sweep *s, size_t k)
+{
+    const char *key = dls_sweep_key(s, k), *name = key + strlen(key);
+    bool own = false;
+    while (!own && name > key) {
+        do {
+            name--;
+        } while (name > key && name[-1] != '.');
+        own = true;
+        for (size_t i = 0; i < dls_sweep_n_keys(s); i++) {
+            own = own && (i == k || !ends_in(dls_sweep_key(s, i), name));
+        }
+    }
+    return name;
+}
+
 const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n)
 {
     const dls_sweep *s = plan->request.sweep;
@@ -151,9 +174,7 @@ const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf
         const char *key = dls_sweep_key(s, k), *value = dls_sweep_value(s, design, k);
         if (strcmp(key, "scheduler.name") != 0 && strcmp(key, "placement.name") != 0 &&
             strcmp(value, DLS_SWEEP_UNSET) != 0) {
-            const char *leaf = strrchr(key, '.');
-            len += (size_t)snprintf(buf + len, n - len, "%s%s=%s", len ? ", " : "",
-                                    leaf ? leaf + 1 : key, value);
+            len += (size_t)snprintf(buf + len, n - len, "%s%s=%s", len ? ", " : "", short_key(s, k), value);
         }
     }
     if (len == 0) {

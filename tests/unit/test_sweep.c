@@ -220,6 +220,28 @@ static char *ids(const dls_registry *registry, const dls_override *overrides, si
     return all;
 }
 
+/* Axes whose keys end alike are told apart. */
+TEST_BETWEEN(labels, make_folder, drop_folder)
+{
+    DLS_HOLD(dls_registry_destroy) dls_registry *registry = NULL;
+    DLS_HOLD(dls_sweep_destroy) dls_sweep *sweep = NULL;
+    dls_status status;
+    put("base.cfg", "schema_version = 1;\n"
+                    "cluster: { nodes = ({ count = 2; gpus = 4; gpu_type = \"V100\"; },\n"
+                    "                    { count = 2; gpus = 4; gpu_type = \"P100\"; }); };\n"
+                    "trace: { path = \"jobs.csv\"; };\n");
+    put("jobs.csv", jobs_text);
+    put("sweep.cfg", "sweep: { base = \"base.cfg\"; axes = (\n"
+                     "{ keys = [\"cluster.nodes[0].count\", \"cluster.nodes[1].count\"]; values = ((1, \"*\"), (\"*\", 1)); },\n"
+                     "{ key = \"cluster.nodes[0].gpus\"; values = [4]; }); };\n");
+    assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
+    DLS_HOLD(dls_sweep_plan_destroy) dls_sweep_plan *plan = plan_of(registry, &sweep, NULL, 0, &status);
+    assert_int_equal(status, DLS_OK);
+    char label[200];
+    assert_string_equal(dls_sweep_label(plan, 0, label, sizeof label), "nodes[0].count=1, gpus=4");
+    assert_string_equal(dls_sweep_label(plan, 1, label, sizeof label), "nodes[1].count=1, gpus=4");
+}
+
 TEST_BETWEEN(identities, make_folder, drop_folder)
 {
     DLS_HOLD(dls_registry_destroy) dls_registry *registry = NULL;
@@ -327,6 +349,26 @@ static void assert_words(const char *text, const char *words)
     free(plain);
 }
 
+/* What divides policies and keys may be in a value, too. */
+TEST(parts_of_labels)
+{
+    static const char *const label[] = {"fifo/random, path=a/b.csv, limits=1, 2", "fifo/random, path=c.csv, limits=1, 2"};
+    static const char *const parts[] = {"fifo", "random", "path=a/b.csv", "limits=1, 2"};
+    dls_summary summary[2] = {summary_of(10), summary_of(5)};
+    dls_compare_run runs[2];
+    char *text;
+    for (size_t i = 0; i < 2; i++) {
+        runs[i] = (dls_compare_run){label[i], "", &summary[i], i, 0};
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(dls_compare_label_has(label[0], parts[i]));
+    }
+    assert_false(dls_compare_label_has(label[0], "b.csv"));
+    assert_int_equal(compared(runs, 2, "path=a/b.csv", false, &text), DLS_OK);
+    assert_words(text, "/ path=a/b.csv 0.500x");
+    free(text);
+}
+
 TEST(designs)
 {
     /* Two designs with three seeds, in any order: 10 12 14 and 20 18 28 s; one with a seed alone.
@@ -349,8 +391,8 @@ TEST(designs)
     /* Ratios 2, 1.5, 2: mean 1.83333, half width 4.30265 * 0.288675 / sqrt(3) = 0.71711. */
     assert_words(text, "/ srtf/random 1.833x");
     assert_words(text, "+- 0.717");
-    /* The single run is compared with the same seed's: 7 / 12. */
-    assert_words(text, "/ srtf/random 0.583x");
+    /* The single run is compared with the same seed's: 7 / 12, of one pair of three. */
+    assert_words(text, "/ srtf/random * 0.583x");
     free(text);
     /* A part of a label: each design beside the one that shares the rest of its own. */
     assert_int_equal(compared(runs, 7, "random", true, &text), DLS_OK);
