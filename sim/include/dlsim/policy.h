@@ -174,8 +174,7 @@ DLS_API int64_t dls_view_room(const dls_view *view, int32_t job);
 /* Jobs with the same number share a quota, that of their virtual cluster or what the quotas leave; *gpus:
  * what they may hold of the type together. */
 DLS_API int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus);
-/* GPUs of the type that the job's quota leaves it when none is down, whoever holds them, and of an elastic job as
- * many as nodes with its CPU and memory have and the placement would give it; 0: the type is not for it. */
+/* GPUs of the type that its quota leaves the job when none is down, and the empty cluster gives it; 0: not for it. */
 DLS_API int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type);
 /* The types that a job may run on: bit t for type t; 0: it can never run here. */
 DLS_API uint32_t dls_view_types(const dls_view *view, int32_t job);
@@ -206,8 +205,7 @@ DLS_API bool dls_view_predict(const dls_view *view, int32_t job, const struct dl
                               struct dls_prediction *out);
 /* How fast a job says it does its work on a shape and with a global batch (DLS_ABSENT: that of the trace),
  * over its gang of the trace on GPUs of that type: what it has been profiled to do (perf.elastic), before
- * what the world takes away. 1 for the gang; NAN outside of min_gpus..max_gpus, and beyond what the empty cluster
- * could give it of that type. O(log rows). */
+ * what the world takes away. 1 for the gang; NAN beyond min_gpus..max_gpus or the empty cluster. O(log rows). */
 DLS_API double dls_view_speed(const dls_view *view, int32_t job, const struct dls_shape *shape,
                               int64_t batch);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
@@ -360,8 +358,7 @@ typedef struct dls_sched_ops {
                         dls_error *err);                               /* ... or a round, ... */
     void (*timing)(const void *state, dls_round_timing *out); /* ... which has this too: asked once, after init */
     bool joins;                                                        /* jobs may share GPUs */
-    bool rigid; /* of programs and rounds: no job gets another number of GPUs than its gang. One whose gang the
-                   empty cluster has not is infeasible, whatever less it could use */
+    bool rigid; /* programs, rounds: jobs get their gang and nothing else; what has no room for it is infeasible */
     bool mixes; /* named nodes may be of several GPU types: as fast as on the slowest, held_type is the first's */
     /* Optional, at arrival: false turns the job away. */
     bool (*admit)(void *state, const dls_view *view, int32_t job);
