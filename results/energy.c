@@ -108,17 +108,19 @@ typedef struct profiling {
     size_t cap;
 } profiling;
 
-/* Power as the part between rest and most of the type it was measured on; of one that nobody knows, the
- * first of the cluster. */
-static double used_of(const accounting *a, const char *type, double w)
+/* Power as the part between rest and most of the type it was measured on; where the row does not say, of the first of
+ * the cluster. */
+static dls_status used_of(const accounting *a, dls_csv *csv, int col, double w, double *used, dls_error *err)
 {
-    dls_gpu_power gpu;
+    const char *type = dls_csv_text(csv, col);
+    dls_gpu_power gpu = a->power[0];
     dls_error unknown;
-    if (dls_gpu_power_of(a->p->gpus, type, &gpu, &unknown) != DLS_OK) {
-        gpu = a->power[0];
+    if (*type && dls_gpu_power_of(a->p->gpus, type, &gpu, &unknown) != DLS_OK) {
+        return dls_csv_fail(csv, col, err, "\"%.40s\" is a GPU type of which no power is known: say it in energy.gpus", type);
     }
     const double part = (w - gpu.static_w) / (gpu.most_w - gpu.static_w);
-    return part < 0 ? 0 : part > 1 ? 1 : part;
+    *used = part < 0 ? 0 : part > 1 ? 1 : part;
+    return DLS_OK;
 }
 
 static dls_status add_profile(dls_csv *csv, const int *col, void *user, dls_error *err)
@@ -142,15 +144,15 @@ static dls_status add_profile(dls_csv *csv, const int *col, void *user, dls_erro
         return dls_csv_fail(csv, col[0], err, "stands there twice");
     }
     DLS_TRY(dls_grow(&p->used, &p->cap, had + 1, sizeof *p->used, err));
-    p->used[row] =
-        power ? used_of(p->a, dls_csv_text(csv, col[3]), (double)w / US) : (double)used / US;
-    return DLS_OK;
+    p->used[row] = (double)used / US;
+    return power ? used_of(p->a, csv, col[3], (double)w / US, &p->used[row], err) : DLS_OK;
 }
 
 static dls_status read_profiles(accounting *a, const dls_trace *trace, dls_error *err)
 {
     static const char *const names[] = {"job_id", "utilisation", "power_w", "gpu_type"};
     profiling p = {.a = a};
+    size_t found = 0;
     if (!a->p->profiles) {
         return DLS_OK;
     }
@@ -160,6 +162,10 @@ static dls_status read_profiles(accounting *a, const dls_trace *trace, dls_error
         const char *id = dls_trace_id(trace, j);
         const int32_t row = dls_strdict_find(&p.jobs, id, strlen(id));
         a->used[j] = row < 0 ? (double)NAN : p.used[row];
+        found += row >= 0;
+    }
+    if (status == DLS_OK && found == 0 && a->rec->n_jobs > 0) {
+        status = dls_fail(err, DLS_EINPUT, a->p->profiles, "has none of the trace's jobs");
     }
     dls_strdict_fini(&p.jobs);
     dls_free(p.used);

@@ -7,6 +7,7 @@
 #include "base/file.h"
 
 #include "base/own.h"
+#include "dlsim/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -269,6 +270,15 @@ dls_status dls_file_read_plain(const char *path, size_t limit, char **text, size
         *text = NULL;
     }
     return status;
+}
+
+dls_status dls_read_text(const char *path, char **text, dls_error *err)
+{
+    size_t len;
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, text, &len, err));
+    const char *begin = dls_past_mark(*text);
+    memmove(*text, begin, strlen(begin) + 1);
+    return DLS_OK;
 }
 
 dls_status dls_file_lines(const char *path, size_t limit,

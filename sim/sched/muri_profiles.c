@@ -46,7 +46,7 @@ static dls_status parse_row(dls_muri_profile *p, dls_stages *stages, char *line,
     for (; rest && n < 5; n++) {
         char *cell = strsep(&rest, ","), *end;
         v[n] = strtod(cell, &end);
-        end += strspn(end, " \t\r\n");
+        end += strspn(end, " \t");
         if (n == 4 && !*cell) {
             break;
         }
@@ -71,7 +71,7 @@ static dls_status parse_row(dls_muri_profile *p, dls_stages *stages, char *line,
 static dls_status take_line(void *user, char *line, int number, const char *where, dls_error *err)
 {
     dls_muri_state *s = user;
-    if (number == 1 || !line[strspn(line, " \t\r\n")] || line[0] == '#') {
+    if (number == 1 || !line[strspn(line, " \t")] || line[0] == '#') {
         return DLS_OK;
     }
     DLS_TRY(add_profile(s, &(dls_stages){0}, err));
@@ -82,7 +82,7 @@ static dls_status take_line(void *user, char *line, int number, const char *wher
 
 dls_status dls_muri_read_profiles(dls_muri_state *s, const char *path, dls_error *err)
 {
-    DLS_TRY(dls_sched_lines_read(path, "cannot read profiles", take_line, s, err));
+    DLS_TRY(dls_sched_lines_read(path, take_line, s, err));
     return s->n_rows > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no profiles below the header");
 }
 

@@ -26,9 +26,9 @@ static dls_status take_line(void *user, char *line, int number, const char *wher
     samples *s = user;
     char *end;
     const double x = strtod(line, &end);
-    end += strspn(end, " \t\r\n,");
+    end += strspn(end, " \t,");
     if (end == line || *end) {
-        return number == 1 || !line[strspn(line, " \t\r\n")]
+        return number == 1 || !line[strspn(line, " \t")]
                    ? DLS_OK
                    : dls_fail(err, DLS_EINPUT, where, "expected one number of GPU-seconds");
     }
@@ -46,7 +46,7 @@ static dls_status take_line(void *user, char *line, int number, const char *wher
 static dls_status read_file(dls_service_dist *d, const char *path, dls_error *err)
 {
     d->n = 0;
-    DLS_TRY(dls_sched_lines_read(path, "cannot read service samples", take_line, &(samples){d, 0}, err));
+    DLS_TRY(dls_sched_lines_read(path, take_line, &(samples){d, 0}, err));
     return d->n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no service samples");
 }
 

@@ -4,7 +4,8 @@
  */
 #include "sched/table.h"
 
-#include <errno.h>
+#include "dlsim/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +64,7 @@ static dls_status read_line(void *user, char *line, int number, const char *wher
     reading *r = user;
     char *cell[DLS_SCHED_CELLS];
     int n = 1, least = 1;
-    line[strcspn(line, "\r\n")] = '\0';
     if (number == 1) {
-        line += strncmp(line, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
         r->begun = true;
         return is_header(line, r->header)
                    ? DLS_OK
@@ -88,27 +87,20 @@ static dls_status read_line(void *user, char *line, int number, const char *wher
     return r->row(r->user, cell, where, err);
 }
 
-dls_status dls_sched_lines_read(const char *path, const char *unread, dls_sched_line take, void *user,
-                                dls_error *err)
+dls_status dls_sched_lines_read(const char *path, dls_sched_line take, void *user, dls_error *err)
 {
-    char line[8192], where[512];
-    dls_status status = DLS_OK;
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "%s: %s", unread, strerror(errno));
-    }
-    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
+    char *text = NULL, where[512];
+    dls_status status = dls_read_text(path, &text, err);
+    char *rest = text;
+    for (int number = 1; status == DLS_OK && *rest; number++) {
+        char *line = rest;
+        rest += strcspn(rest, "\n");
+        rest += *rest ? (*rest = '\0', 1) : 0;
+        line[strcspn(line, "\r")] = '\0';
         snprintf(where, sizeof where, "%s:%d", path, number);
-        const size_t n = strlen(line);
-        status = n == 0 || (line[n - 1] != '\n' && !feof(f))
-                     ? dls_fail(err, DLS_EINPUT, where, "a NUL byte or a line longer than %zu bytes",
-                                sizeof line)
-                     : take(user, line, number, where, err);
+        status = take(user, line, number, where, err);
     }
-    if (status == DLS_OK && ferror(f)) {
-        status = dls_fail(err, DLS_EINPUT, path, "%s: %s", unread, strerror(errno));
-    }
-    fclose(f);
+    dls_free(text);
     return status;
 }
 
@@ -116,7 +108,7 @@ dls_status dls_sched_table_read(const char *path, const char *header, dls_sched_
                                 dls_error *err)
 {
     reading r = {header, row, user, false};
-    DLS_TRY(dls_sched_lines_read(path, "cannot be read", read_line, &r, err));
+    DLS_TRY(dls_sched_lines_read(path, read_line, &r, err));
     return r.begun ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "is empty: expected the header %s", header);
 }
 

@@ -12,11 +12,10 @@
 
 #define DLS_SCHED_CELLS 10
 
-/* Every line of a file, with its end, its number from 1 on and where it is, "FILE:LINE". `unread` begins the error
- * of a file that cannot be read. Errors: EINPUT, of long lines too; those of `take`. */
+/* Every line of a file, plain or gzip, without its end, its number from 1 on and where it is, "FILE:LINE". Errors: those
+ * of dls_read_text and of `take`. */
 typedef dls_status (*dls_sched_line)(void *user, char *line, int number, const char *where, dls_error *err);
-dls_status dls_sched_lines_read(const char *path, const char *unread, dls_sched_line take, void *user,
-                                dls_error *err) DLS_MUST_CHECK;
+dls_status dls_sched_lines_read(const char *path, dls_sched_line take, void *user, dls_error *err) DLS_MUST_CHECK;
 
 /* where: "FILE:LINE"; cells are texts without outer blanks and quotes (RFC 4180, within a line) and may be changed. */
 typedef dls_status (*dls_sched_row)(void *user, char *const *cell, const char *where,

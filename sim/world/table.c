@@ -91,6 +91,10 @@ static dls_status read_any(const char *path, dls_speed_table *out, dls_error *er
         return read_folder(path, out, err);
     }
     DLS_TRY(dls_file_read(path, DLS_FILE_TABLE, &text, &len, err));
+    if (dls_file_is_gzip(text, len)) {
+        DLS_FREED char *packed = dls_take(&text);
+        DLS_TRY(dls_file_gunzip(path, packed, len, DLS_FILE_TABLE, &text, &len, err));
+    }
     const bool h5 = len >= 8 && memcmp(text, "\211HDF\r\n\032\n", 8) == 0;
     return h5 ? dls_table_read_h5(path, out, err)
               : dls_table_read_gavel(path, text, len, out, err);

@@ -101,6 +101,20 @@ expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'
 says err.txt 'expected NAME:GPUS, found "b"'
 
+# Tables that schedulers' options name may be compressed, as others may; of data that are cut short nothing is used.
+printf '\357\273\277name,parent,gpus,limit,weight,priority\r\na,,2,,,\nb,,2,,,\nc,,2,,,' >queues.csv
+gzip -k queues.csv
+head -c 40 queues.csv.gz >cut.csv.gz
+for table in queues.csv queues.csv.gz; do
+    expect 0 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set scheduler.queues=$table
+    grep -E "^(jobs|job completion|makespan|preemptions)" out.txt >$table.txt
+done
+cmp queues.csv.txt queues.csv.gz.txt || fail "a compressed table of queues is another"
+expect 4 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set scheduler.queues=cut.csv.gz
+says err.txt "cut.csv.gz: the gzip data end too early"
+expect 4 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set scheduler.queues=none.csv
+says err.txt "none.csv: cannot be opened"
+
 # 600 jobs of five kinds at once, and the very least cost is asked for: sia's programme stops before it has that, the
 # round is counted, and with the gap that is the default none is.
 cat >crowd.cfg <<'END'

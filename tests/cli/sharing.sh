@@ -56,7 +56,7 @@ printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1\n' >short.csv
 wrong "policy, no length" "zero.csv:2: an iteration or its stages take no time" --set scheduler.stages=zero.csv
 wrong "policy, negative" "negative.csv:2: expected a number of at least 0" --set scheduler.stages=negative.csv
 wrong "policy, columns" "short.csv:2: expected model,gpus" --set scheduler.stages=short.csv
-wrong "policy, no file" "cannot read profiles" --set scheduler.stages=none.csv
+wrong "policy, no file" "none.csv: cannot be opened" --set scheduler.stages=none.csv
 wrong "world, no length" "take no time at all" --set perf.stages=zero.csv
 wrong "world, negative" "expected seconds" --set perf.stages=negative.csv
 wrong "world, twice" "listed twice" --set perf.stages=twice.csv

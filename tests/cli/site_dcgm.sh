@@ -106,5 +106,10 @@ bad() {
 bad 'one,0.5,\none,0.6,' "bad.csv:3"
 bad 'one,1.5,' "a part of 1"
 bad 'one,0.5,much' "watts"
+bad 'other,0.5,' "bad.csv: has none of the trace's jobs"
+printf 'job_id,power_w,gpu_type\none,100,V1O0\n' >bad.csv
+expect 4 --config=two.cfg --set=energy.profiles=bad.csv -q
+says err.txt "column 'gpu_type': \"V1O0\" is a GPU type of which no power is known"
+expect 0 --config=two.cfg --set=energy.profiles=bad.csv '--set=energy.gpus="A=100:500; B=100:500; V1O0=10:300"' -q
 expect 4 --config=two.cfg --set=energy.profiles=none.csv -q
 echo "$checks checks"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Memory for policies and readers. These calls are those of the library itself: a test that makes
+ * Memory and files for policies and readers. These calls are those of the library itself: a test that makes
  * the n-th allocation fail reaches a policy that uses them. malloc and free work as well.
  *
  *      #include <dlsim/memory.h>
@@ -115,6 +115,11 @@ DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
 
 /* qsort, which may not be called without an array, where n == 0 may be one. */
 DLS_API void dls_sort(void *at, size_t n, size_t size, int (*order)(const void *, const void *));
+
+/* All of a text file, plain or gzip, with a '\0' behind it and no byte order mark before: what an option of type
+ * DLS_OPT_PATH names. *text is to be freed by dls_free, NULL on failure. Errors: EINPUT with the path (it cannot be
+ * read, holds a NUL byte or more than 256 MiB), ENOMEM. */
+DLS_API dls_status dls_read_text(const char *path, char **text, dls_error *err) DLS_MUST_CHECK;
 
 /* A stable sort by 64-bit keys. Sorts a [n] by key, equal keys as they are; returns a or spare [n], where
  * the result lies. O(n) for each of the eight bytes in which the keys differ. n: at most UINT32_MAX. */
