@@ -103,7 +103,8 @@ dls_status dls_slurm_plan_init(dls_slurm_plan *p, const dls_view *view, dls_erro
         p->of_type[n_types * p->words + n / 64] |= bit;
         p->having[n / 64] |= bit;
     }
-    DLS_TRY(dls_alloc_array(&p->with, (size_t)(n_types * SIZES), sizeof *p->with, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->with, (size_t)(2 * n_types * SIZES), sizeof *p->with, "nodes", err));
+    p->able = p->with + n_types * SIZES;
     p->later = p->room + n_nodes;
     p->idle = p->later + n_nodes;
     p->chosen = p->avail + p->words;
@@ -138,18 +139,37 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
     return dls_slurm_when_grow(p, err);
 }
 
-static void count_sizes(dls_slurm_plan *p, const dls_place_index *index)
+/* with: [types][SIZES] nodes that have so many GPUs in `room`, or more. */
+static void count_sizes(const dls_slurm_plan *p, const dls_place_index *index, const dls_slurm_room *room, int32_t *with)
 {
     const int32_t n_types = dls_place_types(index);
-    memset(p->with, 0, (size_t)(n_types * SIZES) * sizeof *p->with);
+    memset(with, 0, (size_t)(n_types * SIZES) * sizeof *with);
     for (int32_t n = 0; n < p->n_nodes; n++) {
-        p->with[dls_place_type(index, n) * SIZES + p->room[n].gpus]++;
+        with[dls_place_type(index, n) * SIZES + (room[n].gpus < SIZES - 2 ? room[n].gpus : SIZES - 2)]++;
     }
     for (int32_t t = 0; t < n_types; t++) {
         for (int32_t g = SIZES - 2; g >= 0; g--) {
-            p->with[t * SIZES + g] += p->with[t * SIZES + g + 1];
+            with[t * SIZES + g] += with[t * SIZES + g + 1];
         }
     }
+}
+
+/* Where GPUs are lacking that neither are free nor held by jobs: services have them, or they have failed. */
+static void count_able(dls_slurm_plan *p, const dls_view *view, int64_t held)
+{
+    p->lacks = view->total_gpus - view->free_gpus > held;
+    if (!p->lacks) {
+        return;
+    }
+    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
+    for (size_t i = 0; i < p->n_run; i++) {
+        const dls_slurm_run *r = &p->run[i];
+        for (int32_t k = 0; r->until_us == DLS_NEVER && k < r->n_parts; k++) {
+            const dls_place_part *part = &p->parts[r->first_part + k];
+            p->later[part->node].gpus += part->gpus;
+        }
+    }
+    count_sizes(p, dls_view_index(view), p->later, p->able);
 }
 
 /* parts[] without those of jobs that are gone. */
@@ -171,14 +191,15 @@ static dls_status compact(dls_slurm_plan *p, size_t n_parts, dls_error *err)
     return DLS_OK;
 }
 
-/* Jobs that run no more go. What starts comes by dls_slurm_plan_started alone. */
-static dls_status drop_ended(dls_slurm_plan *p, const dls_view *view, dls_error *err)
+/* Jobs that run no more go. What starts comes by dls_slurm_plan_started alone. *held: GPUs of those that run. */
+static dls_status drop_ended(dls_slurm_plan *p, const dls_view *view, int64_t *held, dls_error *err)
 {
     size_t n = 0, n_parts = 0;
     for (size_t i = 0; i < p->n_run; i++) {
         const dls_slurm_run *r = &p->run[i];
         if (r->until_us == DLS_NEVER ? view->held_gpus[r->job] > 0 : r->until_us > view->now_us) {
             n_parts += (size_t)r->n_parts;
+            *held += r->until_us == DLS_NEVER ? view->held_gpus[r->job] : 0;
             p->run[n++] = *r;
             continue;
         }
@@ -197,14 +218,16 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, dls_err
 {
     const dls_place_index *index = dls_view_index(view);
     size_t all;
-    DLS_TRY(drop_ended(p, view, err));
+    int64_t held = 0;
+    DLS_TRY(drop_ended(p, view, &held, err));
     p->n_span = p->n_sets = 0;
     p->now_us = view->now_us;
     memset(p->closed, 0, (size_t)p->words * sizeof *p->closed);
     for (int32_t n = 0; n < p->n_nodes; n++) {
         look(p, index, n);
     }
-    count_sizes(p, index);
+    count_sizes(p, index, p->room, p->with);
+    count_able(p, view, held);
     DLS_TRY(dls_slurm_plan_new_set(p, &all, err));
     memset(p->sets + all, 0xff, (size_t)p->words * sizeof *p->sets);
     DLS_TRY(dls_grow(&p->span, &p->span_cap, 1, sizeof *p->span, err));
@@ -297,6 +320,11 @@ bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask)
         left -= may >> n % 64 & 1 && dls_slurm_holds(&p->idle[n], ask);
     }
     return left <= 0;
+}
+
+int32_t dls_slurm_plan_able(const dls_slurm_plan *p, int32_t type, int32_t gpus)
+{
+    return p->lacks ? p->able[type * SIZES + gpus] : p->n_nodes;
 }
 
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)

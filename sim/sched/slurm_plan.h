@@ -79,6 +79,8 @@ typedef struct dls_slurm_plan {
     uint64_t *of_type;                /* [types + 1][words], all nodes last */
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
                       plan begins */
+    bool lacks;    /* services have GPUs as the plan begins, or they have failed: then */
+    int32_t *able; /* as `with`, of GPUs that are free or held by jobs */
     dls_place_part *want; /* [n_nodes] */
     uint8_t *near;        /* [n_nodes] GPUs of a node that the job wanted which was last looked for there; 0: none */
     bool cpu_jobs, marks; /* there are jobs without GPUs, which go by that; some come later in this turn */
@@ -120,6 +122,8 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
 /* The plan keeps its memory between turns. */
 void dls_slurm_plan_fini(dls_slurm_plan *p);
 
+/* How many nodes had so many GPUs for jobs as the plan began; at least so many if none were lacking. O(1). */
+int32_t dls_slurm_plan_able(const dls_slurm_plan *p, int32_t type, int32_t gpus);
 /* Had enough nodes the GPUs for a job as the plan began? No: it cannot start now. O(1). */
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */

@@ -78,4 +78,14 @@ says err.txt "on nodes of its own"
 # shellcheck disable=SC2086
 expect 3 $quick --scheduler=multi-dlas-gpu
 says err.txt "cannot bear failures or services"
+# slurm asks for GPUs by node, and never finds two whole ones beside a service that always has a GPU.
+cat >held.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 2; gpus = 8; gpu_type = "V100"; } ); };
+services: { list = ( { name = "chat"; load = "0=1"; request = "0.1 s"; bound = "1 s"; gpus = 1; } ); };
+run: { audit = true; patience = 1000; };
+END
+printf 'job_id,num_gpu,submit_time,duration\na,15,0,100\nb,16,0,100\nc,8,0,100\n' >held.csv
+expect 0 --config=held.cfg --trace=held.csv --scheduler=slurm
+says out.txt "3: 2 completed, 1 infeasible, 0 unfinished"
 echo "$checks checks"
