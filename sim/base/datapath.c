@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Relative to the folder of the program or library: a build folder lies one to three below the
- * source. */
-static const char *const around[] = {"..", "../..", "../../.."};
+/* Relative to the folder of the program or library: a build folder lies in the source, or has a link to it
+ * (cmake/data.cmake). */
+static const char *const around[] = {"..", "../..", "../../..", "source", "../source", "../../source"};
 
 /* The folder of the program, or of the library that this code is part of; false: not known. */
 static bool own_folder(bool of_library, char folder[PATH_MAX])

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Relative to the folder of the program. */
-static const char *const places[] = {"../share/dlsim/plots", "../plots", "../../plots"};
+/* Relative to the folder of the program; the last are those of a build folder. */
+static const char *const places[] = {"../share/dlsim/plots", "../plots",     "../../plots",
+                                     "../../../plots",       "source/plots", "../source/plots"};
 
 dls_status dls_script_program(char program[PATH_MAX], dls_error *err)
 {

@@ -91,7 +91,7 @@ END
 expect 0 run -c far/own.cfg -q
 expect 0 run -c far/own.cfg -q --set scheduler.samples=far/past.txt
 expect 4 run -c far/own.cfg -q --set scheduler.samples=past.txt
-says err.txt "past.txt: cannot read service samples"
+says err.txt "past.txt: cannot be opened"
 # NVLink domains of a node.
 for wrong in "nvlink_gpus=3: not NVLink domains of 3" "nvlink_gpus=4: a link between them" "nvlink_between=1 GB/s: their size" \
     "nvlink_gpus=-1: integer 0..64" "nvlink_between=nan: nvlink_between"; do
@@ -109,4 +109,15 @@ for twice in 'fair-share quotas=a:1,b:2,a:3' 'gavel-cost prices=V100:1 v100:2'; 
     expect 3 run -q -c "$source/configs/quickstart.cfg" --trace="$sample" --scheduler="${twice%% *}" --set "scheduler.${twice#* }"
     says err.txt "is there twice"
 done
+# A program far from the source finds its data by the link that its build folder has.
+mkdir afield
+cp "$dlsim" afield/dlsim
+printf 'job_id,num_gpu,submit_time,duration\na,1,0,100\n' >one.csv
+far="--config=$source/configs/quickstart.cfg --trace=one.csv --set perf.model=operator --set trace.assign=tiresias -q"
+# shellcheck disable=SC2086
+! afield/dlsim $far 2>err.txt || fail "data without a source"
+says err.txt "share/dlsim/configs/hardware"
+ln -s "$source" afield/source
+# shellcheck disable=SC2086
+afield/dlsim $far 2>err.txt || fail "data by the link: $(cat err.txt)"
 echo "$checks checks"
