@@ -203,6 +203,13 @@ dls_status dls_setup_load(dls_setup *setup, dls_shared_config **out, dls_error *
     return DLS_OK;
 }
 
+void dls_setup_watch(dls_setup *setup, dls_policies_fn told, void *user)
+{
+    DLS_ASSERT(setup);
+    change(setup);
+    dls_registry_watch(setup->registry, told, user);
+}
+
 dls_status dls_setup_check(dls_setup *setup, dls_error *err)
 {
     return setup->loaded ? DLS_OK : load(setup, err);

@@ -87,8 +87,9 @@ static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err
 
 static dls_status run(dls_call *call, dls_error *err)
 {
-    const dls_replay_options *o = call->request;
+    dls_replay_options *o = call->request;
     parts p = {0};
+    dls_replay_watch(o);
     DLS_TRY(o->config_path
                 ? dls_setup_file(o->setup, o->config_path, err)
                 : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE"));

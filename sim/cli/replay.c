@@ -105,8 +105,8 @@ const dls_arg dls_replay_args[] = {
                  "set any key of the configuration; may be repeated, the last setting counts"),
     DLS_PLUGIN(dls_replay_options, setup),
     DLS_TIME(dls_replay_options, watchdog_s, "watchdog", 0, 0.001, 1e9,
-             "end with 70 when 1,024 instants take longer than this of processor time: a policy "
-             "that does not return"),
+             "end with 70 when 1,024 instants, or the set-up of policies, take longer than this of "
+             "processor time: a policy that does not return"),
     DLS_ARGS_END};
 
 const dls_arg dls_replay_talk_args[] = {
@@ -191,16 +191,32 @@ static void set_watchdog(double s)
     setitimer(ITIMER_VIRTUAL, &at, NULL);
 }
 
-static void start_watchdog(double s, const dls_simulation *sim)
+/* what: took longer than that. */
+static void start_watchdog(double s, const char *sched, const char *placement, const char *what)
 {
     const struct sigaction act = {.sa_handler = end_stuck};
-    snprintf(
-        stuck, sizeof stuck,
-        "dlsim: scheduler '%.80s' or placement '%.80s' does not return: 1,024 instants took more "
-        "than %g s of processor time\n",
-        dls_simulation_scheduler(sim), dls_simulation_placement(sim), s);
+    snprintf(stuck, sizeof stuck,
+             "dlsim: scheduler '%.80s' or placement '%.80s' does not return: %s took more than %g s of processor time\n",
+             sched, placement, what, s);
     sigaction(SIGVTALRM, &act, NULL);
     set_watchdog(s);
+}
+
+static void watch_set_up(void *user, const char *sched, const char *placement, bool begins)
+{
+    const double *limit_s = user;
+    if (begins) {
+        start_watchdog(*limit_s, sched, placement, "the set-up");
+    } else {
+        set_watchdog(0);
+    }
+}
+
+void dls_replay_watch(dls_replay_options *o)
+{
+    if (o->watchdog_s > 0) {
+        dls_setup_watch(o->setup, watch_set_up, &o->watchdog_s);
+    }
 }
 
 /* ---- a policy that ends the process ---------------------------------------------------------- */
@@ -271,7 +287,7 @@ dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulatio
     dls_progress_start(&r.bar, quiet ? DLS_UI_NEVER : o->progress, quiet || o->quiet,
                        dls_simulation_scheduler(sim));
     if (o->watchdog_s > 0) {
-        start_watchdog(o->watchdog_s, sim);
+        start_watchdog(o->watchdog_s, dls_simulation_scheduler(sim), dls_simulation_placement(sim), "1,024 instants");
     }
     dls_simulation_watch(sim, watch, &r);
     const dls_status status = dls_simulation_run(sim, err);

@@ -61,6 +61,8 @@ dls_status dls_replay_tell(const dls_setup *setup, dls_status status);
  * some assumption; nothing, unless always, if all is plain. */
 void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always);
 
+/* The watchdog watches the set-up of policies, too: before the configuration is read. */
+void dls_replay_watch(dls_replay_options *o);
 /* dls_simulation_create of o->setup; a policy that calls exit() then ends the program with 70. */
 dls_status dls_replay_create(const dls_replay_options *o, const dls_trace *trace, dls_simulation **out,
                              dls_error *err) DLS_MUST_CHECK;

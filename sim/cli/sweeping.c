@@ -63,6 +63,7 @@ dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err)
 
 dls_status dls_sweeping_plan(dls_sweeping *s, dls_error *err)
 {
+    dls_replay_watch(&s->o);
     const dls_study_watch watch = {tell_trace, run_point, dls_signals_interrupted, progress, s};
     dls_study_set_watch(s->study, &watch);
     if (s->replicas) {

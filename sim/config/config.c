@@ -136,6 +136,7 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
     DLS_TRY(dls_problems_since(problems, before, request->path, err));
     config->own_memo = request->memo ? NULL : dls_memo_create();
     config->memo = request->memo ? request->memo : config->own_memo;
+    config->sim.policies = dls_registry_watcher(request->registry, &config->sim.policies_user);
     *out = dls_take(&config);
     return DLS_OK;
 }

@@ -32,7 +32,21 @@ struct dls_registry {
     policy_list scheds, placements;
     plugin *plugins;
     size_t n_plugins, plugins_cap;
+    dls_policies_fn told;
+    void *told_user;
 };
+
+void dls_registry_watch(dls_registry *reg, dls_policies_fn told, void *user)
+{
+    reg->told = told;
+    reg->told_user = user;
+}
+
+dls_policies_fn dls_registry_watcher(const dls_registry *reg, void **user)
+{
+    *user = reg->told_user;
+    return reg->told;
+}
 
 static dls_status list_add(policy_list *list, const void *ops, const char *name, int32_t plugin_idx,
                            dls_error *err)

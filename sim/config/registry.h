@@ -11,6 +11,7 @@
 
 #include "base/own.h"
 #include "dlsim/policy.h"
+#include "dlsim/run.h"
 
 #include <stdbool.h>
 
@@ -29,6 +30,10 @@ dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err
  * (a broken or repeated policy), ENOMEM. */
 dls_status dls_registry_add(dls_registry *reg, const dls_sched_ops *sched,
                             const dls_placement_ops *placement, dls_error *err) DLS_MUST_CHECK;
+
+/* Who is told when policies are set up: of configurations that are loaded from then on. */
+void dls_registry_watch(dls_registry *reg, dls_policies_fn told, void *user);
+dls_policies_fn dls_registry_watcher(const dls_registry *reg, void **user);
 
 /* By name order of the build, plug-ins behind; ended by NULL. Valid until the next load. */
 const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg);

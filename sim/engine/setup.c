@@ -405,6 +405,27 @@ static dls_status make_parts(dls_engine *e, dls_error *err)
     return dls_parts_create(e->index, mode == DLS_PARTS_MIG, err);
 }
 
+/* All that is asked of policies before the first event. */
+static dls_status ask_policies(dls_engine *e, dls_error *err)
+{
+    DLS_TRY(init_policies(e, err));
+    DLS_TRY(dls_rounds_init(e, err));
+    dls_view_bind(e); /* from here on the view shows only what may be known, not the true durations */
+    DLS_TRY(dls_failures_init(e, err)); /* spares stand by: what needs them can never run */
+    DLS_TRY(find_infeasible(e, err));
+    DLS_TRY(find_room(e, err));
+    e->select.releases = 0; /* what trials have counted */
+    e->rec->refusals = 0;
+    return DLS_OK;
+}
+
+static void tell(const dls_sim_params *p, bool begins)
+{
+    if (p->policies) {
+        p->policies(p->policies_user, p->sched->name, p->placement->name, begins);
+    }
+}
+
 static dls_status build(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
@@ -429,15 +450,10 @@ static dls_status build(dls_engine *e, dls_error *err)
     dls_ask_init(e);
     dls_guests_init(e);
     DLS_TRY(dls_walk_prepare(e, err));
-    DLS_TRY(init_policies(e, err));
-    DLS_TRY(dls_rounds_init(e, err));
-    dls_view_bind(
-        e); /* from here on the view shows only what may be known, not the true durations */
-    DLS_TRY(dls_failures_init(e, err)); /* spares stand by: what needs them can never run */
-    DLS_TRY(find_infeasible(e, err));
-    DLS_TRY(find_room(e, err));
-    e->select.releases = 0; /* what trials have counted */
-    e->rec->refusals = 0;
+    tell(p, true);
+    const dls_status status = ask_policies(e, err);
+    tell(p, false);
+    DLS_TRY(status);
     e->clock.last_us = last_rankable_us(e);
     dls_audit_init(e);
     return DLS_OK;

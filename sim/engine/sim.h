@@ -7,6 +7,7 @@
 #define DLS_ENGINE_SIM_H
 
 #include "dlsim/policy.h"
+#include "dlsim/run.h"
 #include "dlsim/trace.h"
 #include "cluster/cluster.h"
 #include "cluster/failures.h"
@@ -54,6 +55,9 @@ typedef struct dls_sim_params {
     bool (*interrupted)(void *user);
     /* Told now and then: simulated time, jobs done, jobs in all. */
     void (*progress)(void *user, int64_t now_us, size_t done, size_t n_jobs);
+    /* Optional, told before policies are set up and afterwards. */
+    dls_policies_fn policies;
+    void *policies_user;
     /* Told once, before the first event: how many jobs can never run here, and the first of them.
      */
     void (*infeasible)(void *user, size_t n_infeasible, int32_t first_job);

@@ -125,7 +125,7 @@ cat >rude.c <<'END'
 #include <stdlib.h>
 #include <string.h>
 static const dls_option options[] = {{.name = "how", .type = DLS_OPT_STR, .def = "exit", .unit = "",
-                                      .doc = "how", .choices = "early|exit|silent|spin|loop"}, {0}};
+                                      .doc = "how", .choices = "early|exit|silent|spin|loop|never"}, {0}};
 struct rude { const char *how; };
 static dls_status init(void *state, const dls_view *v, const dls_option_value *values, dls_error *err)
 {
@@ -133,6 +133,8 @@ static dls_status init(void *state, const dls_view *v, const dls_option_value *v
     ((struct rude *)state)->how = values[0].s;
     if (strcmp(values[0].s, "early") == 0) {
         exit(0);
+    }
+    for (volatile int on = strcmp(values[0].s, "never") == 0; on;) {
     }
     return DLS_OK;
 }
@@ -164,7 +166,10 @@ for how in early:70 exit:70 silent:1 spin:1; do
 done
 expect 70 --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=rude --set scheduler.how=loop \
     --output=rude.h5 --watchdog=200ms
-says err.txt "scheduler 'rude'"
+says err.txt "scheduler 'rude' or placement 'consolidated' does not return: 1,024 instants took more than 0.2 s"
+expect 70 --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=rude --set scheduler.how=never \
+    --output=rude.h5 --watchdog=200ms
+says err.txt "scheduler 'rude' or placement 'consolidated' does not return: the set-up took more than 0.2 s"
 test ! -e rude.h5 || fail "a results file of a policy that does not return"
 expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" --watchdog=1min
 # A plug-in of the interface before this one, and of the next: refused before anything of it is called.

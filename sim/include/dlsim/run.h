@@ -150,6 +150,11 @@ DLS_API const char *dls_setup_origin(const dls_setup *setup, const void *policy)
 typedef enum dls_known_list { DLS_KNOWN_PREDICTORS, DLS_KNOWN_FORMATS, DLS_KNOWN_KEYS } dls_known_list;
 DLS_API const char *dls_known_name(dls_known_list of, size_t i, const char **summary);
 
+/* For a watchdog: told before the policies of a simulation, or of a study's, are set up, which calls `init` and `place` on
+ * the empty cluster, and when they are, or have failed. NULL: nobody is. The configuration is read anew. */
+typedef void (*dls_policies_fn)(void *user, const char *sched, const char *placement, bool begins);
+DLS_API void dls_setup_watch(dls_setup *setup, dls_policies_fn told, void *user);
+
 /* ---- simulation -------------------------------------------------------------------------------- */
 
 typedef struct dls_simulation dls_simulation;
