@@ -379,6 +379,20 @@ TEST(rare_shapes)
     INTS(n, "to", INT64);
     op(m, "Reshape", "thick whole", "thin2");
     op(m, "Erf", "x", "erf");
+    INPUT(m, "part", 2, 3, 4, 19);
+    INPUT(m, "where", 2, 3, 4, 19);
+    op(m, "ScatterElements", "x where part", "put"); /* all of x is copied */
+    op(m, "Size", "x", "size");
+    n = op(m, "MaxPool", "x", "mp mi");
+    INTS(n, "kernel_shape", 2, 2);
+    op(m, "Abs", "mi", "places");
+    op(m, "Dropout", "x", "drop mask");
+    op(m, "Not", "mask", "gone");
+    INPUT(m, "scale", 19);
+    op(m, "LayerNormalization", "x scale", "ln mean deviation");
+    op(m, "Abs", "deviation", "ln2");
+    INPUT(m, "moment", 3);
+    op(m, "BatchNormalization", "x moment moment moment moment", "bn bn_mean bn_var");
     op(m, "Elu", "x", "elu");
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(m, NULL, NULL);
     assert_int_equal(at(g, "flip", "StridedSlice")->tensor_size, 2 * 3 * 9 * 19);
@@ -401,6 +415,16 @@ TEST(rare_shapes)
     assert_int_equal(at(g, "thick", "Tile")->tensor_size, 4 * 7 * 5);
     assert_int_not_equal(at(g, "unsure", "Tile")->tensor_size, 4 * 7 * 5);
     assert_int_equal(at(g, "thin2", "Reshape")->tensor_size, 4 * 1 * 5);
+    const dls_op_node *put = at(g, "put", "TensorScatterUpdate");
+    assert_int_equal(put->read_bytes, 4 * (2 * 3 * 17 * 19 + 2 * 2 * 3 * 4 * 19));
+    assert_int_equal(put->write_bytes, 4 * 2 * 3 * 17 * 19);
+    assert_int_equal(at(g, "size", "Size")->out_bytes, 8);
+    assert_int_equal(at(g, "mp", "MaxPool")->out_bytes, (4 + 8) * 2 * 3 * 16 * 18);
+    assert_int_equal(at(g, "places", "Abs")->tensor_size, 2 * 3 * 16 * 18);
+    assert_int_equal(at(g, "drop", "Identity")->out_bytes, (4 + 1) * 2 * 3 * 17 * 19);
+    assert_int_equal(at(g, "gone", "LogicalNot")->out_bytes, 2 * 3 * 17 * 19);
+    assert_int_equal(at(g, "ln2", "Abs")->out_bytes, 4 * 2 * 3 * 17);
+    assert_int_equal(at(g, "bn", "FusedBatchNorm")->out_bytes, 4 * (2 * 3 * 17 * 19 + 3 + 3));
     assert_int_equal(at(g, "erf", "Erf")->kind, DLS_OP_EXP); /* TensorFlow's name, and what it is like */
     assert_int_equal(at(g, "elu", "Elu")->kind, DLS_OP_SIGMOID);
 }

@@ -55,6 +55,8 @@ static cost moved(const imp_graph *g, const imp_node *x, int64_t out)
         return (cost){.read = in, .write = out};
     case DLS_OP_STRIDED_SLICE_GRAD:
         return (cost){.read = bytes_of(dls_imp_in(g, x, 4)), .write = out};
+    case DLS_OP_TENSOR_SCATTER: /* a copy of the tensor, and where what is put into it */
+        return (cost){.read = in_bytes(g, x), .write = out};
     case DLS_OP_TENSOR_ARRAY_WRITE:
     case DLS_OP_TENSOR_ARRAY_SCATTER: {
         const int64_t value = bytes_of(dls_imp_in(g, x, 2));

@@ -114,6 +114,17 @@ static void rule_conv_transpose(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
+/* As large as the first output: where the greatest of a pool stood, what a dropout kept. */
+static void second_output(imp_graph *g, imp_node *x, int32_t bytes)
+{
+    const imp_shape s = x->n_out == 1 ? x->out->shape : dls_imp_no_shape;
+    imp_out *out = x->n_wanted > 1 ? dls_imp_outs(g, x, 2) : NULL;
+    if (out) {
+        out[0].shape = s;
+        out[1] = (imp_out){.shape = s, .bytes = bytes};
+    }
+}
+
 static void rule_pool(imp_graph *g, imp_node *x)
 {
     const imp_shape given = dls_imp_in(g, x, 0)->shape;
@@ -122,6 +133,7 @@ static void rule_pool(imp_graph *g, imp_node *x)
     imp_shape s = dls_imp_pooled(x, &image, &w);
     s = from_image(&s, given.rank);
     dls_imp_out1(g, x, &s);
+    second_output(g, x, 8);
 }
 
 static void rule_global_pool(imp_graph *g, imp_node *x)
@@ -163,14 +175,29 @@ static void rule_arg_max(imp_graph *g, imp_node *x)
     dls_imp_set_type(x, 8 << 1);
 }
 
-/* Y and, in training, what else the format allows. */
+static void rule_dropout(imp_graph *g, imp_node *x)
+{
+    dls_imp_rule_unary(g, x);
+    second_output(g, x, 1);
+}
+
+/* Y and what else the format allows, moments: of a layer norm for each row, of a batch norm as many as
+ * scales. */
 static void rule_norm(imp_graph *g, imp_node *x)
 {
     const imp_shape s = dls_imp_in(g, x, 0)->shape;
     const int32_t n = x->n_wanted > 1 ? x->n_wanted : 1;
+    imp_shape moments = dls_imp_in(g, x, 1)->shape;
+    if (x->kind != DLS_OP_BATCH_NORM) {
+        const int32_t first = dls_imp_axis(dls_imp_attr_i(x, "axis", -1), s.rank);
+        moments = first < 0 ? dls_imp_no_shape : s;
+        for (int32_t i = first; i < moments.rank; i++) {
+            moments.dim[i] = 1;
+        }
+    }
     imp_out *out = dls_imp_outs(g, x, n);
-    if (out) {
-        out[0].shape = s;
+    for (int32_t i = 0; out && i < n; i++) {
+        out[i].shape = i ? moments : s;
     }
 }
 
@@ -362,6 +389,12 @@ static void rule_shape(imp_graph *g, imp_node *x)
     dls_imp_set_values(g, x, all.value + low, high > low ? (int32_t)(high - low) : 0, false);
 }
 
+static void rule_size(imp_graph *g, imp_node *x)
+{
+    dls_imp_rule_size(g, x);
+    dls_imp_set_type(x, 8 << 1);
+}
+
 static void rule_constant(imp_graph *g, imp_node *x)
 {
     const imp_attr *one = dls_imp_attr_find(x, "value_int");
@@ -431,7 +464,7 @@ static const imp_op table[] = {
     {"ConvTranspose", "Conv2DBackpropInput", DLS_OP_CONV2D_GRAD_INPUT, rule_conv_transpose},
     {"CumSum", "Cumsum", DLS_OP_ADD, dls_imp_rule_unary},
     {"Div", "RealDiv", DLS_OP_REAL_DIV, dls_imp_rule_broadcast},
-    {"Dropout", "Identity", DLS_OP_IDENTITY, rule_norm},
+    {"Dropout", "Identity", DLS_OP_IDENTITY, rule_dropout},
     {"Expand", "Tile", DLS_OP_TILE, rule_expand},
     {"Flatten", "Reshape", DLS_OP_RESHAPE, rule_flatten},
     {"GRU", "GRUBlockCell", DLS_OP_GRU_CELL, rule_rnn},
@@ -464,8 +497,10 @@ static const imp_op table[] = {
     {"ReduceMin", "Min", DLS_OP_MIN, rule_reduce},
     {"ReduceProd", "Prod", DLS_OP_PROD, rule_reduce},
     {"Reshape", "Reshape", DLS_OP_RESHAPE, rule_reshape},
-    {"ScatterElements ScatterND", "ScatterUpdate", DLS_OP_STRIDED_SLICE_GRAD, dls_imp_rule_unary},
+    {"Scatter ScatterElements ScatterND", "TensorScatterUpdate", DLS_OP_TENSOR_SCATTER,
+     dls_imp_rule_unary},
     {"Shape", "Shape", DLS_OP_SHAPE, rule_shape},
+    {"Size", "Size", DLS_OP_SIZE, rule_size},
     {"Slice", "StridedSlice", DLS_OP_STRIDED_SLICE, rule_slice},
     {"Split", "Split", DLS_OP_SPLIT, rule_split},
     {"Squeeze", "Squeeze", DLS_OP_SQUEEZE, rule_squeeze},
@@ -478,7 +513,7 @@ static const imp_op table[] = {
 /* What TensorFlow has under the same name. */
 static const char same[] =
     "Abs Add Ceil Cos Elu Equal Erf Exp Floor Gelu Greater Identity LRN LeakyRelu Less Log "
-    "LogSoftmax Mul Neg Pow Range Reciprocal Relu ReverseSequence Round Selu Sigmoid Sign Sin Size "
+    "LogSoftmax Mul Neg Pow Range Reciprocal Relu ReverseSequence Round Selu Sigmoid Sign Sin "
     "Softmax Softplus Softsign Sqrt Sub Tanh Tile";
 
 const imp_op *dls_imp_onnx_op(const char *name)

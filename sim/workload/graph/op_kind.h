@@ -189,7 +189,8 @@ typedef enum dls_op_family {
     XX(ASSERT, "Assert", CONTROL, dls_imp_rule_none)                                               \
     XX(OTHER, "Other", OTHER, dls_imp_rule_unknown)                                                \
     XX(ATTENTION, "FusedAttention", MATMUL, dls_imp_rule_unknown)                                  \
-    XX(ATTENTION_GRAD, "FusedAttentionGrad", MATMUL, dls_imp_rule_unknown)
+    XX(ATTENTION_GRAD, "FusedAttentionGrad", MATMUL, dls_imp_rule_unknown)                         \
+    XX(TENSOR_SCATTER, "TensorScatterUpdate", DATA, dls_imp_rule_unary)
 
 typedef enum dls_op_kind {
 #define XX(id, text, family, rule) DLS_OP_##id,
