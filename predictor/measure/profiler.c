@@ -119,6 +119,32 @@ static double number_of(json_object *event, const char *name)
                : (double)NAN;
 }
 
+/* Bytes of an element of PyTorch's type; 0: none that is known. */
+static int size_of_type(const char *name)
+{
+    static const struct {
+        const char *name;
+        int bytes;
+    } type[] = {{"Half", 2},  {"BFloat16", 2}, {"Float8", 1}, {"Float", 4}, {"Double", 8}, {"Byte", 1},
+                {"Char", 1},  {"Bool", 1},     {"Short", 2},  {"Int", 4},   {"Long", 8},   {"UInt16", 2},
+                {"UInt32", 4}, {"UInt64", 8}};
+    for (size_t i = 0; i < sizeof type / sizeof *type; i++) {
+        const size_t n = strlen(type[i].name);
+        if (strncmp(name, type[i].name, n) == 0 && (name[n] == '\0' || name[n] == '_')) { /* Float8_e4m3fn */
+            return type[i].bytes;
+        }
+    }
+    return 0;
+}
+
+/* What a kernel moves, or a collective is handed; NaN: the profiler does not say. */
+static double bytes_of(json_object *args)
+{
+    const double said = number_of(args, "bytes");
+    const int size = size_of_type(text_of(args, "dtype"));
+    return isnan(said) && size > 0 ? size * number_of(args, "In msg nelems") : said;
+}
+
 /* Categories as Kineto writes them; before PyTorch 1.12 they were capitalised. */
 static int track_of_event(json_object *event)
 {
@@ -151,7 +177,7 @@ static dls_status read_events(const char *path, json_object *list, profile *p, d
             return dls_fail(err, DLS_EINPUT, path, "event %zu: no time or no duration", i);
         }
         (void)json_object_object_get_ex(event, "args", &args);
-        const double bytes = args ? number_of(args, "bytes") : (double)NAN;
+        const double bytes = args ? bytes_of(args) : (double)NAN;
         DLS_TRY(add(p, track, start, duration, bytes > 0 && bytes < 1e15 ? bytes : 0, err));
     }
     return DLS_OK;

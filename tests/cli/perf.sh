@@ -133,6 +133,11 @@ events.append({"ph": "i", "name": "Iteration Start"})
 head = "start_us,duration_us,kind,bytes\n"
 open("kernels.csv", "w").write(head + "\n".join(rows) + "\n")
 gzip.open("kernels.json.gz", "wt").write(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+for event in events:
+    if event.get("args"):  # as PyTorch 2 writes it
+        event["args"] = {"Collective name": "allreduce", "In msg nelems": 3000000, "Out msg nelems": 3000000,
+                         "dtype": "BFloat16", "Group size": 8}
+open("elements.json", "w").write(json.dumps(events))
 for name, bad in (("early", head + "0,5,compute,\n7"), ("sign", head + "0,-5,compute,\n"),
                   ("kind", head + "0,5,thinking,\n"), ("none", head), ("cut", '{"traceEvents": [{'),
                   ("time", '{"traceEvents": [{"ph": "X", "cat": "kernel", "dur": 5}]}'),
@@ -143,13 +148,16 @@ END
 expect 0 perf import kernels.csv -o table.h5
 says err.txt "median 0.05 s"
 expect 0 perf import kernels.json.gz -o trace.h5
-expect 0 perf analyze trace.h5 --json --interval=1ms
-mv out.txt trace.json
+expect 0 perf import elements.json -o elements.h5
+for trace in elements trace; do
+    expect 0 perf analyze $trace.h5 --json --interval=1ms
+    mv out.txt $trace.json
+done
 expect 0 perf analyze table.h5 --json
 cat >kernels.py <<'END'
 import json
-table, trace = json.load(open("out.txt")), json.load(open("trace.json"))
-assert table["step"] == trace["step"] and table["resources"] == trace["resources"]
+table, *traces = (json.load(open(name)) for name in ("out.txt", "trace.json", "elements.json"))
+assert all(table["step"] == t["step"] and table["resources"] == t["resources"] for t in traces)
 assert abs(table["step"]["seconds"] - 0.05) < 0.0005 and table["step"]["chance"] < 0.02, table["step"]
 of = {r["resource"]: r for r in table["resources"]}
 assert set(of) == {"gpu", "compute", "exchange", "sent"}, set(of)
