@@ -109,18 +109,26 @@ static dls_status networks(const dls_judged *row, size_t n, double *pairs, doubl
     return DLS_OK;
 }
 
+/* By how many times the larger of two is larger. */
+static double apart(double a, double b)
+{
+    return a > b ? a / b : b / a;
+}
+
+/* The same whichever of the two comes first. */
 static dls_status compare(const dls_judged *a, const dls_judged *b, size_t *right, numbers *off,
                           dls_error *err)
 {
-    const double measured = a->measured / b->measured, predicted = a->predicted / b->predicted;
-    *right += (measured - 1) * (predicted - 1) > 0 || (measured == 1 && predicted == 1);
-    return push(off, fabs(predicted / measured - 1), err);
+    const int measured = (a->measured > b->measured) - (a->measured < b->measured);
+    const int predicted = (a->predicted > b->predicted) - (a->predicted < b->predicted);
+    *right += measured == predicted;
+    return push(off, apart(a->predicted * b->measured, b->predicted * a->measured) - 1, err);
 }
 
 /* Keeps in near[2] the two rows of the nearest batches. */
 static void keep_nearest(const dls_judged *a, const dls_judged *b, const dls_judged *near[2])
 {
-    if (!near[0] || fabs(log(a->batch / b->batch)) < fabs(log(near[0]->batch / near[1]->batch))) {
+    if (!near[0] || apart(a->batch, b->batch) < apart(near[0]->batch, near[1]->batch)) {
         near[0] = a;
         near[1] = b;
     }

@@ -139,7 +139,29 @@ TEST(nearest_batches)
         {.measured = 2, .predicted = 9, .batch = 512, .gpu = 1}};
     MUST(dls_errors_of(row, 5, &e_of, &e));
     assert_int_equal(e_of.gpu_pairs, 1);
-    assert_true(fabs(e_of.ratio_median - 1. / 3) < 1e-12); /* (1 / 3) / (1 / 2) - 1 */
+    assert_true(fabs(e_of.ratio_median - 0.5) < 1e-12); /* (1 / 2) / (1 / 3) - 1 */
+}
+
+/* Which GPU comes first in a file says nothing: every figure is the same to the last bit. */
+TEST(order_of_gpus)
+{
+    dls_judged row[FEW], turned[FEW];
+    dls_errors one, other;
+    srand(12);
+    for (int i = 0; i < FEW; i++) {
+        row[i] = (dls_judged){.measured = 1 + rand() % 40,
+                              .predicted = 1 + rand() % 40,
+                              .batch = 1 + i / 12,
+                              .network = i % 4,
+                              .gpu = i / 4 % 3};
+        row[i].batch *= row[i].gpu && row[i].network ? 1.5 : 1; /* some networks have equal batches */
+        turned[i] = row[i];
+        turned[i].gpu = 2 - row[i].gpu;
+    }
+    MUST(dls_errors_of(row, FEW, &one, &e));
+    MUST(dls_errors_of(turned, FEW, &other, &e));
+    assert_true(one.gpu_pairs == other.gpu_pairs && one.gpu_pairs > 3 * FEW / 12);
+    assert_true(one.in_order == other.in_order && one.ratio_median == other.ratio_median && one.tau == other.tau);
 }
 
 /* ---- large files ----------------------------------------------------------------------------- */
