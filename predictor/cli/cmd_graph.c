@@ -45,15 +45,8 @@ static dls_status build(const dls_zoo_model *model, const request *req, dls_opgr
 
 static dls_status unknown_model(const char *word, dls_error *err)
 {
-    enum { MOST = 1024 };
-    const char *names[MOST];
-    size_t n = 0;
-    for (; n < dls_zoo_size() && n < MOST - 1; n++) {
-        names[n] = dls_zoo_at(n)->name;
-    }
-    names[n] = NULL;
     return dls_fail(err, DLS_EINPUT, word, "neither a model nor a graph file%s",
-                    DLS_DID_YOU_MEAN(dls_suggest(word, names)));
+                    DLS_DID_YOU_MEAN(dls_zoo_near(word)));
 }
 
 /* What the readers noticed, once, where it disturbs no output. */

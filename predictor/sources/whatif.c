@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/own.h"
+#include "base/suggest.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/justus.h"
 #include "predictor/baselines/paleo.h"
@@ -192,9 +193,9 @@ static dls_status check(dls_whatif *w, const dls_whatif_question *q, dls_model_n
     }
     *names = look_up(w, q->model);
     if (names->match != DLS_MODEL_KNOWN) {
-        return dls_fail(err, DLS_EINPUT, "model",
-                        "unknown model \"%s\" ('dlsim graph zoo' lists those of the zoo)",
-                        q->model);
+        const char *near = dls_zoo_near(q->model);
+        return dls_fail(err, DLS_EINPUT, "model", "unknown model \"%s\"%s", q->model,
+                        near ? DLS_DID_YOU_MEAN(near) : " ('dlsim graph zoo' lists those of the zoo)");
     }
     dls_model_resize(names, q->image, q->sequence);
     names->shards = q->shards;

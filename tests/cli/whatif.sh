@@ -51,6 +51,10 @@ for option in link network; do
     expect 4 predict --whatif --model=vgg16 --source=operator --$option=eth01
     says err.txt 'unknown link "eth01" (did you mean '
 done
+for name in resnet-51:resnet50 openai-community/gpt2-xxl:gpt2_xl; do
+    expect 4 predict --whatif --model=${name%:*}
+    says err.txt "unknown model \"${name%:*}\" (did you mean '${name#*:}'?)"
+done
 expect 0 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:0.2 --gpu=P100 --json
 tr -d '\n' <out.txt | tr -s ' ' >flat.txt
 says flat.txt '"gpu": "P100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32, "exchange": "one", "iteration_s": 0.2,'

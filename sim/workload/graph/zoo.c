@@ -158,6 +158,21 @@ const dls_zoo_model *dls_zoo_find(const char *name)
     return model;
 }
 
+const char *dls_zoo_near(const char *name)
+{
+    char spelled[64];
+    const char *slash = strrchr(name, '/'), *near = NULL;
+    snprintf(spelled, sizeof spelled, "%s", slash ? slash + 1 : name);
+    for (char *at = spelled; (at = strpbrk(at, "- .")); at++) {
+        *at = '_';
+    }
+    const dls_zoo_model *model;
+    for (size_t i = 0; (model = dls_zoo_at(i)); i++) {
+        near = dls_suggest(spelled, (const char *const[]){near ? near : model->name, model->name, NULL});
+    }
+    return near;
+}
+
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
 {
     return (dls_zoo_options){.dataset = model->dataset,

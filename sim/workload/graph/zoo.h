@@ -32,6 +32,8 @@ size_t dls_zoo_size(void);
 size_t dls_zoo_drawn(void);
 const dls_zoo_model *dls_zoo_at(size_t i);
 const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
+/* Whose name is nearest to a mistyped one, whoever publishes it ("who/name"); NULL: none is near. */
+const char *dls_zoo_near(const char *name);
 
 /* A model out of a file: ONNX, GraphDef, or ours (docs/graphs.md). Loss, gradients and updates are
  * added where there are none. It is named by its path and lives as long as *files, and the file is
