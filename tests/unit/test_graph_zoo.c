@@ -148,6 +148,14 @@ static const published table[] = {
     {"deepseek_coder_33b", 33.3e9, 2e-3, 0},
     {"yi_6b", 6061035520, 0, 0},
     {"yi_34b", 34388917248, 0, 0},
+    {"yi_9b", 8829407232, 0, 0}, /* [hf], and the next two */
+    {"codellama_70b", 68976910336, 0, 0},
+    {"open_llama_3b", 3426473600, 0, 0},
+    {"gpt3_125m", 125e6, 5e-3, 0}, /* [gpt3], table 2.1, as the next two */
+    {"gpt3_350m", 356e6, 5e-3, 0},
+    {"gpt3_760m", 760e6, 5e-3, 0},
+    {"regnetx_004_tv", 5495976, 0, 0}, /* [tv] */
+    {"regnety_008_tv", 6432512, 0, 0},
     {"smollm2_135m", 134515008, 0, 0}, /* [hf], and the next three */
     {"smollm2_360m", 361821120, 0, 0},
     {"smollm2_1_7b", 1711376384, 0, 0},

@@ -485,6 +485,8 @@ TEST(gpus_have_many_names)
         {"A800", "A800-80GB"},
         {"NVIDIA A800 80GB PCIe", "A800-80GB-PCIE"},
         {"NVIDIA RTX PRO 6000 Blackwell Workstation Edition", "RTX-PRO-6000"},
+        {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX-PRO-6000-SERVER"},
+        {"g7e.2xlarge", "RTX-PRO-6000-SERVER"},
         {"NVIDIA H200 NVL", "H200-NVL"},
         {"NVIDIA H100 96GB HBM3", "H100-96GB"},
         {"NVIDIA GH200 480GB", "GH200"},

@@ -4,6 +4,7 @@
  * number to log(1 + i * slope / first) / log(growth), and widths that are equal make a stage. X has
  * grouped convolutions, Y squeeze and excite, too (excite); Z inverts the bottleneck (wide=4); of V
  * norm and activation stand before each convolution (before). layer: norms of groups of channels.
+ * tv: torchvision's rounding to groups.
  */
 #include "workload/graph/zoo_impl.h"
 
@@ -14,16 +15,17 @@
 typedef struct regnet {
     double first, slope, growth;
     int32_t depth, group, wide;
-    bool excite, layer;
+    bool excite, layer, tv;
 } regnet;
 
-/* In multiples of 8 and then of whole groups of the bottleneck. */
+/* In multiples of 8 and then of whole groups of the bottleneck; half a group is rounded to an even number of
+ * them, or up by torchvision. */
 static int32_t width_of(const regnet *r, int32_t i, int32_t *group)
 {
     const double k = round(log(1 + i * r->slope / r->first) / log(r->growth));
     const double width = 8 * rint(r->first * pow(r->growth, k) / 8);
     *group = r->group < r->wide * width ? r->group : (int32_t)(r->wide * width);
-    return (int32_t)(rint(r->wide * width / *group) * *group / r->wide);
+    return r->tv ? dls_zoo_round(width, *group) : (int32_t)(rint(r->wide * width / *group) * *group / r->wide);
 }
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const regnet *r)
@@ -73,7 +75,8 @@ static void regnet_design(dls_net *net, const char *spec)
                       .group = (int32_t)dls_spec_number(spec, "group", 0),
                       .wide = (int32_t)dls_spec_number(spec, "wide", 1),
                       .excite = dls_spec_has(spec, "excite"),
-                      .layer = dls_spec_has(spec, "layer")};
+                      .layer = dls_spec_has(spec, "layer"),
+                      .tv = dls_spec_has(spec, "tv")};
     const bool preact = dls_spec_has(spec, "before");
     const int32_t head = (int32_t)dls_spec_number(spec, "head", 0);
     if (preact || r.layer || r.wide > 1) { /* timm's own */
@@ -130,6 +133,8 @@ static const dls_zoo_model rows[] = {
     ROW("z_005", 224, 16, 10.7, 2.51, 4, 21, " excite wide=4 head=1024"),
     ROW("z_040", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4"),
     ROW("z_040h", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4 head=1536"),
+    ROW("x_004_tv", 224, 24, 24.48, 2.54, 16, 22, " tv"),
+    ROW("y_008_tv", 224, 56, 38.84, 2.4, 16, 14, " excite tv"),
 };
 
 const dls_zoo_table dls_zoo_regnets = {rows, sizeof rows / sizeof rows[0]};

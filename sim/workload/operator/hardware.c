@@ -81,7 +81,7 @@ static bool says_nothing(const char *word)
 {
     static const char *const words[] = {
         "NVIDIA",     "Tesla",  "GeForce",     "Quadro",  "GPU",    "GRID",        "AMD",
-        "Instinct",   "Radeon", "Corporation", "Edition", "Server", "Workstation", "Blackwell",
+        "Instinct",   "Radeon", "Corporation", "Edition", "Workstation", "Blackwell",
         "Generation", "mega",   "LS",          "AC",      "NVL72"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (strcasecmp(word, words[i]) == 0) {
