@@ -393,6 +393,33 @@ TEST(rare_shapes)
     op(m, "Abs", "deviation", "ln2");
     INPUT(m, "moment", 3);
     op(m, "BatchNormalization", "x moment moment moment moment", "bn bn_mean bn_var");
+    VALUES(m, "sizes", 2, 3, 34, 20);
+    op(m, "Resize", "x - - sizes", "wider");
+    tensor(m, "factors", FLOAT, 1, (int64_t[]){4}, NULL, 0);
+    Dls__Onnx__TensorProto *factors = m->graph->initializer[m->graph->n_initializer - 1];
+    factors->n_float_data = 4;
+    factors->float_data = malloc(4 * sizeof(float));
+    memcpy(factors->float_data, (float[]){1, 1, 2, 3}, 4 * sizeof(float));
+    op(m, "Resize", "x - factors", "twice");
+    op(m, "Upsample", "x factors", "twice_too");
+    INPUT(m, "deep", 2, 12, 5, 7);
+    n = op(m, "DepthToSpace", "deep", "flat");
+    INTS(n, "blocksize", 2);
+    n = op(m, "SpaceToDepth", "flat", "deep2");
+    INTS(n, "blocksize", 2);
+    op(m, "Abs", "deep2", "deep3");
+    n = op(m, "TopK", "y two", "best which");
+    INTS(n, "axis", 0);
+    op(m, "GatherElements", "y which", "them"); /* [2][10] */
+    VALUES(m, "spots", 0, 1, 1, 2);
+    VALUES(m, "pairs_of", 2, 2);
+    op(m, "Reshape", "spots pairs_of", "spots2");
+    op(m, "GatherND", "x spots2", "lines"); /* [2][17][19] */
+    op(m, "ReduceLogSumExp", "y rows1", "lse");
+    VALUES(m, "rows1", 1);
+    WEIGHT(m, "vw", 1, 5, 6);
+    WEIGHT(m, "vr", 1, 5, 5);
+    op(m, "RNN", "rows vw vr", "vy vh");
     op(m, "Elu", "x", "elu");
     DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = graph(m, NULL, NULL);
     assert_int_equal(at(g, "flip", "StridedSlice")->tensor_size, 2 * 3 * 9 * 19);
@@ -425,8 +452,58 @@ TEST(rare_shapes)
     assert_int_equal(at(g, "gone", "LogicalNot")->out_bytes, 2 * 3 * 17 * 19);
     assert_int_equal(at(g, "ln2", "Abs")->out_bytes, 4 * 2 * 3 * 17);
     assert_int_equal(at(g, "bn", "FusedBatchNorm")->out_bytes, 4 * (2 * 3 * 17 * 19 + 3 + 3));
+    assert_int_equal(at(g, "wider", "ResizeNearestNeighbor")->tensor_size, 2 * 3 * 34 * 20);
+    assert_int_equal(at(g, "twice", "ResizeNearestNeighbor")->tensor_size, 2 * 3 * 34 * 57);
+    assert_int_equal(at(g, "twice_too", "ResizeNearestNeighbor")->write_bytes, 4 * 2 * 3 * 34 * 57);
+    assert_int_equal(at(g, "flat", "DepthToSpace")->tensor_size, 2 * 3 * 10 * 14);
+    assert_int_equal(at(g, "deep3", "Abs")->tensor_size, 2 * 12 * 5 * 7);
+    assert_int_equal(at(g, "best", "TopKV2")->out_bytes, (4 + 8) * 2 * 10);
+    assert_int_equal(at(g, "them", "GatherNd")->out_bytes, 4 * 2 * 10);
+    assert_int_equal(at(g, "lines", "GatherNd")->tensor_size, 2 * 17 * 19);
+    assert_int_equal(at(g, "lse", "Sum")->tensor_size, 6);
+    assert_true(at(g, "vy", "RNN")->flops == 2.0 * 4 * 7 * 5 * (6 + 5));
     assert_int_equal(at(g, "erf", "Erf")->kind, DLS_OP_EXP); /* TensorFlow's name, and what it is like */
     assert_int_equal(at(g, "elu", "Elu")->kind, DLS_OP_SIGMOID);
+}
+
+/* Weights as PyTorch exports them without folding: turned, given dimensions of 1, cut and joined. What only looks
+ * like them is none: a table of which an elementwise kernel gets a part. */
+TEST(rearranged_weights)
+{
+    Dls__Onnx__ModelProto *m = new_model();
+    INPUT(m, "x", 0, 6, 16);
+    WEIGHT(m, "w", 10, 16);
+    Dls__Onnx__NodeProto *n = op(m, "Transpose", "w", "wt");
+    INTS(n, "perm", 1, 0);
+    op(m, "MatMul", "x wt", "y"); /* [b][6][10] */
+    WEIGHT(m, "scale", 10);
+    VALUES(m, "front", 0, 1);
+    op(m, "Unsqueeze", "scale front", "scales");
+    op(m, "Mul", "y scales", "z");
+    WEIGHT(m, "table", 1, 9, 10);
+    VALUES(m, "from", 0);
+    VALUES(m, "to", 6);
+    VALUES(m, "axis", 1);
+    op(m, "Slice", "table from to axis", "places");
+    op(m, "Mul", "z places", "turned");
+    WEIGHT(m, "gates", 4 * 8, 10);
+    VALUES(m, "half", 16);
+    VALUES(m, "end", 32);
+    VALUES(m, "rows", 0);
+    op(m, "Slice", "gates from half rows", "low");
+    op(m, "Slice", "gates half end rows", "high");
+    n = op(m, "Concat", "high low", "joined");
+    INTS(n, "axis", 0);
+    op(m, "Unsqueeze", "joined rows", "lw");
+    WEIGHT(m, "lr", 1, 32, 8);
+    op(m, "LSTM", "turned lw lr", "ly lh lc");
+    dls_opgraph_totals t;
+    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =
+        graph(m, &(dls_import_options){.batch = 5, .training = true}, NULL);
+    dls_opgraph_sum(g, &t);
+    assert_int_equal(t.n_params, 160 + 10 + 320 + 256);
+    assert_int_equal(at(g, "w", "VariableV2")->param_bytes, 640);
+    assert_int_equal(at(g, "table", "VariableV2")->param_bytes, 0);
 }
 
 /* ---- a training step from a forward pass ----------------------------------------------------- */

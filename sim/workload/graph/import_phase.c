@@ -93,6 +93,45 @@ static bool find_updates(imp_graph *g, const int32_t *order, const int32_t *firs
     return any;
 }
 
+/* Are these a tensor's own numbers, all of them or a part? */
+static bool rearranges(const imp_node *x, bool parts)
+{
+    switch (x->kind) {
+    case DLS_OP_TRANSPOSE:
+    case DLS_OP_RESHAPE:
+    case DLS_OP_SQUEEZE:
+    case DLS_OP_EXPAND_DIMS:
+        return true;
+    case DLS_OP_CONCAT:
+    case DLS_OP_SLICE:
+    case DLS_OP_SPLIT:
+    case DLS_OP_STRIDED_SLICE:
+        return parts;
+    default:
+        return false;
+    }
+}
+
+/* Variables and constants that a kernel gets here, as they are or rearranged (parts: cut and joined, too: what
+ * PyTorch exports of recurrent networks; elsewhere those are tables). Looks at no more than *left operations. */
+static void find_weight(imp_graph *g, int32_t node, bool parts, int32_t *left)
+{
+    const int32_t of = source(g, node);
+    imp_node *from = of >= 0 ? &g->nodes[of] : NULL;
+    if (!from || (*left)-- <= 0 || from->n_out < 1 || !from->out[0].real) {
+        return;
+    }
+    for (int32_t k = 0; k < from->n_in && rearranges(from, parts); k++) {
+        find_weight(g, from->in[k].node, parts, left);
+    }
+    const imp_shape *s = from->out[0].inner ? from->out[0].inner : &from->out[0].shape;
+    const bool variable = dls_op_family_of(from->kind) == DLS_FAMILY_VARIABLE;
+    if (s->rank >= 1 && (variable || from->kind == DLS_OP_CONST)) {
+        from->kind = DLS_OP_VARIABLE;
+        from->param_elements = dls_imp_elements(s);
+    }
+}
+
 /* A graph without optimiser: what kernels take besides their input is a parameter, whether it is
  * kept in a variable or, in a frozen graph, in a constant. */
 static void find_weights(imp_graph *g)
@@ -101,10 +140,10 @@ static void find_weights(imp_graph *g)
         const imp_node *x = &g->nodes[i];
         const dls_op_family family = dls_op_family_of(x->kind);
         const bool table = x->kind == DLS_OP_GATHER;
+        const bool parts = family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN;
         int32_t first = x->n_in;
         int32_t last = x->n_in;
-        if (family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN ||
-            x->kind == DLS_OP_BIAS_ADD || x->kind == DLS_OP_ADD || x->kind == DLS_OP_MUL) {
+        if (parts || x->kind == DLS_OP_BIAS_ADD || x->kind == DLS_OP_ADD || x->kind == DLS_OP_MUL) {
             first = 0;
         } else if (family == DLS_FAMILY_NORM) { /* scale and offset; not the moments */
             first = 1;
@@ -114,17 +153,7 @@ static void find_weights(imp_graph *g)
             last = x->n_in < 1 ? 0 : 1;
         }
         for (int32_t k = first; k < last; k++) {
-            const int32_t of = source(g, x->in[k].node);
-            imp_node *from = of >= 0 ? &g->nodes[of] : NULL;
-            if (!from || from->n_out < 1 || !from->out[0].real) {
-                continue;
-            }
-            const imp_shape *s = from->out[0].inner ? from->out[0].inner : &from->out[0].shape;
-            const bool variable = dls_op_family_of(from->kind) == DLS_FAMILY_VARIABLE;
-            if (s->rank >= 1 && (variable || from->kind == DLS_OP_CONST)) {
-                from->kind = DLS_OP_VARIABLE;
-                from->param_elements = dls_imp_elements(s);
-            }
+            find_weight(g, x->in[k].node, parts, &(int32_t){64});
         }
     }
 }

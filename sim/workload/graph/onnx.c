@@ -12,6 +12,7 @@
 #include "workload/graph/import_impl.h"
 #include "workload/graph/pb.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,26 @@ static imp_shape shape_of(const Dls__Onnx__TypeProto *type)
     return dls_imp_shape_of((int32_t)s->n_dim, dim);
 }
 
+/* Real numbers that are whole, as the factors of a Resize. */
+static void whole_numbers(reader *r, const Dls__Onnx__TensorProto *from, int64_t n, imp_out *to)
+{
+    float number[IMP_RANK_MAX];
+    int64_t *value = n > 0 && n <= IMP_RANK_MAX ? dls_imp_alloc(&r->g, (size_t)n * sizeof *value) : NULL;
+    const void *data = from->n_float_data == (size_t)n ? (const void *)from->float_data : from->raw_data.data;
+    if (!value || to->bytes != 4 || (data == from->raw_data.data && from->raw_data.len != 4 * (size_t)n)) {
+        return;
+    }
+    memcpy(number, data, (size_t)n * 4);
+    for (int64_t i = 0; i < n; i++) {
+        if (!(fabsf(number[i]) < 1e9f) || truncf(number[i]) != number[i]) {
+            return;
+        }
+        value[i] = (int64_t)number[i];
+    }
+    to->value = value;
+    to->n_value = (int32_t)n;
+}
+
 static const imp_out *tensor_of(reader *r, const Dls__Onnx__TensorProto *from)
 {
     imp_out *to = from ? dls_imp_alloc(&r->g, sizeof *to) : NULL;
@@ -67,6 +88,9 @@ static const imp_out *tensor_of(reader *r, const Dls__Onnx__TensorProto *from)
     const bool wide = to->bytes == 8;
     const size_t listed = wide ? from->n_int64_data : from->n_int32_data;
     const bool raw = from->raw_data.len == (size_t)(n * to->bytes);
+    if (to->real && dls_imp_known(&to->shape)) {
+        whole_numbers(r, from, n, to);
+    }
     if (to->real || (!wide && to->bytes != 4) || !dls_imp_known(&to->shape) || n > IMP_VALUES_MAX ||
         (listed != (size_t)n && !raw)) {
         return to;

@@ -367,6 +367,74 @@ static void rule_gather(imp_graph *g, imp_node *x)
     dls_imp_gather(g, x, dls_imp_attr_i(x, "axis", 0), 0);
 }
 
+/* As many numbers of input 0 as input 1 has indices. */
+static void rule_gather_elements(imp_graph *g, imp_node *x)
+{
+    dls_imp_out1(g, x, &dls_imp_in(g, x, 1)->shape);
+}
+
+/* The last dimension of the indices names places in the first dimensions of the tensor that are no batch's. */
+static void rule_gather_nd(imp_graph *g, imp_node *x)
+{
+    const imp_shape in = dls_imp_in(g, x, 0)->shape;
+    imp_shape s = dls_imp_in(g, x, 1)->shape;
+    const int64_t named = s.rank > 0 ? s.dim[s.rank - 1] : -1;
+    const int64_t first = named + dls_imp_bounded(dls_imp_attr_i(x, "batch_dims", 0));
+    const bool sound = named >= 0 && first <= in.rank && s.rank - 1 + in.rank - first <= IMP_RANK_MAX;
+    s.rank = sound ? s.rank - 1 : -1;
+    for (int64_t i = first; sound && i < in.rank; i++) {
+        s.dim[s.rank++] = in.dim[i];
+    }
+    dls_imp_out1(g, x, &s);
+}
+
+/* The k greatest along an axis, and where they stood. */
+static void rule_top_k(imp_graph *g, imp_node *x)
+{
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    const int32_t at = dls_imp_axis(dls_imp_attr_i(x, "axis", -1), s.rank);
+    const int64_t k = dls_imp_scalar_value(g, x, 1, dls_imp_attr_i(x, "k", -1));
+    s.dim[at < 0 ? 0 : at] = k;
+    s = at < 0 ? dls_imp_no_shape : dls_imp_shape_of(s.rank, s.dim);
+    dls_imp_out1(g, x, &s);
+    second_output(g, x, 8);
+}
+
+/* Channels become squares of pixels, or squares of pixels channels. */
+static void rule_squares(imp_graph *g, imp_node *x)
+{
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    const int64_t edge = dls_imp_bounded(dls_imp_attr_i(x, "blocksize", 1));
+    const bool sound = s.rank == 4 && edge > 0;
+    const bool apart = strcmp(x->op, "DepthToSpace") == 0;
+    for (int32_t i = 1; sound && i < 4; i++) {
+        const int64_t by = i == 1 ? dls_imp_mul(edge, edge) : edge;
+        s.dim[i] = s.dim[i] < 0 ? -1 : (i == 1) == apart ? s.dim[i] / by : dls_imp_mul(s.dim[i], by);
+    }
+    dls_imp_out1(g, x, sound ? &s : &dls_imp_no_shape);
+}
+
+/* To the sizes that are named, or by whole factors; of those axes alone that "axes" names. */
+static void rule_resize(imp_graph *g, imp_node *x)
+{
+    const bool old = x->n_in < 3; /* Upsample, and Resize of opset 10: (X, scales) */
+    int32_t n = 0, n_times = 0;
+    const int64_t *to = old ? NULL : dls_imp_values(g, x, 3, &n);
+    const int64_t *times = dls_imp_values(g, x, old ? 1 : 2, &n_times);
+    const imp_attr *axes = dls_imp_attr_find(x, "axes");
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    const int64_t *by = to ? to : times;
+    const int32_t n_axes = axes ? axes->n_ints : s.rank;
+    n = to ? n : n_times;
+    for (int32_t i = 0; i < n_axes; i++) {
+        const int32_t at = dls_imp_axis(axes ? axes->ints[i] : i, s.rank);
+        const bool sure = by && at >= 0 && n == n_axes && by[i] >= 0 && (to || s.dim[at] >= 0);
+        s.dim[at < 0 ? 0 : at] = !sure ? -1 : to ? to[i] : dls_imp_mul(s.dim[at], times[i]);
+    }
+    s = dls_imp_shape_of(s.rank, s.dim);
+    dls_imp_out1(g, x, &s);
+}
+
 /* ---- about tensors --------------------------------------------------------------------------- */
 
 static int64_t within(int64_t at, int64_t n)
@@ -452,7 +520,7 @@ static const imp_op table[] = {
     {"And", "LogicalAnd", DLS_OP_LOGICAL_AND, dls_imp_rule_compare},
     {"ArgMax", "ArgMax", DLS_OP_ARG_MAX, rule_arg_max},
     {"ArgMin", "ArgMin", DLS_OP_ARG_MAX, rule_arg_max},
-    {"AveragePool", "AvgPool", DLS_OP_AVG_POOL, rule_pool},
+    {"AveragePool LpPool", "AvgPool", DLS_OP_AVG_POOL, rule_pool},
     {"BatchNormalization", "FusedBatchNorm", DLS_OP_BATCH_NORM, rule_norm},
     {"Cast", "Cast", DLS_OP_CAST, rule_cast},
     {"Celu", "Elu", DLS_OP_SIGMOID, dls_imp_rule_unary},
@@ -463,14 +531,17 @@ static const imp_op table[] = {
     {"Conv", "Conv2D", DLS_OP_CONV2D, rule_conv},
     {"ConvTranspose", "Conv2DBackpropInput", DLS_OP_CONV2D_GRAD_INPUT, rule_conv_transpose},
     {"CumSum", "Cumsum", DLS_OP_ADD, dls_imp_rule_unary},
+    {"DepthToSpace", "DepthToSpace", DLS_OP_TRANSPOSE, rule_squares},
     {"Div", "RealDiv", DLS_OP_REAL_DIV, dls_imp_rule_broadcast},
     {"Dropout", "Identity", DLS_OP_IDENTITY, rule_dropout},
     {"Expand", "Tile", DLS_OP_TILE, rule_expand},
     {"Flatten", "Reshape", DLS_OP_RESHAPE, rule_flatten},
     {"GRU", "GRUBlockCell", DLS_OP_GRU_CELL, rule_rnn},
     {"Gather", "GatherV2", DLS_OP_GATHER, rule_gather},
+    {"GatherElements", "GatherNd", DLS_OP_GATHER, rule_gather_elements},
+    {"GatherND", "GatherNd", DLS_OP_GATHER, rule_gather_nd},
     {"Gemm", "MatMul", DLS_OP_MATMUL, dls_tf_rule_matmul},
-    {"GlobalAveragePool", "Mean", DLS_OP_MEAN, rule_global_pool},
+    {"GlobalAveragePool GlobalLpPool", "Mean", DLS_OP_MEAN, rule_global_pool},
     {"GlobalMaxPool", "Max", DLS_OP_MAX, rule_global_pool},
     {"GreaterOrEqual", "GreaterEqual", DLS_OP_GREATER_EQUAL, dls_imp_rule_compare},
     {"GroupNormalization InstanceNormalization LayerNormalization", "LayerNorm", DLS_OP_LAYER_NORM,
@@ -487,24 +558,29 @@ static const imp_op table[] = {
     {"Min", "Minimum", DLS_OP_MINIMUM, dls_imp_rule_broadcast},
     {"Mod", "FloorMod", DLS_OP_FLOOR_MOD, dls_imp_rule_broadcast},
     {"Not", "LogicalNot", DLS_OP_LOGICAL_AND, dls_imp_rule_unary},
+    {"OneHot", "OneHot", DLS_OP_ONE_HOT, dls_tf_rule_one_hot},
     {"Or", "LogicalOr", DLS_OP_LOGICAL_AND, dls_imp_rule_compare},
     {"PRelu", "LeakyRelu", DLS_OP_RELU, dls_imp_rule_unary},
     {"Pad", "Pad", DLS_OP_PAD, rule_pad},
     {"RMSNormalization SimplifiedLayerNormalization", "RMSNorm", DLS_OP_RMS_NORM, rule_norm},
-    {"ReduceL1 ReduceL2 ReduceSum ReduceSumSquare", "Sum", DLS_OP_SUM, rule_reduce},
+    {"RNN", NULL, DLS_OP_GRU_CELL, rule_rnn},
+    {"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSum ReduceSumSquare", "Sum", DLS_OP_SUM, rule_reduce},
     {"ReduceMax", "Max", DLS_OP_MAX, rule_reduce},
     {"ReduceMean", "Mean", DLS_OP_MEAN, rule_reduce},
     {"ReduceMin", "Min", DLS_OP_MIN, rule_reduce},
     {"ReduceProd", "Prod", DLS_OP_PROD, rule_reduce},
     {"Reshape", "Reshape", DLS_OP_RESHAPE, rule_reshape},
+    {"Resize Upsample", "ResizeNearestNeighbor", DLS_OP_TILE, rule_resize},
     {"Scatter ScatterElements ScatterND", "TensorScatterUpdate", DLS_OP_TENSOR_SCATTER,
      dls_imp_rule_unary},
     {"Shape", "Shape", DLS_OP_SHAPE, rule_shape},
     {"Size", "Size", DLS_OP_SIZE, rule_size},
     {"Slice", "StridedSlice", DLS_OP_STRIDED_SLICE, rule_slice},
+    {"SpaceToDepth", "SpaceToDepth", DLS_OP_TRANSPOSE, rule_squares},
     {"Split", "Split", DLS_OP_SPLIT, rule_split},
     {"Squeeze", "Squeeze", DLS_OP_SQUEEZE, rule_squeeze},
     {"ThresholdedRelu", "Relu", DLS_OP_RELU, dls_imp_rule_unary},
+    {"TopK", "TopKV2", DLS_OP_ARG_MAX, rule_top_k},
     {"Transpose", "Transpose", DLS_OP_TRANSPOSE, rule_transpose},
     {"Trilu", "MatrixBandPart", DLS_OP_SELECT, dls_imp_rule_unary},
     {"Unsqueeze", "ExpandDims", DLS_OP_EXPAND_DIMS, rule_unsqueeze},
