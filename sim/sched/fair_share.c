@@ -40,7 +40,7 @@ static const dls_option options[] = {
 typedef struct owner { /* a virtual cluster, or the jobs that name none */
     int32_t queue;     /* in the tree; -1: it is not there */
     double quota, used;
-    bool over;        /* of a tree: holds more than it may at this step */
+    bool over;        /* holds more than it may at this step */
 } owner;
 
 struct fair_share {
@@ -228,14 +228,14 @@ static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, int
         const int32_t job = s->running[i], type = view->held_type[job],
                       gpus = view->held_gpus[job];
         owner *o = owner_of(s, view, job);
-        if (!s->taken[i] && !o->over && (!s->reclaim || gpus <= may_have(s, o, step) + 1e-9) &&
+        if (!s->taken[i] && !(o->over && s->tree.shares) && (!s->reclaim || gpus <= may_have(s, o, step) + 1e-9) &&
             (step == 0 || dls_ledger_room(&s->ledger, view, job, type) >= gpus)) {
             dls_ledger_take(&s->ledger, view, job, type, gpus);
             use(s, o, gpus);
             dls_plan_keep(plan, job);
             s->taken[i] = true;
         }
-        o->over |= s->tree.shares && !s->taken[i];
+        o->over |= !s->taken[i];
     }
 }
 
@@ -375,7 +375,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
         dls_lines_open(&s->lines);
         keep(s, view, plan, step);
         for (size_t i = 0; i < s->n && step == 0 && !s->tree.shares; i++) {
-            for (bool starts = true; starts;) {
+            for (bool starts = !s->owner[i].over; starts;) { /* who holds more than its quota gets no more of it */
                 DLS_TRY(start(s, view, plan, &s->owner[i], 0, &starts, err));
             }
         }

@@ -27,7 +27,7 @@ static const scenario scenarios[] = {
     {"multi-dlas-gpu", "consolidated", 2, false, true, 0x0480c15858a9627e},
     {"lucid", "random", 0, true, false, 0x27b88ce706fc8441},
     {"antman", "consolidated", 1, true, false, 0x0641a3aec7a91bb6},
-    {"fair-share", "consolidated", 1, true, false, 0x239066d9c534f82f},
+    {"fair-share", "consolidated", 1, true, false, 0xf4c1c863db842848},
     {"kueue", "consolidated", 1, true, false, 0x79faa0a01ce5fc66},
 };
 

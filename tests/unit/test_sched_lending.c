@@ -53,6 +53,20 @@ TEST(test_only_borrows)
     assert_int_equal(rec->preempts[3], 0);
 }
 
+/* a holds five of the eight GPUs, four of which are its own: its third job waits, rather than that its second loses
+ * the one that is lent. */
+TEST(test_nobody_is_preempted_by_its_own)
+{
+    static const case_job jobs[] = {
+        {0, 100, 3, "a", NULL}, {0, 100, 3, "b", NULL}, {1, 100, 2, "a", NULL}, {10, 50, 1, "a", NULL}};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 4), "fair-share", "consolidated");
+    setup_option(&s, "quotas")->s = "a:4,b:4";
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->preempts[2], 0);
+    assert_int_equal(rec->start_us[3], S(100));
+}
+
 TEST(test_quotas)
 {
     static const char *const wrong[] = {"a", "a:", "a:x", "a:1,,", ":2", "a:-1", "a:3,b:2"};
