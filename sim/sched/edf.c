@@ -29,11 +29,19 @@ static void ask(void *user, const dls_view *view, int32_t job, dls_line_ask *out
     out->key = has ? view->deadline_us[job] : INT64_MAX;
 }
 
-/* Of the types that have room for the job the one on which it gets most GPUs; *room: there is one. */
+/* How little a job disturbs on a type: it is there, as many GPUs are idle, or others have to make way. */
+static int32_t ease_of(const dls_view *view, int32_t job, int32_t type, int32_t gpus)
+{
+    return view->held_type[job] == type ? 2 : dls_view_quota_gpus(view, job, type) >= gpus;
+}
+
+/* Of the types that have room for the job the one on which it gets most GPUs, of equals where it disturbs least;
+ * *room: there is one. */
 static dls_want choose(const struct edf *s, const dls_view *view, int32_t job, bool *room)
 {
     *room = false;
     dls_want best = {.type = -1};
+    int32_t best_ease = 0;
     for (int32_t t = 0; t < view->n_types; t++) {
         const int64_t most = dls_ledger_room(&s->ledger, view, job, t);
         dls_levels levels;
@@ -42,10 +50,11 @@ static dls_want choose(const struct edf *s, const dls_view *view, int32_t job, b
         }
         *room = true;
         dls_levels_of(view, job, t, &levels);
-        const int32_t gpus = dls_level_within(&levels, most);
-        if (gpus > best.gpus) {
+        const int32_t gpus = dls_level_within(&levels, most), ease = ease_of(view, job, t, gpus);
+        if (gpus > best.gpus || (gpus == best.gpus && ease > best_ease)) {
             best.type = t;
             best.gpus = gpus;
+            best_ease = ease;
         }
     }
     return best;

@@ -144,6 +144,26 @@ TEST(test_edf)
     expect(&s, four, 4);
 }
 
+/* Two types of 4 GPUs: job 1, first by its deadline, has the idle one, and job 2 stays there when job 0 has ended. */
+TEST(test_edf_moves_nobody)
+{
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    dls_trace *trace;
+    EACH_JOB(job, 3, &trace) {
+        job.rec.submit_us = S(job.i == 2 ? 60 : (double)job.i);
+        job.rec.duration_us = S(job.i == 1 ? 50 : 300);
+        job.rec.gpus_milli = 4000;
+        job.rec.deadline_us = job.i == 1 ? S(100) : DLS_ABSENT;
+    }
+    setup_init(&s, two_types(1, 1, 4, 0), trace, "edf", "consolidated");
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    static const double end_s[] = {300, 51, 360};
+    for (int j = 0; j < 3; j++) {
+        assert_int_equal(rec->end_us[j], S(end_s[j]));
+        assert_int_equal(rec->resumes[j], 1);
+    }
+}
+
 /* Two types of 4 GPUs each: the second job has a type of its own. */
 TEST(test_types)
 {
