@@ -77,10 +77,8 @@ static int32_t take_nodes(const dls_place_index *index, const dls_request *r, dl
     return taken;
 }
 
-/* What is left when CPU or memory, and not GPUs, are short: any usable GPUs of nodes first..end-1.
- */
-static bool gather(const dls_place_index *index, const dls_request *r, dls_grant *grant,
-                   int32_t left, int32_t first, int32_t end)
+int32_t dls_fit_gather(const dls_place_index *index, const dls_request *r, dls_grant *grant, int32_t left,
+                       int32_t first, int32_t end)
 {
     const int32_t most = dls_place_max_gpus(index, r->type);
     for (int32_t node = dls_place_first(index, r, 1, most, first);
@@ -92,7 +90,14 @@ static bool gather(const dls_place_index *index, const dls_request *r, dls_grant
             left -= take;
         }
     }
-    return left == 0;
+    return left;
+}
+
+/* What is left when CPU or memory, and not GPUs, are short. */
+static bool gather(const dls_place_index *index, const dls_request *r, dls_grant *grant, int32_t left,
+                   int32_t first, int32_t end)
+{
+    return left == 0 || dls_fit_gather(index, r, grant, left, first, end) == 0;
 }
 
 /* The search for GPUs that are not there would look at every node. */
@@ -123,7 +128,7 @@ bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dl
             left = 0;
         }
     }
-    return left == 0 || gather(index, r, grant, left, 0, dls_place_nodes(index));
+    return gather(index, r, grant, left, 0, dls_place_nodes(index));
 }
 
 bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t rack,
@@ -151,7 +156,7 @@ bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t ra
             }
         }
     }
-    return left == 0 || gather(index, r, grant, left, first, end);
+    return gather(index, r, grant, left, first, end);
 }
 
 int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r)
@@ -189,7 +194,43 @@ bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_g
             left -= take;
         }
     }
-    return left == 0 || gather(index, r, grant, left, 0, dls_place_nodes(index));
+    return gather(index, r, grant, left, 0, dls_place_nodes(index));
+}
+
+/* Number k, from 0 on, of the nodes with room for so many GPUs more; -1: there are as few as *n. */
+static int32_t with_room(const dls_place_index *index, const dls_request *r, const dls_grant *grant, int32_t gpus,
+                         int32_t k, int32_t *n)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    *n = 0;
+    for (int32_t node = dls_place_first(index, r, gpus, most, 0); node >= 0;
+         node = dls_place_first(index, r, gpus, most, node + 1)) {
+        if (room_on(index, r, grant, node) >= gpus && (*n)++ == k) {
+            return node;
+        }
+    }
+    return -1;
+}
+
+/* Few are counted, of many a number of draws is cheaper. */
+int32_t dls_fit_draw(const dls_place_index *index, const dls_request *r, const dls_grant *grant, int32_t gpus,
+                     dls_rng *rng)
+{
+    const int32_t n = dls_place_nodes(index), most = dls_place_max_gpus(index, r->type);
+    int64_t have = 0; /* but for what the grant, CPU and memory take of them */
+    for (int32_t f = gpus; f <= most; f++) {
+        have += dls_place_count(index, r->type, f);
+    }
+    for (int32_t tries = 0; tries < n && have * have > n; tries++) {
+        const int32_t node = (int32_t)dls_rng_below(rng, (uint64_t)n);
+        if (dls_place_free(index, node) >= gpus && dls_place_type(index, node) == r->type &&
+            room_on(index, r, grant, node) >= gpus) {
+            return node;
+        }
+    }
+    int32_t rooms;
+    with_room(index, r, grant, gpus, n, &rooms);
+    return rooms > 0 ? with_room(index, r, grant, gpus, (int32_t)dls_rng_below(rng, (uint64_t)rooms), &rooms) : -1;
 }
 
 int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r)

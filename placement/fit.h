@@ -23,6 +23,15 @@ int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r);
  * stay whole for gangs that need them. O(nodes given x GPUs of a node). */
 bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_grant *grant);
 
+/* Any usable GPUs of nodes first..end-1, up to `left`; how many are lacking then. */
+int32_t dls_fit_gather(const dls_place_index *index, const dls_request *r, dls_grant *grant, int32_t left,
+                       int32_t first, int32_t end);
+
+/* A node with room for so many GPUs more, each such node as likely as the others; -1: none. O(nodes over those with
+ * room), at worst O(nodes). */
+int32_t dls_fit_draw(const dls_place_index *index, const dls_request *r, const dls_grant *grant, int32_t gpus,
+                     dls_rng *rng);
+
 /* Fewest nodes of the type on which the gang fits when the cluster is empty, CPU and memory aside;
  * 0: on none. O(GPUs of a node). */
 int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r);

@@ -393,6 +393,39 @@ TEST(test_random_differs)
     free(w.spec.groups);
 }
 
+/* Six nodes of one type behind ten of another, two of which are full: the other four are as likely as each other,
+ * for a GPU and for four. Chi-square of three degrees of freedom is above 30.7 in one case of a million. */
+TEST(test_random_is_uniform)
+{
+    static const char *const policies[] = {"random", "crandom"};
+    enum { DRAWS = 4000 };
+    world w;
+    memset(&w, 0, sizeof w);
+    w.spec = two_types(10, 6, 4, 2);
+    assert_int_equal(dls_place_index_create(&w.spec, &w.x, NULL), DLS_OK);
+    for (int32_t node = 10; node < 12; node++) {
+        dls_place_take(w.x, node, 4, 0, 0);
+    }
+    for (int k = 0; k < 4; k++) {
+        int drawn[16] = {0};
+        double chi2 = 0;
+        for (int32_t i = 0; i < DRAWS; i++) {
+            const dls_request r = {.job = i, .gpus = k < 2 ? 1 : 4, .attempt = 1, .seed = 5, .type = 1};
+            const answer a = ask(&w, policies[k % 2], NULL, &r);
+            assert_true(a.placed);
+            drawn[a.node[0]]++;
+        }
+        for (int32_t node = 0; node < 16; node++) {
+            const double want = node >= 12 ? DRAWS / 4. : 0;
+            assert_true(want > 0 || drawn[node] == 0);
+            chi2 += want > 0 ? (drawn[node] - want) * (drawn[node] - want) / want : 0;
+        }
+        assert_true(chi2 < 30.7);
+    }
+    dls_place_index_destroy(w.x);
+    free(w.spec.groups);
+}
+
 /* ---- grants ---------------------------------------------------------------------------------- */
 
 /* Parts are merged by node, whatever was granted before with the same memory. */
