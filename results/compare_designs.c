@@ -58,6 +58,7 @@ typedef struct set {
     size_t n_designs;
     int shown;   /* figures for people */
     bool marked; /* one of them is of a part of the runs */
+    bool differ; /* one of them is not the same for all seeds */
 } set;
 
 static const dls_compare_run *member(const set *s, size_t at)
@@ -303,6 +304,7 @@ static void print_design(FILE *out, set *s, size_t design, int width)
     fprintf(out, "  %5zu", n_runs(s, design));
     for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
+        s->differ = s->differ || e.squares > 0;
         dls_figure_cell(out, &dls_figures[f], mean_of(&e), in_part(s, &e));
     }
     fputc('\n', out);
@@ -343,6 +345,7 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, siz
                     "that of its pairs of\nruns with the same seed.\n"
                   : "",
           out);
+    fputs(several && !s.differ ? "\nAll seeds gave the same numbers: nothing that is drawn had an effect.\n" : "", out);
     fputs(s.marked ? "\n* Of some of the runs or pairs only: the others have no such number, 0 below the ratio, "
                      "or no partner.\n"
                    : "",

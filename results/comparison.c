@@ -256,23 +256,31 @@ static dls_status warn_of(dls_comparison *c, int difference, const compared *a, 
 static dls_status look(dls_comparison *c, const dls_compare_run *runs, dls_error *err)
 {
     bool told[DIFFERENCES] = {true};
+    size_t n_early = 0, early = 0; /* early: the first of them */
+    char buf[DLS_PRINTABLE_BYTES], more[40] = "";
     texts_fini(&c->warning);
     for (size_t i = 0; i < c->n; i++) {
-        char buf[DLS_PRINTABLE_BYTES];
         size_t k = 0;
         while (runs[k].replica != runs[i].replica) { /* seeds may have traces of their own */
             k++;
         }
         const int differ = difference(&c->runs[k], &c->runs[i]);
         if (!c->runs[i].summary.complete) {
-            DLS_TRY(warn(c, err, "%s was stopped early", dls_printable(c->runs[i].file_label, buf)));
+            early = n_early++ == 0 ? i : early;
         }
         if (!told[differ]) { /* of many runs, once */
             DLS_TRY(warn_of(c, differ, &c->runs[k], &c->runs[i], err));
             told[differ] = true;
         }
     }
-    return DLS_OK;
+    if (n_early == 0) {
+        return DLS_OK;
+    }
+    if (n_early > 1) {
+        snprintf(more, sizeof more, " and %zu more", n_early - 1);
+    }
+    return warn(c, err, "%s%s %s stopped early", dls_printable(c->runs[early].file_label, buf), more,
+                n_early > 1 ? "were" : "was");
 }
 
 /* Run by run, or design by design. */

@@ -57,6 +57,9 @@ expect 0 "$dlsim" --config=$config --trace=trace.csv --scheduler=srtf --until=30
 expect 0 "$dlsim" compare fifo.h5 other.h5 other.h5 early.h5
 has err "early.h5 was stopped early"
 [ "$(grep -c "different traces" err)" -eq 1 ] || fail "not one warning of traces: $(cat err)"
+expect 0 "$dlsim" compare fifo.h5 early.h5 early.h5 early.h5
+has err "early.h5 and 2 more were stopped early"
+[ "$(wc -l <err)" -eq 1 ] || fail "not one warning of runs that were stopped: $(cat err)"
 # So does one of fewer jobs, of another window, of another cluster.
 expect 0 "$dlsim" --config=$config --trace=trace.csv --set trace.max_jobs=2 --quiet -o fewer.h5
 expect 0 "$dlsim" --config=$config --trace=trace.csv --set results.warmup=5 --quiet -o late.h5

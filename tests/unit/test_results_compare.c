@@ -124,6 +124,23 @@ TEST(means_of_some)
     assert_number(top, "/designs/1/ratios/0/figures/preemptions/n", 1);
 }
 
+/* Intervals of width 0 say that the seeds changed nothing, not that the numbers are certain. */
+TEST(seeds_that_change_nothing)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+    const dls_compare_options options = {NULL, 0};
+    const dls_compare_run same[] = {{"fifo/a", "", &summaries[0], 0, 1}, {"fifo/a", "", &summaries[0], 0, 2}};
+    assert_int_equal(dls_compare_designs_print(out, same, 2, &options, NULL), DLS_OK);
+    assert_int_equal(dls_compare_designs_print(out, members, RUNS, &options, NULL), DLS_OK);
+    fclose(out);
+    const char *said = strstr(text, "All seeds gave the same numbers");
+    assert_non_null(said);
+    assert_null(strstr(said + 1, "All seeds gave the same numbers"));
+    free(text);
+}
+
 TEST(table)
 {
     char *text = NULL;
