@@ -5,6 +5,7 @@
 #include "results/compare.h"
 
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "results/compare_impl.h"
 #include "results/json_out.h"
 
@@ -17,7 +18,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
 {
     for (size_t i = 0; i < n; i++) {
         const dls_summary_part *p = &runs[i].summary->part[part];
-        dls_label_cell(out, runs[i].label, width);
+        dls_printable_cell(out, runs[i].label, width);
         fprintf(out, "  %9" PRIu64, p->completed);
         for (int k = 0; k < n_figures; k++) {
             dls_figure_cell(out, &dls_figures[k],
@@ -51,7 +52,7 @@ void dls_compare_print(FILE *out, const dls_compare_run *runs, size_t n)
     }
     int shown = DLS_PLAIN_FIGURES, width = 10;
     for (size_t i = 0; i < n; i++) {
-        width = dls_label_width(runs[i].label, width);
+        width = dls_printable_width(runs[i].label, width);
         shown = runs[i].summary->has_world ? DLS_FIGURES : shown;
     }
     print_head(out, "run", shown, width);

@@ -270,7 +270,7 @@ static void print_ratios(FILE *out, set *s, size_t design, size_t base, const ch
     char text[DLS_PRINTABLE_BYTES + 4], label[DLS_PRINTABLE_BYTES];
     bool widths = false;
     snprintf(text, sizeof text, "  / %s", dls_printable(name, label));
-    dls_label_cell(out, text, width);
+    dls_printable_cell(out, text, width);
     fprintf(out, "  %5s", "");
     for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
@@ -300,7 +300,7 @@ static size_t n_baselines(const set *s)
 
 static void print_design(FILE *out, set *s, size_t design, int width)
 {
-    dls_label_cell(out, label_of(s, design), width);
+    dls_printable_cell(out, label_of(s, design), width);
     fprintf(out, "  %5zu", n_runs(s, design));
     for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
@@ -330,7 +330,7 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_run *runs, siz
     bool several = false;
     s.shown = DLS_PLAIN_FIGURES;
     for (size_t i = 0; i < n; i++) {
-        width = dls_label_width(runs[i].label, width);
+        width = dls_printable_width(runs[i].label, width);
         s.shown = runs[i].summary->has_world ? DLS_FIGURES : s.shown;
     }
     fprintf(out, "%-*s  %5s", width, "design", "runs");

@@ -5,8 +5,6 @@
  */
 #include "results/compare_impl.h"
 
-#include "base/printable.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -85,29 +83,4 @@ void dls_figure_heads(FILE *out, int n)
         fprintf(out, "  %10s", dls_figures[k].title);
     }
     fputc('\n', out);
-}
-
-/* Characters of UTF-8, each of which takes one place of most scripts. */
-static int places_of(const char *text)
-{
-    int n = 0;
-    for (; *text; text++) {
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    }
-    return n;
-}
-
-int dls_label_width(const char *label, int width)
-{
-    char buf[DLS_PRINTABLE_BYTES];
-    const int n = places_of(dls_printable(label, buf));
-    return n < 60 ? n > width ? n : width : 60;
-}
-
-void dls_label_cell(FILE *out, const char *label, int width)
-{
-    char buf[DLS_PRINTABLE_BYTES];
-    const char *text = dls_printable(label, buf);
-    const int n = places_of(text);
-    fprintf(out, "%s%*s", text, n < width ? width - n : 0, "");
 }

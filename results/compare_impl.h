@@ -29,9 +29,5 @@ double dls_figure_ratio(double value, double first);
 void dls_figure_cell(FILE *out, const dls_figure *f, double value, bool in_part);
 void dls_figure_ratio_cell(FILE *out, double ratio, bool in_part);
 void dls_figure_heads(FILE *out, int n);
-/* Of the column of labels, at most 60, when there is one more. */
-int dls_label_width(const char *label, int width);
-/* A label in the column, fit for a terminal. */
-void dls_label_cell(FILE *out, const char *label, int width);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/printable.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 /* U+0080 to U+009F are C2 80 to C2 9F in UTF-8. */
 static bool is_control(const unsigned char *s)
@@ -33,4 +32,31 @@ const char *dls_printable(const char *text, char buf[DLS_PRINTABLE_BYTES])
     }
     buf[n] = '\0';
     return buf;
+}
+
+/* Characters of UTF-8, each of which takes one place of most scripts. */
+static int places_of(const char *text)
+{
+    int n = 0;
+    for (; *text; text++) {
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    }
+    return n;
+}
+
+enum { WIDTH_MAX = 60 };
+
+int dls_printable_width(const char *text, int width)
+{
+    char buf[DLS_PRINTABLE_BYTES];
+    const int n = places_of(dls_printable(text, buf));
+    return n < WIDTH_MAX ? n > width ? n : width : WIDTH_MAX;
+}
+
+void dls_printable_cell(FILE *out, const char *text, int width)
+{
+    char buf[DLS_PRINTABLE_BYTES];
+    const char *shown = dls_printable(text, buf);
+    const int n = places_of(shown);
+    fprintf(out, "%s%*s", shown, n < width ? width - n : 0, "");
 }

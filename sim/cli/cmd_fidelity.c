@@ -3,6 +3,7 @@
  * dlsim fidelity: a site's history replayed as it was, held against what was recorded, and graded.
  */
 #include "base/json.h"
+#include "base/printable.h"
 #include "cli/replay.h"
 #include "dlsim/site.h"
 
@@ -23,9 +24,10 @@ static void print_why(const dls_fidelity *f, size_t i)
     const dls_fidelity_job *j = &f->job[i];
     const dls_fidelity_why why = i < MOST_WHY ? dls_fidelity_why_of(f, i) : (dls_fidelity_why){.jobs = 0};
     if (why.jobs > 0) {
+        char id[DLS_PRINTABLE_BYTES];
         printf("%20s then %zu jobs held %lld GPUs %s alone, %zu of them ahead of it; the largest: %s\n", "",
                why.jobs, (long long)why.gpus, j->replayed_s > j->recorded_s ? "in the replay" : "on record",
-               why.ahead, dls_trace_id(f->trace, why.largest));
+               why.ahead, dls_printable(dls_trace_id(f->trace, why.largest), id));
     }
 }
 
@@ -55,18 +57,24 @@ static void print_text(const dls_fidelity *f, int64_t jobs)
     printf("\nGPUs busy  %.4f recorded, %.4f replayed", f->recorded_busy, f->replayed_busy);
     printf("\nwaiting    %.2f jobs recorded, %.2f replayed, off by %.2f in the mean\n\n", f->recorded_queue,
            f->replayed_queue, f->queue_off);
-    printf("%-10s %-20s %8s %14s %14s %16s %14s\n", "", "", "jobs", "recorded wait",
+    int width = 20;
+    for (size_t i = 0; i < f->n_groups; i++) {
+        width = dls_printable_width(f->group[i].name, width);
+    }
+    printf("%-*s %8s %14s %14s %16s %14s\n", width + 11, "", "jobs", "recorded wait",
            "replayed wait", "start off, half", "95 %");
     for (size_t i = 0; i < f->n_groups; i++) {
         const dls_fidelity_group *g = &f->group[i];
-        printf("%-10s %-20s %8zu %13.1fs %13.1fs %15.1fs %13.1fs\n", g->kind, g->name, g->n,
-               g->recorded_wait_s, g->replayed_wait_s, g->median_s, g->p95_s);
+        printf("%-10s ", g->kind);
+        dls_printable_cell(stdout, g->name, width);
+        printf(" %8zu %13.1fs %13.1fs %15.1fs %13.1fs\n", g->n, g->recorded_wait_s, g->replayed_wait_s, g->median_s, g->p95_s);
     }
     for (size_t i = 0; i < f->n_jobs && i < (size_t)jobs; i++) {
         const dls_fidelity_job *j = &f->job[i];
-        printf("%s%-20s recorded start %.1f s, replayed %.1f s (%+.1f s)\n",
-               i == 0 ? "\nfarthest off:\n" : "", dls_trace_id(f->trace, j->job), j->recorded_s,
-               j->replayed_s, j->replayed_s - j->recorded_s);
+        fputs(i == 0 ? "\nfarthest off:\n" : "", stdout);
+        dls_printable_cell(stdout, dls_trace_id(f->trace, j->job), 20);
+        printf(" recorded start %.1f s, replayed %.1f s (%+.1f s)\n", j->recorded_s, j->replayed_s,
+                j->replayed_s - j->recorded_s);
         print_why(f, i);
     }
     puts("\n" DLS_FIDELITY_RULE);

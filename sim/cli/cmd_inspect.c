@@ -95,10 +95,9 @@ static void print_heads(void)
 /* ENOMEM: the row lacks something, as there was no memory for it. */
 static dls_status print_job(json_object *row, dls_error *err)
 {
-    char id[DLS_PRINTABLE_BYTES];
     const char *value = json_object_get_string(json_object_object_get(row, "id"));
     if (value) {
-        printf("%-34s", dls_printable(value, id));
+        dls_printable_cell(stdout, value, 34);
     }
     for (const shown *s = of_job; s->column && value; s++) {
         char name[32];

@@ -63,18 +63,21 @@ static void put_vcs(FILE *to, const dls_trace *trace, const dls_trace_stats *sta
     if (stats->n_vcs == 0) {
         return;
     }
-    fprintf(to, "\n%-22s %10s %14s %10s %8s\n", "virtual cluster", "jobs", "GPU-hours", "median s",
+    int width = 22;
+    for (size_t i = 0; i < stats->n_vcs; i++) {
+        const int32_t code = stats->vcs[i].code;
+        width = code < 0 ? width : dls_printable_width(dls_trace_vc(trace, code), width);
+    }
+    fprintf(to, "\n%-*s %10s %14s %10s %8s\n", width, "virtual cluster", "jobs", "GPU-hours", "median s",
             "max GPUs");
     for (size_t i = 0; i < stats->n_vcs; i++) {
         const dls_stats_vc *vc = &stats->vcs[i];
-        char buf[DLS_PRINTABLE_BYTES];
         char median[24] = "-"; /* none of its jobs has a duration */
         if (!isnan(vc->median_s)) {
             snprintf(median, sizeof median, "%.1f", vc->median_s);
         }
-        fprintf(to, "%-22s %10" PRIu64 " %14.1f %10s %8g\n",
-                vc->code < 0 ? "(none)" : dls_printable(dls_trace_vc(trace, vc->code), buf),
-                vc->jobs, vc->gpu_h, median, (double)vc->max_gpus_milli * 1e-3);
+        dls_printable_cell(to, vc->code < 0 ? "(none)" : dls_trace_vc(trace, vc->code), width);
+        fprintf(to, " %10" PRIu64 " %14.1f %10s %8g\n", vc->jobs, vc->gpu_h, median, (double)vc->max_gpus_milli * 1e-3);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "base/folder.h"
 #include "base/json.h"
 #include "base/own.h"
+#include "base/printable.h"
 #include "cli/replay.h"
 #include "cli/script.h"
 #include "dlsim/site.h"
@@ -50,9 +51,21 @@ static void print_number(const dls_whatif_number *x)
     printf(" %32s", text);
 }
 
-static void print_group(const dls_whatif_group *g, bool p95)
+/* Of the column of groups' names. */
+static int names_width(const dls_whatif *w)
 {
-    printf("%-10s %-18.18s %7zu %7zu", g->kind, g->name, g->before.n, g->after.n);
+    int width = 18;
+    for (size_t i = 0; i < w->n_groups; i++) {
+        width = dls_printable_width(w->group[i].name, width);
+    }
+    return width;
+}
+
+static void print_group(const dls_whatif_group *g, int width, bool p95)
+{
+    printf("%-10s ", g->kind);
+    dls_printable_cell(stdout, g->name, width);
+    printf(" %7zu %7zu", g->before.n, g->after.n);
     print_number(p95 ? &g->before.p95 : &g->before.mean);
     print_number(p95 ? &g->after.p95 : &g->after.mean);
     print_number(p95 ? &g->p95_change : &g->mean_change);
@@ -84,12 +97,14 @@ static void print_energy(const dls_whatif *w)
     if (isnan(w->group[0].before.energy_kwh) || isnan(w->group[0].after.energy_kwh)) {
         return;
     }
-    printf("\n%-29s %12s %12s %12s %12s %12s %12s\n", "energy of jobs", "kWh before", "after",
+    const int width = names_width(w);
+    printf("\n%-*s %13s %13s %13s %13s %13s %13s\n", width + 11, "energy of jobs", "kWh before", "after",
            "cost before", "after", "kg CO2 before", "after");
     for (size_t i = 0; i < w->n_groups; i++) {
         const dls_whatif_group *g = &w->group[i];
-        printf("%-10s %-18.18s %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g\n", g->kind, g->name,
-               g->before.energy_kwh, g->after.energy_kwh, g->before.cost, g->after.cost,
+        printf("%-10s ", g->kind);
+        dls_printable_cell(stdout, g->name, width);
+        printf(" %13.5g %13.5g %13.5g %13.5g %13.5g %13.5g\n", g->before.energy_kwh, g->after.energy_kwh, g->before.cost, g->after.cost,
                g->before.carbon_kg, g->after.carbon_kg);
     }
 }
@@ -125,11 +140,12 @@ static void print_text(const dls_whatif *w, const request *r)
     if (r->asked.target) {
         print_target(w, r->asked.target);
     }
+    const int width = names_width(w);
     for (int p95 = 0; p95 < 2; p95++) {
-        printf("\n%-29s %7s %7s %32s %32s %32s\n", p95 ? "wait, 95th percentile" : "wait, mean",
+        printf("\n%-*s %7s %7s %32s %32s %32s\n", width + 11, p95 ? "wait, 95th percentile" : "wait, mean",
                "jobs", "changed", "as it was", "changed", "difference");
         for (size_t i = 0; i < w->n_groups; i++) {
-            print_group(&w->group[i], p95 == 1);
+            print_group(&w->group[i], width, p95 == 1);
         }
     }
     print_energy(w);

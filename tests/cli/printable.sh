@@ -47,4 +47,24 @@ expect 0 sweep merge wide.cfg -q
 expect 0 compare wide.sweep/wide.h5
 clean compare
 test "$(awk '/name=/ || /completed/ { print length }' out.txt | sort -u | wc -l)" = 2 || fail "columns of compare: $(cat out.txt)"
+# So are partitions, which are whole, and jobs of a site.
+{
+    echo job_id,num_gpu,submit_time,duration,queue,vc
+    for i in $(seq 40); do printf 'j\033[31m%d,8,%d,1000,%d,"a-partition-of-a-long-n\303\244me-%d\033"\n' "$i" $((100 * i)) $((i % 3 * 10)) $((i % 2)); done
+} >site.csv
+sed 's/evil.csv/site.csv/' run.cfg >site.cfg
+expect 0 whatif site.cfg --remove 'v100: 28' --both energy.account=true
+clean whatif
+for part in 0 1; do
+    test "$(grep -c "^partition  a-partition-of-a-long-näme-$part.x1b " out.txt)" = 3 || fail "partitions of whatif: $(cat out.txt)"
+done
+for head in "wait, mean" "wait, 95th" "energy of"; do
+    test "$(sed -n "/^$head/,/^\$/p" out.txt | sed "s/ä/a/" | awk 'NF { print length }' | sort -u | wc -l)" = 1 || fail "columns of whatif: $(cat out.txt)"
+done
+expect 0 fidelity site.cfg --set 'cluster.nodes[0].count=2'
+clean fidelity
+says out.txt 'the largest: j\x1b[31m'
+expect 0 trace stats site.csv
+test "$(grep -E '^(virtual cluster|a-partition)' out.txt | sed 's/ä/a/' | awk '{ print length }' | sort -u | wc -l)" = 1 ||
+    fail "columns of trace stats: $(cat out.txt)"
 echo "$checks checks"
