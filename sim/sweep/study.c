@@ -132,7 +132,7 @@ dls_status dls_study_run(dls_study *s, int workers, dls_study_progress *done, dl
     return dls_sweep_run(s->plan, s->folder, workers, done, err);
 }
 
-/* Is it one of the files that points are made of? */
+/* Is it one of the files that points are made of, or a point's own? */
 static bool is_input(const dls_study *s, const char *path)
 {
     const dls_sweep_plan *plan = s->plan;
@@ -142,6 +142,10 @@ static bool is_input(const dls_study *s, const char *path)
     }
     for (size_t i = 0; i < plan->n_traces && !is; i++) {
         is = dls_file_same(path, plan->trace[i].path);
+    }
+    for (size_t i = 0; i < plan->n && !is; i++) {
+        char point[sizeof s->folder + DLS_SWEEP_ID + 64];
+        is = dls_file_same(path, dls_sweep_store_path(s->folder, plan->id[i], ".h5", point, sizeof point));
     }
     return is;
 }

@@ -196,6 +196,12 @@ expect 1 sweep status sweep.cfg -o broken --trace=good.csv
 says out.txt "2 points, 1 finished, 0 running, 1 failed, 0 missing"
 expect 0 sweep merge sweep.cfg -o broken --trace=good.csv
 says err.txt "(1 of 2 points)"
+# Nor does it replace a point.
+point=$(find broken/points -name '*.h5')
+cp "$point" point.h5
+expect 5 sweep merge sweep.cfg -q -o broken --trace=good.csv --file="$point" --force
+says err.txt "$point: is also an input: it would be replaced"
+cmp point.h5 "$point" || fail "a point was replaced"
 # A trace that is called as the file of results would be.
 mkdir called
 cp good.csv called/sweep.h5
