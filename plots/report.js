@@ -41,7 +41,7 @@ function duration(s) {
 
 function distribution(id, what, runs) {
     Plotly.newPlot(id, runs.map((r, i) => ({
-        x: r[id], y: r.quantiles, name: r.name, mode: "lines", line: {color: COLOURS[i % 10]},
+        x: r[id], y: r.quantiles, name: r.label, mode: "lines", line: {color: COLOURS[i % 10]},
         text: r[id].map(duration), hovertemplate: "%{y:.1%} within %{text}",
     })), {...LAYOUT, height: 330, xaxis: {type: "log", title: {text: what + " (s)"}, exponentformat: "power"},
         yaxis: {title: {text: "part of jobs"}, range: [0, 1.02]}}, CONFIG);
@@ -53,9 +53,9 @@ function overTime(runs, unit) {
         if (!r.series) return;
         const x = array(r.series.t).map((t) => t / unit.s);
         const line = {color: COLOURS[i % 10], width: 1.3};
-        traces.push({x, y: array(r.series.busy), name: r.name, mode: "lines", line, legendgroup: i,
+        traces.push({x, y: array(r.series.busy), name: r.label, mode: "lines", line, legendgroup: i,
             hovertemplate: "%{y:.1f} % in use"});
-        traces.push({x, y: array(r.series.waiting), name: r.name, mode: "lines", line, legendgroup: i,
+        traces.push({x, y: array(r.series.waiting), name: r.label, mode: "lines", line, legendgroup: i,
             showlegend: false, yaxis: "y2", hovertemplate: "%{y:.1f} jobs waiting"});
     });
     if (!traces.length) {
@@ -74,7 +74,7 @@ function bars(id, rows, runs, axis) {
     const all = rows.flatMap((row) => row.value).filter((v) => v > 0).sort((a, b) => a - b);
     const type = all[all.length - 1] > 20 * all[all.length >> 1] ? "log" : "linear";
     Plotly.newPlot(id, runs.map((r, i) => ({
-        type: "bar", orientation: "h", name: r.name, marker: {color: COLOURS[i % 10]},
+        type: "bar", orientation: "h", name: r.label, marker: {color: COLOURS[i % 10]},
         y: rows.map((row) => row.name), x: rows.map((row) => row.value[i]),
         text: rows.map((row) => row.shown[i]), hovertemplate: "%{y}: %{text}", textposition: "none",
     })), {...LAYOUT, height: 120 + rows.length * (18 + 12 * runs.length), margin: {...LAYOUT.margin, l: 150},
@@ -202,7 +202,7 @@ function draw(data) {
     const unit = data.until_s > 3 * 86400 ? {name: "days", s: 86400} :
         data.until_s > 3 * 3600 ? {name: "hours", s: 3600} : {name: "s", s: 1};
     gantt.unit = unit;
-    bars("ratio", data.bars.ratio, runs, "ratio to " + runs[0].name);
+    bars("ratio", data.bars.ratio, runs, "ratio to " + runs[0].label);
     bars("size", data.bars.size, runs, "mean completion time (h)");
     distribution("jct", "job completion time", runs);
     distribution("queue", "time waiting, at least 1 s", runs);

@@ -45,6 +45,11 @@ def zipped(words):
     return base64.b64encode(gzip.compress(words.encode("utf-8"), ZIP_LEVEL, mtime=0)).decode()
 
 
+def plain(name):
+    """For Plotly, which reads its texts as HTML."""
+    return html.escape(name, quote=False)
+
+
 def duration(s):
     if s is None or not np.isfinite(s):
         return "-"
@@ -157,7 +162,7 @@ def gantt(run, table, until):
     found, n_lanes, nodes, note = known
     counts = np.bincount(found.lane, minlength=n_lanes)
     drawn, job = np.unique(found.job, return_inverse=True)
-    return {"nodes": nodes, "note": note, "since": start_of(run), "until": until, "start": packed(found.start), "end": packed(found.end),
+    return {"nodes": [{**node, "name": plain(node["name"])} for node in nodes], "note": note, "since": start_of(run), "until": until, "start": packed(found.start), "end": packed(found.end),
             "first": packed(np.concatenate([[0], np.cumsum(counts)]), "i4"),
             "job": packed(job, "i4"), "rate": packed(found.rate),
             "jobs": job_columns(run, {name: column[drawn] for name, column in table.items()})}, None
@@ -166,9 +171,9 @@ def gantt(run, table, until):
 def job_columns(run, table):
     seconds = {k: packed(np.where(table[c] >= 0, table[c] / 1e6, -1))
                for k, c in (("submit", "submit_us"), ("begin", "start_us"), ("finish", "end_us"))}
-    data = {"id": table["id"].tolist(), "gpus": packed(table["gpus"], "i4"), **seconds}
+    data = {"id": [plain(name) for name in table["id"]], "gpus": packed(table["gpus"], "i4"), **seconds}
     if "model" in table and "model" in run["dicts"]:
-        data["models"] = [text(t) for t in run["dicts/model"][:]] + ["no model"]
+        data["models"] = [plain(text(t)) for t in run["dicts/model"][:]] + ["no model"]
         data["model"] = [len(data["models"]) - 1 if m < 0 else int(m) for m in table["model"]]
     return data
 
@@ -208,7 +213,7 @@ def of_run(run, name):
 
     until = end_of(run)
     drawn, why = gantt(run, table, until)
-    return {"name": name, "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
+    return {"name": name, "label": plain(name), "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
             "jct": quantiles(table["end_us"] - table["submit_us"], 1e-3), "queue": quantiles(table["pending_us"], 1)}
 
 

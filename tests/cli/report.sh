@@ -141,6 +141,11 @@ with h5py.File("fifo.h5") as f:
     shown = report.of_run(run, "fifo")["gantt"]
     ids = run["jobs/id"].asstr()[:]
     assert shown["jobs"]["id"] == [ids[j] for j in sorted(set(found.job))]
+    # Plotly reads names as HTML.
+    drawn = report.of_run(run, "<b>fifo</b>")
+    assert (drawn["name"], drawn["label"]) == ("<b>fifo</b>", "&lt;b&gt;fifo&lt;/b&gt;")
+    table = {name: column[:1] for name, column in results.arrays(run["jobs"]).items()}
+    assert report.job_columns(run, {**table, "id": numpy.array(["<i>&amp;"])})["id"] == ["&lt;i&gt;&amp;amp;"]
 shutil.copy("fifo.h5", "edited.h5")
 with h5py.File("edited.h5", "a") as f:
     f["runs/0/allocations/start_us"][0] += 1
