@@ -21,6 +21,7 @@
 
 #define MAX_US 1e13 /* four months, and sums of bytes stay exact */
 
+enum { GPUS = 16 }; /* of one process */
 enum { BUSY, COMPUTE, EXCHANGE, COPY, TRACKS, STEP = TRACKS, OTHER };
 
 static const char *const track_names[TRACKS] = {"busy", "compute", "exchange", "copy"};
@@ -29,18 +30,35 @@ static const char *const track_names[TRACKS] = {"busy", "compute", "exchange", "
 typedef struct edge {
     double time_us;
     double rate; /* of bytes per us, from here on more or less */
-    int track, change;
+    int gpu, track, change;
 } edge;
 
 typedef struct profile {
     edge *edge;
     double *step_us;
     size_t n, cap, n_steps, step_cap;
-    size_t events[TRACKS];
-    bool sizes; /* some exchange says how many bytes */
+    int64_t device[GPUS]; /* [n_gpus] their numbers, in the order in which they came */
+    int n_gpus;
+    size_t events[GPUS][TRACKS];
+    bool sizes[GPUS]; /* some exchange says how many bytes */
 } profile;
 
-static dls_status add(profile *p, int track, double start_us, double duration_us, double bytes,
+/* NaN: it has no number. */
+static dls_status gpu_of(const char *path, profile *p, double number, int *gpu, dls_error *err)
+{
+    const int64_t device = number >= 0 && number <= INT32_MAX ? (int64_t)number : 0;
+    for (*gpu = 0; *gpu < p->n_gpus && p->device[*gpu] != device; (*gpu)++) {
+    }
+    if (*gpu == GPUS) {
+        return dls_fail(err, DLS_EINPUT, path, "more than %d GPUs", GPUS);
+    }
+    if (*gpu == p->n_gpus) {
+        p->device[p->n_gpus++] = device;
+    }
+    return DLS_OK;
+}
+
+static dls_status add(profile *p, int gpu, int track, double start_us, double duration_us, double bytes,
                       dls_error *err)
 {
     if (track == OTHER) {
@@ -53,10 +71,10 @@ static dls_status add(profile *p, int track, double start_us, double duration_us
     }
     DLS_TRY(dls_grow(&p->edge, &p->cap, p->n + 2, sizeof *p->edge, err));
     const double rate = duration_us > 0 && bytes > 0 ? bytes / duration_us : 0;
-    p->edge[p->n++] = (edge){start_us, rate, track, 1};
-    p->edge[p->n++] = (edge){start_us + duration_us, -rate, track, -1};
-    p->events[track]++;
-    p->sizes = p->sizes || (track == EXCHANGE && rate > 0);
+    p->edge[p->n++] = (edge){start_us, rate, gpu, track, 1};
+    p->edge[p->n++] = (edge){start_us + duration_us, -rate, gpu, track, -1};
+    p->events[gpu][track]++;
+    p->sizes[gpu] = p->sizes[gpu] || (track == EXCHANGE && rate > 0);
     return DLS_OK;
 }
 
@@ -85,7 +103,7 @@ static dls_status read_row(dls_csv *csv, const int *col, void *user, dls_error *
     const int track = track_of_kind(dls_csv_text(csv, col[KIND]));
     return track == OTHER
                ? dls_csv_fail(csv, col[KIND], err, "not compute, exchange, copy..., memset or step")
-               : add(user, track, 1e-3 * (double)at_ns, 1e-3 * (double)length_ns, (double)size, err);
+               : add(user, 0, track, 1e-3 * (double)at_ns, 1e-3 * (double)length_ns, (double)size, err);
 }
 
 static dls_status read_table(const char *path, const char *text, size_t len, profile *p,
@@ -94,6 +112,7 @@ static dls_status read_table(const char *path, const char *text, size_t len, pro
     static const char *const names[N_COLUMNS] = {"start_us", "duration_us", "kind", "bytes"};
     DLS_OWN(dls_csv_fini) dls_csv csv = {0};
     dls_csv_init(&csv, path, text, len, ',');
+    p->n_gpus = 1;
     return dls_csv_read(&csv, names, N_COLUMNS, BYTES, read_row, p, err);
 }
 
@@ -178,7 +197,11 @@ static dls_status read_events(const char *path, json_object *list, profile *p, d
         }
         (void)json_object_object_get_ex(event, "args", &args);
         const double bytes = args ? bytes_of(args) : (double)NAN;
-        DLS_TRY(add(p, track, start, duration, bytes > 0 && bytes < 1e15 ? bytes : 0, err));
+        int gpu = 0;
+        if (track < TRACKS) {
+            DLS_TRY(gpu_of(path, p, args ? number_of(args, "device") : (double)NAN, &gpu, err));
+        }
+        DLS_TRY(add(p, gpu, track, start, duration, bytes > 0 && bytes < 1e15 ? bytes : 0, err));
     }
     return DLS_OK;
 }
@@ -220,24 +243,66 @@ static dls_status read_trace(const char *path, const char *text, size_t len, pro
 
 DLS_BY(earlier, edge, DLS_UP(time_us));
 
-/* Columns in the order of the tracks that have events, then the bytes. */
-static dls_status columns(const profile *p, dls_recording *out, dls_error *err)
+/* GPUs in the order of their numbers. */
+static void by_number(const profile *p, int gpu[GPUS])
 {
-    for (int t = 0; t < TRACKS; t++) {
-        if (t == BUSY || p->events[t] > 0) {
-            DLS_TRY(dls_recording_add(out, DLS_COLUMN_COUNTER, 1, err, "gpu0.%s_seconds",
-                                      track_names[t]));
+    for (int g = 0; g < p->n_gpus; g++) {
+        int before = 0;
+        for (int other = 0; other < p->n_gpus; other++) {
+            before += p->device[other] < p->device[g];
+        }
+        gpu[before] = g;
+    }
+}
+
+/* Of each GPU columns in the order of the tracks that have events, then the bytes. */
+static dls_status columns(const profile *p, const int *gpu, dls_recording *out, dls_error *err)
+{
+    for (int k = 0; k < p->n_gpus; k++) {
+        for (int t = 0; t < TRACKS; t++) {
+            if (t == BUSY || p->events[gpu[k]][t] > 0) {
+                DLS_TRY(dls_recording_add(out, DLS_COLUMN_COUNTER, 1, err, "gpu%d.%s_seconds", k,
+                                          track_names[t]));
+            }
+        }
+        if (p->sizes[gpu[k]]) {
+            DLS_TRY(dls_recording_add(out, DLS_COLUMN_COUNTER, 0, err, "gpu%d.exchange_bytes", k));
         }
     }
-    return p->sizes ? dls_recording_add(out, DLS_COLUMN_COUNTER, 0, err, "gpu0.exchange_bytes")
-                    : DLS_OK;
+    return DLS_OK;
+}
+
+/* What a GPU does, and what it has done. */
+typedef struct state {
+    int64_t active[TRACKS];
+    double seconds[TRACKS], bytes, rate;
+} state;
+
+static dls_status put_row(const profile *p, const int *gpu, const state *of, int64_t time_ns, dls_recording *out,
+                          dls_error *err)
+{
+    DLS_TRY(dls_grow(&out->time_ns, &out->time_cap, out->n + 1, sizeof *out->time_ns, err));
+    DLS_TRY(dls_grow(&out->value, &out->value_cap, (out->n + 1) * out->n_columns, sizeof *out->value, err));
+    double *row = out->value + out->n * out->n_columns;
+    for (int k = 0; k < p->n_gpus; k++) {
+        const state *s = &of[gpu[k]];
+        for (int t = 0; t < TRACKS; t++) {
+            if (t == BUSY || p->events[gpu[k]][t] > 0) {
+                *row++ = s->seconds[t];
+            }
+        }
+        if (p->sizes[gpu[k]]) {
+            *row++ = s->bytes;
+        }
+    }
+    out->time_ns[out->n++] = time_ns;
+    return DLS_OK;
 }
 
 /* path: for errors. */
-static dls_status sweep(const char *path, profile *p, dls_recording *out, dls_error *err)
+static dls_status sweep(const char *path, profile *p, const int *gpu, dls_recording *out, dls_error *err)
 {
-    int64_t active[TRACKS] = {0};
-    double seconds[TRACKS] = {0}, bytes = 0, rate = 0;
+    state of[GPUS] = {0};
     qsort(p->edge, p->n, sizeof *p->edge, earlier);
     const double begin_us = p->edge[0].time_us;
     if (p->edge[p->n - 1].time_us - begin_us > 2 * MAX_US) {
@@ -247,31 +312,24 @@ static dls_status sweep(const char *path, profile *p, dls_recording *out, dls_er
     double before_us = begin_us;
     for (size_t i = 0; i < p->n;) {
         const double now_us = p->edge[i].time_us, span_us = now_us - before_us;
-        for (int t = 0; t < TRACKS; t++) {
-            seconds[t] += active[t] > 0 ? 1e-6 * span_us : 0;
+        for (state *s = of; s < of + p->n_gpus; s++) {
+            for (int t = 0; t < TRACKS; t++) {
+                s->seconds[t] += s->active[t] > 0 ? 1e-6 * span_us : 0;
+            }
+            s->bytes += s->rate * span_us;
         }
-        bytes += rate * span_us;
         for (; i < p->n && !(p->edge[i].time_us > now_us); i++) {
             const edge *e = &p->edge[i];
-            active[e->track] += e->change;
-            active[BUSY] += e->change;
-            rate = e->track == EXCHANGE ? rate + e->rate : rate;
+            state *s = &of[e->gpu];
+            s->active[e->track] += e->change;
+            s->active[BUSY] += e->change;
+            s->rate = e->track == EXCHANGE ? s->rate + e->rate : s->rate;
         }
-        rate = active[EXCHANGE] > 0 ? rate : 0; /* no rounding stays behind */
+        for (state *s = of; s < of + p->n_gpus; s++) {
+            s->rate = s->active[EXCHANGE] > 0 ? s->rate : 0; /* no rounding stays behind */
+        }
         before_us = now_us;
-        DLS_TRY(dls_grow(&out->time_ns, &out->time_cap, out->n + 1, sizeof *out->time_ns, err));
-        DLS_TRY(dls_grow(&out->value, &out->value_cap, (out->n + 1) * out->n_columns,
-                         sizeof *out->value, err));
-        double *row = out->value + out->n * out->n_columns;
-        for (int t = 0; t < TRACKS; t++) {
-            if (t == BUSY || p->events[t] > 0) {
-                *row++ = seconds[t];
-            }
-        }
-        if (p->sizes) {
-            *row = bytes;
-        }
-        out->time_ns[out->n++] = (int64_t)llround(1e3 * (now_us - begin_us));
+        DLS_TRY(put_row(p, gpu, of, (int64_t)llround(1e3 * (now_us - begin_us)), out, err));
     }
     return DLS_OK;
 }
@@ -281,8 +339,10 @@ static dls_status record(const char *path, profile *p, dls_recording *out, dls_e
     if (p->n == 0) {
         return dls_fail(err, DLS_EINPUT, path, "no work of a GPU in it");
     }
-    DLS_TRY(columns(p, out, err));
-    DLS_TRY(sweep(path, p, out, err));
+    int gpu[GPUS];
+    by_number(p, gpu);
+    DLS_TRY(columns(p, gpu, out, err));
+    DLS_TRY(sweep(path, p, gpu, out, err));
     if (p->n_steps > 0) {
         gsl_sort(p->step_us, 1, p->n_steps);
         dls_recording_note(out, "the profiler's steps: %zu, median %.6g s", p->n_steps,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a profiler wrote down kernel by kernel, as a recording of one GPU: its busy time, and apart
+ * What a profiler wrote down kernel by kernel, as a recording of a process's GPUs: their busy time, and apart
  * that of computing, exchanging and copying, exact at every begin and end. A sampled utilisation
  * shows the same, coarser.
  */
@@ -17,7 +17,8 @@
  *    and, if there is one, bytes.
  * Columns: gpu0.busy_seconds (any of them), gpu0.compute_seconds,
  * gpu0.exchange_seconds, gpu0.copy_seconds as far as there are such events, and gpu0.exchange_bytes
- * where exchanges say how many, spread evenly over each. notes tells the profiler's own steps.
+ * where exchanges say how many, spread evenly over each; of a trace with several GPUs (up to 16) likewise
+ * gpu1, ..., in the order of their numbers. notes tells the profiler's own steps.
  * interval_s: what the recording says it was taken at. O(n log n) for n events. Errors: EINPUT with
  * file and place, ENOMEM. *out is to be released in any case. */
 dls_status dls_recording_of_profile(const char *path, double interval_s, dls_recording *out,

@@ -138,6 +138,12 @@ for event in events:
         event["args"] = {"Collective name": "allreduce", "In msg nelems": 3000000, "Out msg nelems": 3000000,
                          "dtype": "BFloat16", "Group size": 8}
 open("elements.json", "w").write(json.dumps(events))
+# Another GPU of the same process, which came later and has the smaller number, computes half as long.
+for event in [e for e in events if e.get("cat") == "kernel"]:
+    event["args"] = {**event["args"], "device": 3}
+    if event["name"] == "sgemm":
+        events.append({**event, "dur": event["dur"] / 2, "args": {"device": 1}})
+open("pair.json", "w").write(json.dumps(events))
 for name, bad in (("early", head + "0,5,compute,\n7"), ("sign", head + "0,-5,compute,\n"),
                   ("kind", head + "0,5,thinking,\n"), ("none", head), ("cut", '{"traceEvents": [{'),
                   ("time", '{"traceEvents": [{"ph": "X", "cat": "kernel", "dur": 5}]}'),
@@ -149,6 +155,11 @@ expect 0 perf import kernels.csv -o table.h5
 says err.txt "median 0.05 s"
 expect 0 perf import kernels.json.gz -o trace.h5
 expect 0 perf import elements.json -o elements.h5
+expect 0 perf import pair.json -o pair.h5
+for gpu in 0 1; do
+    expect 0 perf analyze pair.h5 --json --interval=1ms --gpu=$gpu
+    mv out.txt pair$gpu.json
+done
 for trace in elements trace; do
     expect 0 perf analyze $trace.h5 --json --interval=1ms
     mv out.txt $trace.json
@@ -157,6 +168,9 @@ expect 0 perf analyze table.h5 --json
 cat >kernels.py <<'END'
 import json
 table, *traces = (json.load(open(name)) for name in ("out.txt", "trace.json", "elements.json"))
+pair = [{r["resource"]: r["mean"] for r in json.load(open(f"pair{gpu}.json"))["resources"]} for gpu in (0, 1)]
+assert set(pair[0]) == {"gpu", "compute"} and abs(pair[0]["gpu"] / (100 * 120 / 489) - 1) < 0.02, pair
+assert abs(pair[1]["gpu"] / (100 * 340 / 489) - 1) < 0.02 and abs(pair[1]["sent"] / (60e6 / 0.489) - 1) < 0.02, pair
 assert all(table["step"] == t["step"] and table["resources"] == t["resources"] for t in traces)
 assert abs(table["step"]["seconds"] - 0.05) < 0.0005 and table["step"]["chance"] < 0.02, table["step"]
 of = {r["resource"]: r for r in table["resources"]}
