@@ -115,13 +115,18 @@ static double apart(double a, double b)
     return a > b ? a / b : b / a;
 }
 
+/* Pairs of GPUs that were measured apart, and of them those that are predicted in that order. */
+typedef struct order {
+    size_t pairs, right;
+} order;
+
 /* The same whichever of the two comes first. */
-static dls_status compare(const dls_judged *a, const dls_judged *b, size_t *right, numbers *off,
-                          dls_error *err)
+static dls_status compare(const dls_judged *a, const dls_judged *b, order *in, numbers *off, dls_error *err)
 {
     const int measured = (a->measured > b->measured) - (a->measured < b->measured);
     const int predicted = (a->predicted > b->predicted) - (a->predicted < b->predicted);
-    *right += measured == predicted;
+    in->pairs += measured != 0;
+    in->right += measured != 0 && measured == predicted;
     return push(off, apart(a->predicted * b->measured, b->predicted * a->measured) - 1, err);
 }
 
@@ -137,7 +142,7 @@ static void keep_nearest(const dls_judged *a, const dls_judged *b, const dls_jud
 /* Rows a[n] of one GPU against b[m] of another, same network, both by batch: pairs of equal batch,
  * else the nearest. */
 static dls_status gpu_pair(const dls_judged *a, size_t n, const dls_judged *b, size_t m,
-                           size_t *right, numbers *off, dls_error *err)
+                           order *in, numbers *off, dls_error *err)
 {
     const size_t before = off->n;
     const dls_judged *near[2] = {NULL, NULL};
@@ -146,22 +151,22 @@ static dls_status gpu_pair(const dls_judged *a, size_t n, const dls_judged *b, s
             below = b[at].batch == b[below].batch ? below : at; /* the first of its batch */
         }
         for (size_t k = at; k < m && b[k].batch == a[i].batch; k++) {
-            DLS_TRY(compare(&a[i], &b[k], right, off, err));
+            DLS_TRY(compare(&a[i], &b[k], in, off, err));
         }
         keep_nearest(&a[i], &b[below], near);
         keep_nearest(&a[i], &b[at < m ? at : below], near);
     }
-    return off->n == before ? compare(near[0], near[1], right, off, err) : DLS_OK;
+    return off->n == before ? compare(near[0], near[1], in, off, err) : DLS_OK;
 }
 
 /* row[n]: peers, sorted. */
-static dls_status gpus(const dls_judged *row, size_t n, size_t *right, numbers *off, dls_error *err)
+static dls_status gpus(const dls_judged *row, size_t n, order *in, numbers *off, dls_error *err)
 {
     for (size_t a = 0, a_end; a < n; a = a_end) {
         a_end = a + run_of_gpu(row + a, n - a);
         for (size_t b = a_end, b_end; b < n && row[b].network == row[a].network; b = b_end) {
             b_end = b + run_of_gpu(row + b, n - b);
-            DLS_TRY(gpu_pair(row + a, a_end - a, row + b, b_end - b, right, off, err));
+            DLS_TRY(gpu_pair(row + a, a_end - a, row + b, b_end - b, in, off, err));
         }
     }
     return DLS_OK;
@@ -170,18 +175,18 @@ static dls_status gpus(const dls_judged *row, size_t n, size_t *right, numbers *
 static dls_status pairs(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
 {
     DLS_OWN(numbers_fini) numbers off = {0};
-    size_t right = 0;
+    order in = {0};
     double score = 0, network_pairs = 0;
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && row[end].peers == row[i].peers; end++) {
         }
         DLS_TRY(networks(row + i, end - i, &network_pairs, &score, err));
-        DLS_TRY(gpus(row + i, end - i, &right, &off, err));
+        DLS_TRY(gpus(row + i, end - i, &in, &off, err));
     }
     out->gpu_pairs = off.n;
     out->network_pairs = (size_t)network_pairs;
     out->tau = out->network_pairs ? score / (double)out->network_pairs : (double)NAN;
-    out->in_order = off.n ? (double)right / (double)off.n : (double)NAN;
+    out->in_order = in.pairs ? (double)in.right / (double)in.pairs : (double)NAN;
     out->ratio_median = quantile(&off, 0.5);
     return DLS_OK;
 }

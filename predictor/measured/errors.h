@@ -33,8 +33,8 @@ typedef struct dls_errors {
     size_t network_pairs;
     double tau;
     /* Pairs of GPUs of one network among peers, of equal batch where there are any, else the
-     * nearest: share in the measured order, and the median error of their predicted ratio, by how many
-     * times it is above or below the measured one, less 1. */
+     * nearest: share of those that were measured apart in that order, and the median error of their
+     * predicted ratio, by how many times it is above or below the measured one, less 1. */
     size_t gpu_pairs;
     double in_order, ratio_median;
 } dls_errors;
