@@ -145,7 +145,7 @@ static void count_sizes(const dls_slurm_plan *p, const dls_place_index *index, c
     const int32_t n_types = dls_place_types(index);
     memset(with, 0, (size_t)(n_types * SIZES) * sizeof *with);
     for (int32_t n = 0; n < p->n_nodes; n++) {
-        with[dls_place_type(index, n) * SIZES + (room[n].gpus < SIZES - 2 ? room[n].gpus : SIZES - 2)]++;
+        with[dls_place_type(index, n) * SIZES + room[n].gpus]++;
     }
     for (int32_t t = 0; t < n_types; t++) {
         for (int32_t g = SIZES - 2; g >= 0; g--) {
@@ -166,7 +166,8 @@ static void count_able(dls_slurm_plan *p, const dls_view *view, int64_t held)
         const dls_slurm_run *r = &p->run[i];
         for (int32_t k = 0; r->until_us == DLS_NEVER && k < r->n_parts; k++) {
             const dls_place_part *part = &p->parts[r->first_part + k];
-            p->later[part->node].gpus += part->gpus;
+            int32_t *gpus = &p->later[part->node].gpus; /* jobs may have parts of one */
+            *gpus = *gpus + part->gpus < SIZES - 2 ? *gpus + part->gpus : SIZES - 2;
         }
     }
     count_sizes(p, dls_view_index(view), p->later, p->able);
@@ -320,11 +321,6 @@ bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask)
         left -= may >> n % 64 & 1 && dls_slurm_holds(&p->idle[n], ask);
     }
     return left <= 0;
-}
-
-int32_t dls_slurm_plan_able(const dls_slurm_plan *p, int32_t type, int32_t gpus)
-{
-    return p->lacks ? p->able[type * SIZES + gpus] : p->n_nodes;
 }
 
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)

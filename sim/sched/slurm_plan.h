@@ -122,8 +122,11 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
 /* The plan keeps its memory between turns. */
 void dls_slurm_plan_fini(dls_slurm_plan *p);
 
-/* How many nodes had so many GPUs for jobs as the plan began; at least so many if none were lacking. O(1). */
-int32_t dls_slurm_plan_able(const dls_slurm_plan *p, int32_t type, int32_t gpus);
+/* Had so few nodes the GPUs for jobs as the plan began that a job cannot start there, however many jobs end? O(1). */
+static inline bool dls_slurm_plan_lacks(const dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    return p->lacks && p->able[ask->type * (DLS_GPUS_PER_NODE_MAX + 2) + ask->gpus] < ask->nodes;
+}
 /* Had enough nodes the GPUs for a job as the plan began? No: it cannot start now. O(1). */
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */

@@ -66,7 +66,7 @@ static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t
     ask.cpus = dls_view_cpu_per_gpu(view, job) * each;
     ask.mem = dls_view_mem_per_gpu(view, job) * each;
     if (nodes_with(index, type, ask.gpus) < ask.nodes ||
-        (dls_slurm_plan_able(&s->plan, type, ask.gpus) < ask.nodes &&
+        (dls_slurm_plan_lacks(&s->plan, &ask) &&
          dls_view_most_gpus(view, job, type) < dls_view_total_gpus(view, type))) {
         ask.nodes = 0; /* nodes of several sizes, fewer than it names, or services always have some: any that there are */
     }
