@@ -200,6 +200,14 @@ static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_erro
     return dls_lines_begin(&s->lines, view, ask, s, err);
 }
 
+/* What is more than the limits of its queue would wait for ever. */
+static bool admit(void *state, const dls_view *view, int32_t job)
+{
+    struct fair_share *s = state;
+    const owner *o = owner_of(s, view, job);
+    return o->queue < 0 || view->gpus[job] <= dls_quota_most(&s->tree, o->queue);
+}
+
 /* How many GPUs more an owner may have: of its quota, of its share, up to its limit (dls_quota_free); one that is not in the tree
  * borrows from everybody in the last step. */
 static double may_have(const struct fair_share *s, const owner *o, int32_t step)
@@ -398,4 +406,5 @@ const dls_sched_ops dls_sched_ops_fair_share = {
     .round = round_,
     .timing = dls_ledger_timing,
     .rigid = true,
+    .admit = admit,
 };

@@ -146,6 +146,14 @@ static dls_status look_again(struct kueue *s, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
+/* Kueue would let it wait for ever. */
+static bool can_have(void *state, const dls_view *view, int32_t job)
+{
+    const struct kueue *s = state;
+    const dls_kueue_load of = load_of(s, view, job);
+    return of.queue < 0 || of.gpus <= dls_quota_most(&s->tree, of.queue);
+}
+
 static void clear_lines(struct kueue *s)
 {
     memset(s->line, 0, s->tree.n * sizeof *s->line);
@@ -492,4 +500,5 @@ const dls_sched_ops dls_sched_ops_kueue = {
     .round = round_,
     .timing = dls_ledger_timing,
     .rigid = true,
+    .admit = can_have,
 };

@@ -262,6 +262,15 @@ double dls_quota_free(const dls_quota_tree *t, int32_t queue, int32_t steps)
     return (q->kept > q->used ? q->kept - q->used : 0) + (above < most ? above : most);
 }
 
+double dls_quota_most(const dls_quota_tree *t, int32_t queue)
+{
+    double most = t->shares ? (double)INFINITY : t->at[queue].most;
+    for (int32_t at = queue; t->shares && at >= 0; at = t->at[at].parent) {
+        most = fmin(most, t->at[at].limit);
+    }
+    return most;
+}
+
 void dls_quota_use(dls_quota_tree *t, int32_t queue, double gpus)
 {
     for (int32_t at = queue; at >= 0 && gpus != 0; at = t->at[at].parent) {

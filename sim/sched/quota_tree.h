@@ -81,6 +81,8 @@ void dls_quota_clear(dls_quota_tree *t);
  * quota. Shares: of its quota, of its share, up to its limit (0, 1, 2), and the same of all above it. Less than 0: it uses more
  * than that. O(depth). */
 double dls_quota_free(const dls_quota_tree *t, int32_t queue, int32_t steps);
+/* How much it could use if nobody used anything. O(depth). */
+double dls_quota_most(const dls_quota_tree *t, int32_t queue);
 /* A queue uses so many more, or fewer. O(depth). */
 void dls_quota_use(dls_quota_tree *t, int32_t queue, double gpus);
 

@@ -115,6 +115,24 @@ says err.txt "cut.csv.gz: the gzip data end too early"
 expect 4 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set scheduler.queues=none.csv
 says err.txt "none.csv: cannot be opened"
 
+# Jobs larger than their queue could ever have, with all that is lent and within the limits above it: declined.
+printf 'name,parent,gpus,borrow,lend\nq1,top,2,1,\nq2,top,2,,\ntop,,0,,\n' >cohorts.csv
+printf 'name,parent,gpus,limit,weight,priority\nq1,top,2,,,\nq2,top,2,4,,\ntop,,4,3,,\n' >limits.csv
+cat >large.csv <<'END'
+job_id,num_gpu,submit_time,duration,vc
+a,4,0,100,q1
+b,3,0,100,q1
+c,4,0,100,q2
+d,3,0,100,q2
+e,4,0,100,none
+END
+expect 0 --config=rigid.cfg --trace=large.csv --scheduler=kueue --set scheduler.cohorts=cohorts.csv --set run.patience=1000
+says out.txt "5: 4 completed, 0 infeasible, 0 unfinished"
+says out.txt "jobs declined           1"
+expect 0 --config=rigid.cfg --trace=large.csv --scheduler=fair-share --set scheduler.queues=limits.csv --set run.patience=1000
+says out.txt "5: 3 completed, 0 infeasible, 0 unfinished"
+says out.txt "jobs declined           2"
+
 # 600 jobs of five kinds at once, and the very least cost is asked for: sia's programme stops before it has that, the
 # round is counted, and with the gap that is the default none is.
 cat >crowd.cfg <<'END'
