@@ -119,7 +119,7 @@ static const dls_option options[] = {
      "have to end before, joined by '+'; requeue: no, cancelled where others that give way are requeued",
      NULL},
     {"outages", DLS_OPT_PATH, 0, 0, "", "",
-     "table reservation,start,end,first,last: nodes by number that are reserved for its jobs, or "
+     "table reservation,known,start,end,first,last: nodes by number that are reserved for its jobs, or "
      "without a name out of service",
      NULL},
     {"preempt", DLS_OPT_BOOL, 0, 0, "false", "",

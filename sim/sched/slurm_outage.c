@@ -92,6 +92,7 @@ dls_status dls_slurm_outages_init(dls_slurm_outages *o, const dls_view *view, co
     DLS_TRY(dls_alloc_array(&o->change_us, 2 * o->n + 1, sizeof *o->change_us, "outages", err));
     for (size_t i = 0; i < o->n; i++) {
         o->n_reserved += o->at[i].reservation >= 0;
+        o->n_endless += o->at[i].end_us == DLS_NEVER;
         o->change_us[2 * i] = o->at[i].begin_us;
         o->change_us[2 * i + 1] = o->at[i].end_us;
     }
@@ -154,6 +155,36 @@ int64_t dls_slurm_outages_apply(const dls_slurm_outages *o, int32_t reservation,
         nodes[w] &= (reservation >= 0 ? own : UINT64_MAX) & ~o->sets[w];
     }
     return later_us;
+}
+
+static bool is_for_good(const dls_slurm_outage *a, int64_t now_us)
+{
+    return a->end_us == DLS_NEVER && a->begin_us <= now_us && a->known_us <= now_us;
+}
+
+size_t dls_slurm_outages_for_good(const dls_slurm_outages *o, int64_t now_us)
+{
+    size_t n = 0;
+    for (size_t i = 0; o->n_endless > 0 && i < o->n; i++) {
+        n += is_for_good(&o->at[i], now_us);
+    }
+    return n;
+}
+
+void dls_slurm_outages_gone(const dls_slurm_outages *o, int32_t reservation, int64_t now_us, uint64_t *nodes)
+{
+    for (int32_t w = 0; o->n_endless > 0 && w < o->words; w++) {
+        uint64_t own = 0, others = 0;
+        bool confined = false;
+        for (size_t i = 0; i < o->n; i++) {
+            const dls_slurm_outage *a = &o->at[i];
+            const bool mine = reservation >= 0 && a->reservation == reservation;
+            own |= mine ? o->sets[a->nodes + (size_t)w] : 0;
+            others |= !mine && is_for_good(a, now_us) ? o->sets[a->nodes + (size_t)w] : 0;
+            confined = confined || (mine && is_for_good(a, now_us));
+        }
+        nodes[w] &= (confined ? own : UINT64_MAX) & ~others;
+    }
 }
 
 int64_t dls_slurm_outages_next(const dls_slurm_outages *o, int64_t now_us)

@@ -21,7 +21,7 @@ typedef struct dls_slurm_outages {
     char (*name)[64];     /* [n_names] of reservations */
     uint64_t *sets;       /* the first: nodes out of service from .. to .. */
     int64_t now_us, from_us, until_us;
-    size_t n, n_reserved, cap, n_names, names_cap, n_sets, sets_cap;
+    size_t n, n_reserved, n_endless, cap, n_names, names_cap, n_sets, sets_cap;
     int32_t words; /* of a set of nodes */
 } dls_slurm_outages;
 
@@ -46,6 +46,10 @@ void dls_slurm_outages_look(dls_slurm_outages *o, int64_t now_us);
  * none. O(reservations x words). */
 int64_t dls_slurm_outages_apply(const dls_slurm_outages *o, int32_t reservation, int64_t start_us,
                                 int64_t end_us, uint64_t *nodes);
+/* How many outages have begun that never end. O(outages) if there are such. */
+size_t dls_slurm_outages_for_good(const dls_slurm_outages *o, int64_t now_us);
+/* Take from `nodes` what by those a job of that reservation (-1: none) will never have again. O(outages x words). */
+void dls_slurm_outages_gone(const dls_slurm_outages *o, int32_t reservation, int64_t now_us, uint64_t *nodes);
 /* The first begin or end after that time; DLS_NEVER. O(log outages). */
 int64_t dls_slurm_outages_next(const dls_slurm_outages *o, int64_t now_us);
 /* When the reservation begins, or DLS_NEVER if it is over. */

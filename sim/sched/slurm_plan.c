@@ -312,13 +312,18 @@ void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes)
     }
 }
 
-bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask)
+bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask, const dls_slurm_outages *outages,
+                          int64_t now_us)
 {
     const uint64_t *all = p->of_type + (ask->type < 0 ? p->n_types : ask->type) * p->words;
-    int32_t left = ask->nodes;
+    int32_t left = ask->nodes > 0 ? ask->nodes : ask->gang; /* any nodes: their GPUs count */
+    for (int32_t w = 0; w < p->words; w++) {
+        p->may[w] = all[w] & (ask->only ? ask->only[w] : UINT64_MAX);
+    }
+    dls_slurm_outages_gone(outages, ask->reservation, now_us, p->may);
     for (int32_t n = 0; n < p->n_nodes && left > 0; n++) {
-        const uint64_t may = all[n / 64] & (ask->only ? ask->only[n / 64] : UINT64_MAX);
-        left -= may >> n % 64 & 1 && dls_slurm_holds(&p->idle[n], ask);
+        const bool may = p->may[n / 64] >> n % 64 & 1;
+        left -= !may ? 0 : ask->nodes == 0 ? p->idle[n].gpus : dls_slurm_holds(&p->idle[n], ask);
     }
     return left <= 0;
 }

@@ -110,8 +110,9 @@ typedef struct dls_slurm_ask {
  * ENOMEM. */
 dls_status dls_slurm_plan_init(dls_slurm_plan *p, const dls_view *view,
                                dls_error *err) DLS_MUST_CHECK;
-/* Has the idle cluster the nodes that a job asks for? O(nodes). */
-bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask);
+/* Has the idle cluster the nodes that a job asks for, of those that are not gone for good by now? O(nodes). */
+bool dls_slurm_plan_holds(const dls_slurm_plan *p, const dls_slurm_ask *ask, const dls_slurm_outages *outages,
+                          int64_t now_us);
 /* A plan without reservations of the cluster as it is. The plan keeps what runs from turn to turn:
  * what was started goes when it runs no more. O(running + nodes). Errors: ENOMEM. */
 dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view,

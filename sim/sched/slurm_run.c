@@ -91,7 +91,7 @@ bool dls_slurm_can_run(const struct slurm *s, const dls_view *view, int32_t job)
 {
     for (int32_t t = 0; t < view->n_types; t++) {
         const dls_slurm_ask ask = ask_of(s, view, job, t);
-        if (dls_view_types(view, job) >> t & 1 && dls_slurm_plan_holds(&s->plan, &ask)) {
+        if (dls_view_types(view, job) >> t & 1 && dls_slurm_plan_holds(&s->plan, &ask, &s->outages, view->now_us)) {
             return true;
         }
     }
@@ -426,6 +426,19 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
     return DLS_OK;
 }
 
+/* Nodes have gone for good: who waits and can run no more is turned away, as at its arrival. */
+static void turn_away(struct slurm *s, const dls_view *view, dls_actions *out)
+{
+    const size_t gone = dls_slurm_outages_for_good(&s->outages, view->now_us);
+    for (int32_t j = gone != s->gone ? dls_view_first_waiting(view) : -1, next; j >= 0; j = next) {
+        next = dls_view_next_waiting(view, j);
+        if (!dls_slurm_can_run(s, view, j)) {
+            dls_act_decline(out, j);
+        }
+    }
+    s->gone = gone;
+}
+
 dls_status dls_slurm_run_due(struct slurm *s, const dls_view *view, dls_actions *out,
                              dls_error *err)
 {
@@ -435,6 +448,7 @@ dls_status dls_slurm_run_due(struct slurm *s, const dls_view *view, dls_actions 
         return DLS_OK;
     }
     dls_slurm_priority_look(&s->priority, view, &s->cpu, &s->jobs, &s->partitions);
+    turn_away(s, view, out);
     DLS_TRY(list_waiting(s, view, &n, err));
     dls_slurm_outages_look(&s->outages, view->now_us);
     s->plan.outages = &s->outages;

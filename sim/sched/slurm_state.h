@@ -23,6 +23,7 @@ struct slurm {
     int64_t *limit_us; /* [jobs] */
     dls_slurm_partitions partitions;
     dls_slurm_outages outages;
+    size_t gone; /* outages for good when that was last looked at */
     dls_slurm_jobs jobs;
     bool preempt;
     int64_t requeue_us;

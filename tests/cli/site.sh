@@ -211,6 +211,28 @@ sed -i 's/^c,,,,b/c,,,,z/' circle_jobs.csv
 expect 0 $circle
 says out.txt "4 completed"
 
+# Nodes that are out of service, or reserved, for good: who needs them is turned away, when it comes or when they go; so is who
+# asks for more than its partition has on nodes of several sizes.
+cat >good.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 2; gpus = 8; gpu_type = "V100"; }, { count = 2; gpus = 4; gpu_type = "V100"; } ); };
+run: { audit = true; patience = 5000; };
+END
+printf 'job_id,num_gpu,submit_time,duration,vc\na,8,0,100,\nb,16,0,100,\nc,16,0,100,\nd,16,1000,100,\ne,1,1000,50,\nf,12,0,10,p\n' >good.csv
+printf 'partition,tier,factor,limit,most,first,last\np,0,0.5,,,1,1\n' >good_partitions.csv
+good() {
+    printf 'reservation,known,start,end,first,last\n%s\n' "$1" >good_outages.csv
+    expect 0 --config=good.cfg --trace=good.csv --scheduler=slurm --set scheduler.outages=good_outages.csv \
+        --set scheduler.partitions=good_partitions.csv
+    says out.txt "6: $2 completed, 0 infeasible, 0 unfinished"
+    says out.txt "jobs declined           $3"
+}
+good ",,5,6,0,0" 5 1
+good ",,0,,0,0" 2 4
+good ",,200,,0,0" 3 3
+good "res,,200,,0,0" 2 4 # nobody starts there who might run into it
+good "res,1e9,200,,0,0" 5 1
+
 expect 0 whatif partitions --add 'V100: 1 x 8' --speed V100=1
 expect 2 whatif partitions --remove 'n01: 1'
 says err.txt "partitions"

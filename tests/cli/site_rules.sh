@@ -183,7 +183,7 @@ bad jobs job,cpus,qos,reservation,after 'low,,,,\nlow,,,,' "bad.csv:3: job 'low'
 bad jobs job,qos 'low,' "expected the header"
 bad jobs job,cpus,qos,reservation,after '"low,,,,' "bad.csv:2: expected job,cpus"
 bad jobs job,cpus,qos,reservation,after '"low"er,,,,' "bad.csv:2: expected job,cpus"
-bad jobs job,cpus,qos,reservation,after 'low,,,,\0000,2\nhigh,,,,' "bad.csv:2: a NUL byte"
+bad jobs job,cpus,qos,reservation,after 'low,,,,\0000,2\nhigh,,,,' "bad.csv:2:8: a NUL byte"
 : >bad.csv
 for key in jobs qos partitions outages; do
     expect 4 --config=site.cfg --set="scheduler.$key=bad.csv" -q
