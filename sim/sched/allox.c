@@ -128,8 +128,8 @@ static dls_status match(struct allox *a, const dls_view *view, size_t n, int64_t
         int64_t most = 0;
         for (int32_t t = 0; t < view->n_types; t++) {
             for (size_t c = first[t]; c < first[t + 1]; c++) {
-                if (m->sent[i * m->columns + c] > most) {
-                    most = m->sent[i * m->columns + c];
+                if (m->sent[c * n + i] > most) {
+                    most = m->sent[c * n + i];
                     a->list[i].type = t;
                     a->list[i].k = c - first[t] + 1;
                 }

@@ -19,10 +19,11 @@ typedef struct dls_transport {
     double *cost;    /* [rows][columns], finite; INFINITY: not allowed */
     int64_t *supply; /* [rows] */
     int64_t *room;   /* [columns] */
-    int64_t *sent;   /* [rows][columns], the answer */
-    double *u, *v, *least;
-    size_t *via, *from, *reached;
-    bool *used, *seen;
+    int64_t *sent;   /* [columns][rows], the answer */
+    double *u, *v;   /* dual variables */
+    double *least;   /* [columns] the least cost of a way there; -INFINITY: the way has been there */
+    size_t *via, *from, *reached, *used;
+    bool *seen;
 } dls_transport;
 
 /* Room for a problem in 12 arrays of a scratch, from `first` on; cost, supply and room are then to be

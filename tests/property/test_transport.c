@@ -78,7 +78,7 @@ TEST(against_all_ways)
             int64_t sent = 0;
             unsent += t.supply[r];
             for (size_t c = 0; c < p.columns; c++) {
-                const int64_t n = t.sent[r * p.columns + c];
+                const int64_t n = t.sent[c * p.rows + r];
                 assert_true(n >= 0 && (n == 0 || isfinite(p.cost[r][c])));
                 sent += n;
                 p.room[c] -= n;
@@ -90,7 +90,7 @@ TEST(against_all_ways)
             assert_true(p.room[c] >= 0);
             assert_int_equal(p.room[c], t.room[c]);
             for (size_t r = 0; r < p.rows; r++) {
-                p.room[c] += t.sent[r * p.columns + c];
+                p.room[c] += t.sent[c * p.rows + r];
             }
         }
         const double best = cheapest(&p, 0);
