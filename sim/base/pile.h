@@ -25,7 +25,7 @@
 
 enum {
     DLS_PILE_CHUNK = 31, /* entries */
-    DLS_PILE_PARTS = 64  /* of a pile at most */
+    DLS_PILE_PARTS = 32  /* of a pile at most */
 };
 
 typedef struct dls_pile_entry {
