@@ -415,6 +415,18 @@ TEST(rare_shapes)
     VALUES(m, "pairs_of", 2, 2);
     op(m, "Reshape", "spots pairs_of", "spots2");
     op(m, "GatherND", "x spots2", "lines"); /* [2][17][19] */
+    INPUT(m, "volume", 2, 4, 9, 16, 12);
+    WEIGHT(m, "filter3", 8, 4, 3, 3, 5);
+    n = op(m, "Conv", "volume filter3", "conv3");
+    INTS(n, "strides", 2, 1, 3);
+    INTS(n, "pads", 1, 1, 2, 0, 1, 2); /* [2][8][4][16][4] */
+    n = op(m, "MaxPool", "conv3", "pool3");
+    INTS(n, "kernel_shape", 2, 4, 1);
+    INTS(n, "strides", 2, 4, 1); /* [2][8][2][4][4] */
+    WEIGHT(m, "back3", 8, 4, 2, 4, 1);
+    n = op(m, "ConvTranspose", "pool3 back3", "up3");
+    INTS(n, "strides", 2, 4, 1); /* [2][4][4][16][4] */
+    op(m, "GlobalAveragePool", "up3", "gap3");
     op(m, "ReduceLogSumExp", "y rows1", "lse");
     VALUES(m, "rows1", 1);
     WEIGHT(m, "vw", 1, 5, 6);
@@ -460,6 +472,18 @@ TEST(rare_shapes)
     assert_int_equal(at(g, "best", "TopKV2")->out_bytes, (4 + 8) * 2 * 10);
     assert_int_equal(at(g, "them", "GatherNd")->out_bytes, 4 * 2 * 10);
     assert_int_equal(at(g, "lines", "GatherNd")->tensor_size, 2 * 17 * 19);
+    const dls_op_node *conv3 = at(g, "conv3", "Conv2D");
+    assert_int_equal(conv3->tensor_size, 2 * 8 * 4 * 16 * 4);
+    assert_true(conv3->flops == 2.0 * 2 * 8 * 4 * 16 * 4 * (4 * 3 * 3 * 5));
+    assert_int_equal(conv3->dims.m, 2 * 4 * 16 * 4);
+    assert_int_equal(conv3->dims.k, 4 * 3 * 3 * 5);
+    const dls_op_node *pool3 = at(g, "pool3", "MaxPool");
+    assert_int_equal(pool3->tensor_size, 2 * 8 * 2 * 4 * 4);
+    assert_true(pool3->flops == 2 * 8 * 2 * 4 * 4 * (2 * 4));
+    const dls_op_node *up3 = at(g, "up3", "Conv2DBackpropInput");
+    assert_int_equal(up3->tensor_size, 2 * 4 * 4 * 16 * 4);
+    assert_true(up3->flops == 2.0 * (2 * 8 * 2 * 4 * 4) * (4 * 2 * 4));
+    assert_int_equal(at(g, "gap3", "Mean")->tensor_size, 2 * 4);
     assert_int_equal(at(g, "lse", "Sum")->tensor_size, 6);
     assert_true(at(g, "vy", "RNN")->flops == 2.0 * 4 * 7 * 5 * (6 + 5));
     assert_int_equal(at(g, "erf", "Erf")->kind, DLS_OP_EXP); /* TensorFlow's name, and what it is like */

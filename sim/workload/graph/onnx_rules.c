@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Shapes of ONNX's operations, with attributes and inputs as https://onnx.ai/onnx/operators/ has
- * them; what later versions moved from an attribute to an input is looked for in both. Images are
- * [batch][channels][h][w].
+ * them; what later versions moved from an attribute to an input is looked for in both.
  */
+#include "workload/graph/onnx_rules.h"
 #include "workload/graph/tf_rules.h"
 #include "workload/graph/zoo_impl.h"
 
@@ -19,121 +19,6 @@ static const int64_t *integers(const imp_graph *g, const imp_node *x, const char
         return a->ints;
     }
     return dls_imp_values(g, x, input, n);
-}
-
-/* ---- windows --------------------------------------------------------------------------------- */
-
-/* One spatial dimension is an image of height 1. */
-static imp_shape as_image(const imp_shape *s)
-{
-    return s->rank == 3 ? (imp_shape){.rank = 4, .dim = {s->dim[0], s->dim[1], 1, s->dim[2]}} : *s;
-}
-
-static imp_shape from_image(const imp_shape *image, int32_t rank)
-{
-    return rank == 3 && image->rank == 4
-               ? (imp_shape){.rank = 3, .dim = {image->dim[0], image->dim[1], image->dim[3]}}
-               : *image;
-}
-
-static void spatial(const imp_node *x, const char *name, int64_t otherwise, int64_t to[2])
-{
-    const imp_attr *a = dls_imp_attr_find(x, name);
-    const int32_t n = a ? a->n_ints : 0;
-    to[0] = n == 2 ? dls_imp_bounded(a->ints[0]) : n == 1 ? 1 : otherwise;
-    to[1] = n == 2 ? dls_imp_bounded(a->ints[1]) : n == 1 ? dls_imp_bounded(a->ints[0]) : otherwise;
-}
-
-static imp_window window_of(const imp_node *x)
-{
-    imp_window w = {.channels_first = true, .ceil = dls_imp_attr_i(x, "ceil_mode", 0) != 0};
-    const char *automatic = dls_imp_attr_s(x, "auto_pad", "NOTSET");
-    const imp_attr *pads = dls_imp_attr_find(x, "pads");
-    spatial(x, "strides", 1, w.stride);
-    spatial(x, "dilations", 1, w.dilation);
-    spatial(x, "kernel_shape", 1, w.kernel);
-    w.same = strncmp(automatic, "SAME", 4) == 0;
-    const int32_t n = pads ? pads->n_ints : 0; /* all that lie before, then all behind */
-    for (int32_t i = 0; i < 2 && (n == 4 || n == 2); i++) {
-        w.pad[1][i] = dls_imp_bounded(pads->ints[n == 4 ? 2 * i + 1 : i]);
-        w.pad[0][i] = n == 4 ? dls_imp_bounded(pads->ints[2 * i]) : 0;
-    }
-    return w;
-}
-
-/* (image, filter [out][in / groups][h][w], bias) */
-static void rule_conv(imp_graph *g, imp_node *x)
-{
-    const imp_shape given = dls_imp_in(g, x, 0)->shape;
-    const imp_shape image = as_image(&given);
-    const imp_shape filter = as_image(&dls_imp_in(g, x, 1)->shape);
-    imp_window w = window_of(x);
-    imp_shape s = dls_imp_no_shape;
-    if (filter.rank == 4) {
-        w.kernel[0] = filter.dim[2];
-        w.kernel[1] = filter.dim[3];
-        s = dls_imp_windowed(&image, &w, filter.dim[0]);
-        dls_imp_conv_dims(x, &image, &s, &w, dls_imp_attr_i(x, "group", 1));
-    }
-    s = from_image(&s, given.rank);
-    dls_imp_out1(g, x, &s);
-}
-
-/* The gradient of a convolution by its image: in and out change places. */
-static void rule_conv_transpose(imp_graph *g, imp_node *x)
-{
-    const imp_shape given = dls_imp_in(g, x, 0)->shape;
-    const imp_shape in = as_image(&given);
-    const imp_shape filter = as_image(&dls_imp_in(g, x, 1)->shape); /* [in][out / groups][h][w] */
-    const int64_t groups = dls_imp_attr_i(x, "group", 1);
-    imp_window w = window_of(x);
-    int64_t more[2];
-    int64_t said[2]; /* the output's size, from which the padding follows */
-    imp_shape s = dls_imp_no_shape;
-    spatial(x, "output_padding", 0, more);
-    spatial(x, "output_shape", 0, said);
-    if (filter.rank == 4 && in.rank == 4) {
-        s = (imp_shape){.rank = 4, .dim = {in.dim[0], -1, -1, -1}};
-        s.dim[1] = filter.dim[1] < 0 || groups < 1 ? -1 : dls_imp_mul(filter.dim[1], groups);
-        for (int32_t i = 0; i < 2; i++) {
-            w.kernel[i] = filter.dim[2 + i];
-            const int64_t reach = dls_imp_mul(dls_imp_bounded(w.kernel[i] - 1), w.dilation[i]) + 1;
-            const int64_t size = in.dim[2 + i] < 1
-                                     ? -1
-                                     : dls_imp_mul(in.dim[2 + i] - 1, w.stride[i]) + reach +
-                                           more[i] - w.pad[i][0] - w.pad[i][1];
-            s.dim[2 + i] = said[i] > 0 ? said[i]
-                           : w.same && in.dim[2 + i] >= 0
-                               ? dls_imp_mul(in.dim[2 + i], w.stride[i])
-                               : size;
-        }
-        s = dls_imp_shape_of(4, s.dim);
-        dls_imp_conv_dims(x, &s, &in, &w, groups);
-    }
-    s = from_image(&s, given.rank);
-    dls_imp_out1(g, x, &s);
-}
-
-/* As large as the first output: where the greatest of a pool stood, what a dropout kept. */
-static void second_output(imp_graph *g, imp_node *x, int32_t bytes)
-{
-    const imp_shape s = x->n_out == 1 ? x->out->shape : dls_imp_no_shape;
-    imp_out *out = x->n_wanted > 1 ? dls_imp_outs(g, x, 2) : NULL;
-    if (out) {
-        out[0].shape = s;
-        out[1] = (imp_out){.shape = s, .bytes = bytes};
-    }
-}
-
-static void rule_pool(imp_graph *g, imp_node *x)
-{
-    const imp_shape given = dls_imp_in(g, x, 0)->shape;
-    const imp_shape image = as_image(&given);
-    const imp_window w = window_of(x);
-    imp_shape s = dls_imp_pooled(x, &image, &w);
-    s = from_image(&s, given.rank);
-    dls_imp_out1(g, x, &s);
-    second_output(g, x, 8);
 }
 
 static void rule_global_pool(imp_graph *g, imp_node *x)
@@ -178,7 +63,7 @@ static void rule_arg_max(imp_graph *g, imp_node *x)
 static void rule_dropout(imp_graph *g, imp_node *x)
 {
     dls_imp_rule_unary(g, x);
-    second_output(g, x, 1);
+    dls_onnx_second_output(g, x, 1);
 }
 
 /* Y and what else the format allows, moments: of a layer norm for each row, of a batch norm as many as
@@ -397,7 +282,7 @@ static void rule_top_k(imp_graph *g, imp_node *x)
     s.dim[at < 0 ? 0 : at] = k;
     s = at < 0 ? dls_imp_no_shape : dls_imp_shape_of(s.rank, s.dim);
     dls_imp_out1(g, x, &s);
-    second_output(g, x, 8);
+    dls_onnx_second_output(g, x, 8);
 }
 
 /* Channels become squares of pixels, or squares of pixels channels. */
@@ -520,7 +405,7 @@ static const imp_op table[] = {
     {"And", "LogicalAnd", DLS_OP_LOGICAL_AND, dls_imp_rule_compare},
     {"ArgMax", "ArgMax", DLS_OP_ARG_MAX, rule_arg_max},
     {"ArgMin", "ArgMin", DLS_OP_ARG_MAX, rule_arg_max},
-    {"AveragePool LpPool", "AvgPool", DLS_OP_AVG_POOL, rule_pool},
+    {"AveragePool LpPool", "AvgPool", DLS_OP_AVG_POOL, dls_onnx_rule_pool},
     {"BatchNormalization", "FusedBatchNorm", DLS_OP_BATCH_NORM, rule_norm},
     {"Cast", "Cast", DLS_OP_CAST, rule_cast},
     {"Celu", "Elu", DLS_OP_SIGMOID, dls_imp_rule_unary},
@@ -528,8 +413,8 @@ static const imp_op table[] = {
     {"Concat", "ConcatV2", DLS_OP_CONCAT, rule_concat},
     {"Constant", "Const", DLS_OP_CONST, rule_constant},
     {"ConstantOfShape", "Fill", DLS_OP_FILL, rule_fill},
-    {"Conv", "Conv2D", DLS_OP_CONV2D, rule_conv},
-    {"ConvTranspose", "Conv2DBackpropInput", DLS_OP_CONV2D_GRAD_INPUT, rule_conv_transpose},
+    {"Conv", "Conv2D", DLS_OP_CONV2D, dls_onnx_rule_conv},
+    {"ConvTranspose", "Conv2DBackpropInput", DLS_OP_CONV2D_GRAD_INPUT, dls_onnx_rule_conv_transpose},
     {"CumSum", "Cumsum", DLS_OP_ADD, dls_imp_rule_unary},
     {"DepthToSpace", "DepthToSpace", DLS_OP_TRANSPOSE, rule_squares},
     {"Div", "RealDiv", DLS_OP_REAL_DIV, dls_imp_rule_broadcast},
@@ -553,7 +438,7 @@ static const imp_op table[] = {
      dls_imp_rule_unary},
     {"MatMul", "BatchMatMulV2", DLS_OP_BATCH_MATMUL, dls_tf_rule_matmul},
     {"Max", "Maximum", DLS_OP_MAXIMUM, dls_imp_rule_broadcast},
-    {"MaxPool", "MaxPool", DLS_OP_MAX_POOL, rule_pool},
+    {"MaxPool", "MaxPool", DLS_OP_MAX_POOL, dls_onnx_rule_pool},
     {"Mean Sum", "AddN", DLS_OP_ADD_N, dls_imp_rule_broadcast},
     {"Min", "Minimum", DLS_OP_MINIMUM, dls_imp_rule_broadcast},
     {"Mod", "FloorMod", DLS_OP_FLOOR_MOD, dls_imp_rule_broadcast},
