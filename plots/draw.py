@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """draw.py FOLDER [FORMATS]: draw figures as their files become ready, in all formats or these ("png,svg").
 
-Lines of standard input are 'NAME FILE...', the last is 'end': without it what should make the files has
+Lines of standard input are 'NAME FILE...' with tabs between, the last is 'end': without it what should make the files has
 failed. Rows of numbers go to FOLDER/data/NAME.md and to standard output. One process, because most of
 what a picture costs is to load the libraries."""
 
@@ -28,7 +28,7 @@ def draw(name, files, folder):
 def main(folder, formats=",".join(style.ENDINGS)):
     style.ENDINGS = [e for e in style.ENDINGS if e in formats.split(",")]
     for line in sys.stdin:
-        name, *files = line.split()
+        name, *files = line.rstrip("\n").split("\t")
         if name == "end":
             return 0
         code = results.attempt(f"{name}.py", lambda: draw(name, files, folder))  # noqa: B023

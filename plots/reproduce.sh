@@ -7,8 +7,8 @@
 # All figures if none is named.
 #
 # Each figure is plots/NAME.py and plots/NAME.run, a shell fragment that makes the files to draw with
-# $DLSIM (the program) below $WORK and leaves their names in $files, none if it cannot. --small is a quick form of the
-# same for tests. What is finished is not run again.
+# $DLSIM (the program) below $WORK and leaves their names in $files (one, or those that it adds), none if it cannot.
+# --small is a quick form of the same for tests. What is finished is not run again.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
@@ -54,7 +54,7 @@ DLSIM=$(realpath "${DLSIM:-$root/build/release/dlsim}")
 modules="h5py numpy pandas matplotlib"
 # shellcheck disable=SC2086
 PYTHON=$(sh "$here/python.sh" $modules) || exit $?
-mkdir -p "$out/data"
+mkdir -p "$out/data" || exit 5
 WORK=$(cd "$out/data" && pwd)
 
 # sweep CFG [KEY=VALUE or option for --small]...: run and merge plots/CFG, on the jobs of $TRACE if that is set; $files
@@ -83,6 +83,12 @@ sweep() {
     files=$folder/$sweep.h5
 }
 
+# add FILE: to $files. Between two is a tab: folders may have blanks in their names.
+tab=$(printf '\t')
+add() {
+    files=$files${files:+$tab}$1
+}
+
 # The operator model's tables are found beside the program or in ./configs.
 cd "$root"
 {
@@ -90,7 +96,7 @@ cd "$root"
         files=
         # shellcheck disable=SC1090
         . "$here/$figure.run" >&2
-        [ -z "$files" ] || echo "$figure" $files
+        [ -z "$files" ] || printf '%s\t%s\n' "$figure" "$files"
     done
     echo end
 } | "$PYTHON" "$here/launch.py" draw.py "$modules" "${DLSIM_PYTHON:-python3 /usr/bin/python3}" "$WORK/.." "$formats"

@@ -14,6 +14,7 @@ for formats in gif png,gif , png,; do expect 2 reproduce tiresias_jct --formats=
 says err.txt "formats 'png,': of pdf, svg, png"
 expect 2 reproduce nonsense
 says err.txt "no figure 'nonsense'"
+expect 5 reproduce tiresias_example -o "$0/figures"
 expect 0 reproduce --list
 figures=$(awk '{print $1}' out.txt)
 
@@ -77,6 +78,9 @@ command = muri trace.csv -o {out}
 END
 export DLSIM_FIDELITY=$PWD/published/fidelity.cfg
 
+# A folder may have blanks in its name; of one file, and of several.
+expect 0 reproduce tiresias_example driple_cases --small --formats=png -j 2 -o "a folder"
+test -s "a folder/tiresias_example.png" && test -s "a folder/driple_cases.png" || fail "no pictures in a folder of two words"
 expect 0 reproduce --all --small --formats=png -j 2 -o drawn
 grep -q '^| ' out.txt || fail "no rows"
 grep -q '^| Muri, srsf: jobs equal | 12 in 1 runs | 12 |$' out.txt || fail "fidelity: $(grep Muri out.txt)"
