@@ -85,10 +85,13 @@ test "$("$dlsim" inspect --json piped.h5 | grep -o '"digest": *"[0-9a-f]*"')" = 
 timeout 60 sh -c 'yes "run.seed = 1;" >pipe' 2>/dev/null &
 reads pipe 'is larger than 16 MiB' run -q -o out.h5 --config=FILE --trace="$sample"
 if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then # 33 million numbers
-    timeout 60 sh -c 'yes 1 >pipe' 2>/dev/null &
+    timeout 60 sh -c 'yes 1 | head -c 70000000 >pipe' 2>/dev/null &
     # shellcheck disable=SC2086
     reads "$work/pipe" 'more than 33554432 samples' $run --scheduler=gittins --set scheduler.samples=FILE
 fi
+timeout 60 sh -c 'yes 1 >pipe' 2>/dev/null &
+# shellcheck disable=SC2086
+reads "$work/pipe" 'is larger than 256 MiB' $run --scheduler=gittins --set scheduler.samples=FILE
 truncate -s 5G sparse
 reads "$work/sparse" 'is larger than 2048 MiB' graph import FILE -o out.h5
 reads "$work/sparse" 'is larger than 4096 MiB' run -q -o out.h5 --config="$quick" --trace=FILE

@@ -200,7 +200,7 @@ TEST(precedence)
 
     /* Wrong in the file is wrong all the same. */
     wrong_with(HEAD NODES "scheduler: { name = \"dlas-gpu\"; queue_limits = [7, 6]; };\n", other, 1,
-               "my.cfg:3: 'scheduler.queue_limits' is \"7,6\": expected ascending");
+               "my.cfg:3: 'scheduler.queue_limits' is \"7,6\": expected up to 32 ascending");
     const dls_override bad[] = {{NULL, "scheduler.queue_limits=3", "--set"}};
     wrong_with(HEAD NODES, bad, 1, "--set: unknown key 'scheduler.queue_limits': fifo has no such");
     const dls_override beyond[] = {{NULL, "cluster.nodes[2].count=3", "--set"}};
@@ -252,7 +252,7 @@ TEST(mistakes)
         {HEAD NODES "scheduler: { quantum = 3; };\n", "fifo has no such option"},
         {HEAD NODES "scheduler: { seed = 3; };\n", "did you mean 'run.seed'?"},
         {HEAD NODES "scheduler: { slice = { a = 1; }; };\n", "is a group"},
-        {HEAD NODES "scheduler: { slice = ((1)); };\n", "not a short list"},
+        {HEAD NODES "scheduler: { slice = ((1)); };\n", "not a list of up to 32 numbers"},
         {HEAD NODES "scheduler: { name = \"gandiva\"; slice = 0.5; };\n",
          "'scheduler.slice' is \"0.5\": expected 1 s to"},
         {HEAD NODES "placement: { name = \"nowhere\"; };\n", "unknown placement 'nowhere'"},
