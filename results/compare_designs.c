@@ -91,10 +91,10 @@ static estimate ratio_of(const set *s, size_t design, size_t base, int figure)
     size_t i = s->start[design], k = s->start[base];
     while (i < s->start[design + 1] && k < s->start[base + 1]) {
         const int64_t a = member(s, i)->replica, b = member(s, k)->replica;
-        if (a != b) {
-            e.missing++;
-        } else {
+        if (a == b) {
             take(&e, dls_figure_ratio(value(s, i, figure), value(s, k, figure)));
+        } else {
+            e.missing++;
         }
         i += a <= b;
         k += b <= a;
