@@ -75,13 +75,13 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             if (types || (fits & head_types && c->weight <= spare)) {
                 found = c->head != head ? c->head : dls_select_next_waiting(s, &s->cls[p->first_class + k], head);
                 spends = !types && found != DLS_NONE && s->order.aux[found] > left;
-                types = types ? types : head_types;
+                types = types ? types : fits & head_types;
             } else if (fits & head_types) {
                 found = dls_order_first_aux(&s->order, c->waiting.set, DLS_NONE, left);
                 if (found == head) {
                     found = dls_order_first_aux(&s->order, c->waiting.set, head, left);
                 }
-                types = head_types;
+                types = fits & head_types;
             }
             if (found != DLS_NONE &&
                 (best == DLS_NONE ||

@@ -226,6 +226,25 @@ TEST(test_refused_is_not_starved)
     CHECK_S(rec->start_us[3], 52);
 }
 
+/* Job 3 fits on type V100 by number, on no node there. Jobs 4 and 5, which end before it can be tried again, pass it on
+ * the one GPU of the type that they may use, one after the other. */
+TEST(test_refused_on_types)
+{
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 2, .types = "V100"},
+                                    {.duration_s = 200, .gpus = 3, .types = "V100"},
+                                    {.duration_s = 150, .gpus = 3, .types = "P100"},
+                                    {.submit_s = 1, .duration_s = 50, .gpus = 3, .types = "V100|P100"},
+                                    {.submit_s = 2, .duration_s = 20, .gpus = 1, .types = "P100"},
+                                    {.submit_s = 3, .duration_s = 20, .gpus = 1, .types = "P100"}};
+    static const double start_s[] = {0, 0, 0, 100, 2, 22};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, two_types(2, 1, 4, 0), case_trace(jobs, 6), "easy", "yarn");
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    for (int j = 0; j < 6; j++) {
+        CHECK_S(rec->start_us[j], start_s[j]);
+    }
+}
+
 /* One idle GPU and those of three jobs behind it make room for job 3. */
 TEST(test_room_of_several)
 {
