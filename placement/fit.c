@@ -159,20 +159,27 @@ bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t ra
     return gather(index, r, grant, left, first, end);
 }
 
+static bool rack_holds(const dls_place_index *index, const dls_request *r, int32_t rack)
+{
+    int32_t first, end, room = 0;
+    dls_place_rack_range(index, rack, &first, &end);
+    for (int32_t node = first; node < end && room < r->gpus && dls_place_type(index, first) == r->type; node++) {
+        room += dls_place_cpu_limit(index, r, node);
+    }
+    return room >= r->gpus;
+}
+
 int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r)
 {
-    const int32_t most = dls_place_max_gpus(index, r->type);
-    for (int32_t f = most; f >= 1; f--) {
-        int32_t nodes, first, end, room = 0;
+    for (int32_t f = dls_place_max_gpus(index, r->type); f >= 1; f--) {
+        int32_t nodes;
         const int32_t rack = dls_place_fullest_rack(index, r->type, f, &nodes);
-        if (rack < 0) {
-            continue;
+        if (rack >= 0 && rack_holds(index, r, rack)) {
+            return rack;
         }
-        dls_place_rack_range(index, rack, &first, &end);
-        for (int32_t node = first; node < end && room < r->gpus; node++) {
-            room += dls_place_cpu_limit(index, r, node);
-        }
-        if (room >= r->gpus) {
+    }
+    for (int32_t rack = 0; rack < dls_place_racks(index); rack++) {
+        if (rack_holds(index, r, rack)) {
             return rack;
         }
     }

@@ -16,8 +16,9 @@ bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dl
  * O(nodes of the rack x GPUs of a node). */
 bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t rack,
                   dls_grant *grant);
-/* A rack that may hold the gang: of those with most nodes of f free GPUs, f = GPUs of a node ... 1,
- * the first whose usable GPUs suffice; -1: none of them. O(GPUs of a node x nodes of a rack). */
+/* A rack that holds the gang: of those with most nodes of f free GPUs, f = GPUs of a node ... 1, the first that
+ * does, else the first of all; -1: none. O(GPUs of a node x nodes of a rack), and O(nodes) where none of these
+ * does. */
 int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r);
 /* Leftovers first: the nodes with the fewest free GPUs, whatever their number, so that whole nodes
  * stay whole for gangs that need them. O(nodes given x GPUs of a node). */

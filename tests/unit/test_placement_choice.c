@@ -278,6 +278,26 @@ TEST(test_delay)
     end(&f);
 }
 
+/* Rack 0 has most nodes with two free GPUs, rack 1 with one: neither holds three, rack 2 does. */
+TEST(test_delay_finds_rack)
+{
+    static const int32_t free_gpus[9] = {2, 0, 0, 1, 1, 0, 2, 1, 0};
+    fixture f;
+    begin(&f, "delay", 9, 3);
+    ready(&f);
+    for (int32_t node = 0; node < 9; node++) {
+        leave(&f, node, free_gpus[node]);
+    }
+    f.now_us = 650 * SECOND_US;
+    const dls_request r = request(&f, 1, 3, 0);
+    assert_true(place(&f, &r));
+    assert_int_equal(f.grant.n, 2);
+    for (size_t i = 0; i < f.grant.n; i++) {
+        assert_int_equal(dls_place_rack(f.x, f.grant.part[i].node), 2);
+    }
+    end(&f);
+}
+
 /* ---- hetero, driple ------------------------------------------------------------------------- */
 
 TEST(test_hetero)
