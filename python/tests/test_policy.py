@@ -195,7 +195,23 @@ class Orders(unittest.TestCase):
         self.assertGreater(policy.calls, 400)
 
 
+class Gangs:
+    """the gang or nothing"""
+
+    def pass_(self, view, act):
+        for job in view.waiting:
+            if view.gpus[job] <= view.room(job):
+                act.start(job)
+
+
 class Programs(unittest.TestCase):
+    def test_rigid(self):
+        table = {"num_gpu": [2, 64], "submit_time": [0, 0], "duration": [5, 5], "min_gpus": [1, 1], "max_gpus": [2, 64]}
+        run = dlsim.run(TIGHT, table, type("Rigid", (Gangs,), {"rigid": True}))
+        self.assertEqual([run.number(name)[0] for name in ("completed", "infeasible")], [1, 1])
+        run = dlsim.run(TIGHT, table, Gangs)
+        self.assertEqual([run.number(name)[0] for name in ("completed", "infeasible", "unfinished")], [1, 0, 1])
+
     def test_pass_is_fifo(self):
         class First:
             def pass_(self, view, act):
