@@ -14,9 +14,7 @@
 #define WINDOW DLS_MARKET_WINDOW
 static const double makespan_weight = 1e-3, urgency = 12, longest_ratio = 1;
 
-typedef struct dls_market_turn { /* a bidder's in one round: who is to run in every round that is
-                                    left goes first */
-    bool now;
+typedef struct dls_market_turn { /* a bidder's */
     double urgent, gpus;
     int32_t bidder;
 } turn;
@@ -27,7 +25,7 @@ dls_status dls_market_begin(dls_market *m, int32_t n, dls_error *err)
     size_t *cap = m->cap;
     DLS_TRY(dls_grow(&m->bid, &cap[0], bids, sizeof *m->bid, err));
     DLS_TRY(dls_grow(&m->candidate, &cap[1], cells, sizeof *m->candidate, err));
-    DLS_TRY(dls_grow(&m->order, &cap[2], bids, sizeof *m->order, err));
+    DLS_TRY(dls_grow(&m->order, &cap[2], 2 * bids, sizeof *m->order, err));
     DLS_TRY(dls_grow(&m->heap, &cap[3], bids, sizeof *m->heap, err));
     DLS_TRY(dls_grow(&m->gain, &cap[4], bids, sizeof *m->gain, err));
     DLS_TRY(dls_grow(&m->turn, &cap[5], bids, sizeof *m->turn, err));
@@ -88,7 +86,6 @@ static void set_gain(dls_market *m, int32_t i)
 
 static void fill_heap(dls_market *m)
 {
-    m->heap_n = 0;
     for (int32_t i = 0; i < m->n; i++) {
         if (m->bid[i].open) {
             set_gain(m, i);
@@ -127,7 +124,13 @@ static double value_of(dls_market *m, double longest, double capacity)
     if (used > capacity || last > longest + 1e-9) {
         return -(double)INFINITY;
     }
-    fill_heap(m);
+    for (int32_t i = 0; i < m->n && m->plenty; i++) {
+        m->bid[i].rounds = WINDOW;
+    }
+    m->heap_n = 0;
+    if (!m->plenty) {
+        fill_heap(m);
+    }
     while (m->heap_n > 0) {
         dls_bidder *best = &m->bid[m->heap[0]];
         if (used + best->gpus <= capacity) {
@@ -146,11 +149,25 @@ static double value_of(dls_market *m, double longest, double capacity)
     return value / (m->n * (double)WINDOW) - makespan_weight * last;
 }
 
+static void give(dls_market *m)
+{
+    for (int32_t i = 0; i < m->n; i++) {
+        m->bid[i].given = m->bid[i].rounds;
+    }
+}
+
 /* Search for the longest remaining time; false: nothing is possible. The answer is in `given`. */
 static bool optimise(dls_market *m, double capacity)
 {
     int32_t n = 0, low = 0;
     double best = -(double)INFINITY;
+    if (m->plenty) { /* whatever is left then is the longest */
+        const bool possible = isfinite(value_of(m, (double)INFINITY, capacity));
+        if (possible) {
+            give(m);
+        }
+        return possible;
+    }
     for (int32_t i = 0; i < m->n; i++) {
         for (int32_t c = m->bid[i].least; c <= WINDOW; c++) {
             m->candidate[n++] = m->bid[i].remaining[c];
@@ -181,9 +198,7 @@ static bool optimise(dls_market *m, double capacity)
         const double value = value_of(m, m->candidate[i], capacity);
         if (value > best) {
             best = value;
-            for (int32_t j = 0; j < m->n; j++) {
-                m->bid[j].given = m->bid[j].rounds;
-            }
+            give(m);
         }
     }
     return isfinite(best);
@@ -219,26 +234,37 @@ static void decide(dls_market *m, double gpus, double round_s, int64_t round)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-DLS_BY(by_turn, turn, DLS_DOWN(now), DLS_DOWN(urgent), DLS_DOWN(gpus), DLS_UP(bidder));
+DLS_BY(by_turn, turn, DLS_DOWN(urgent), DLS_DOWN(gpus), DLS_UP(bidder));
 
-/* Bidders in the order of one round of the plan, or by what they have left. */
-static void sort_for(dls_market *m, turn *turns, int32_t left, bool by_left)
+/* Bidders by urgency, or by what they have left. */
+static void sort_by(dls_market *m, int32_t *order, bool left)
 {
     for (int32_t i = 0; i < m->n; i++) {
         const dls_bidder *b = &m->bid[i];
-        const double urgent = b->weight / (b->given > 1 ? b->given : 1);
-        turns[i] = by_left ? (turn){.urgent = b->left_s, .bidder = i}
-                           : (turn){b->rounds >= left, urgent, b->gpus, i};
+        m->turn[i] = left ? (turn){.urgent = b->left_s, .bidder = i}
+                          : (turn){b->weight / (b->given > 1 ? b->given : 1), b->gpus, i};
     }
-    qsort(turns, (size_t)m->n, sizeof *turns, by_turn);
+    qsort(m->turn, (size_t)m->n, sizeof *m->turn, by_turn);
     for (int32_t i = 0; i < m->n; i++) {
-        m->order[i] = turns[i].bidder;
+        order[i] = m->turn[i].bidder;
     }
 }
 
-/* Every job has its rounds, the most urgent first; what is free then goes to who has most left. */
+/* Who is to run in every round that is left goes first, then who has rounds, the most urgent first; what is free then
+ * goes to who has most left. */
+enum { MUST, MAY, FILLING };
+
+static bool takes_part(const dls_bidder *b, int step, int32_t left)
+{
+    const bool must = b->rounds >= left;
+    return !b->chosen && (step == FILLING || (must ? step == MUST : step == MAY && b->rounds > 0));
+}
+
 static void lay_out(dls_market *m, double gpus)
 {
+    int32_t *by_left = m->order + m->n;
+    sort_by(m, m->order, false);
+    sort_by(m, by_left, true);
     for (int32_t i = 0; i < m->n; i++) {
         m->bid[i].rounds = m->bid[i].given;
     }
@@ -246,14 +272,13 @@ static void lay_out(dls_market *m, double gpus)
         int32_t *jobs = m->plan + (size_t)r * (size_t)m->n;
         double room = gpus;
         m->plan_n[r] = 0;
-        for (int32_t filling = 0; filling < 2 && room > 0; filling++) {
-            sort_for(m, m->turn, WINDOW - r, filling);
-            for (int32_t k = 0; k < m->n && room > 0; k++) {
-                dls_bidder *b = &m->bid[m->order[k]];
-                b->chosen = filling && b->chosen;
-                if (!b->chosen && (filling || b->rounds > 0) && b->gpus <= room) {
+        for (int step = MUST; step <= FILLING; step++) {
+            const int32_t *order = step == FILLING ? by_left : m->order;
+            for (int32_t k = 0; k < m->n && room > 0 && m->plan_n[r] < m->n; k++) {
+                dls_bidder *b = &m->bid[order[k]];
+                if (b->gpus <= room && takes_part(b, step, WINDOW - r)) {
                     room -= b->gpus;
-                    b->rounds -= !filling;
+                    b->rounds -= step != FILLING;
                     b->chosen = true;
                     jobs[m->plan_n[r]++] = b->job;
                 }
@@ -267,11 +292,14 @@ static void lay_out(dls_market *m, double gpus)
 
 void dls_market_plan(dls_market *m, double gpus, double round_s, int64_t round)
 {
+    double all = 0;
     for (int32_t i = 0; i < m->n; i++) {
         m->bid[i].weight = 1;
         m->bid[i].least = m->bid[i].rounds = m->bid[i].given = 0;
         m->bid[i].open = m->bid[i].chosen = false;
+        all += m->bid[i].gpus;
     }
+    m->plenty = all <= gpus;
     decide(m, gpus, round_s, round);
     lay_out(m, gpus);
 }

@@ -36,6 +36,7 @@ typedef struct dls_market {
     int32_t *plan, plan_n[DLS_MARKET_WINDOW]; /* jobs of each round: plan + round x n; owned, as all */
     /* Scratch. */
     double *candidate; /* longest remaining times */
+    bool plenty;       /* GPUs for everybody all the time */
     int32_t *order, *heap, heap_n;
     double *gain;
     struct dls_market_turn *turn;
