@@ -38,7 +38,7 @@ static const struct policy {
     {"gavel-throughput", 2.3, 200},
     {"hadar", 2.0, 200},
     {"muri-l", 2.1, 200},
-    {"muri-s", 1.9, 200},
+    {"muri-s", 2.0, 200},
     {"optimus", 1.6, 200},
     {"pollux", 2.0, 200},
     {"shockwave", 2.4, 560}, /* a quarter of fewer have GPUs for everybody on some traces, which costs next to nothing */
