@@ -4,8 +4,8 @@
  * A larger one takes the emptiest nodes, which is the fewest, and its remainder the tightest fit.
  * Nodes of equal emptiness come from the first rack that has enough of them, else from the rack
  * with the most, so gangs of whole nodes use the fewest racks; with nodes of unequal emptiness the
- * number of racks is a greedy answer. With CPU or memory accounted the same search runs over what
- * they leave usable.
+ * number of racks is a greedy answer. Where CPU or memory leave GPUs of nodes without use the same
+ * search runs over what they leave usable, whatever the racks.
  */
 #include "placement/fit.h"
 
@@ -17,6 +17,13 @@ static int32_t room_on(const dls_place_index *index, const dls_request *r, const
 {
     const int32_t taken = dls_place_free(index, node) - dls_grant_left(grant, index, node);
     return dls_place_cpu_limit(index, r, node) - taken;
+}
+
+int32_t dls_fit_exactly(const dls_place_index *index, const dls_request *r, int32_t f, int32_t from)
+{
+    dls_request bare = *r;
+    bare.cpu_milli_per_gpu = bare.mem_mib_per_gpu = 0;
+    return dls_place_first(index, &bare, f, f, from);
 }
 
 /* The remainder: the tightest node that holds all of it, in `rack` if one there is as tight. */
@@ -32,16 +39,16 @@ static int32_t tightest(const dls_place_index *index, const dls_request *r, cons
         if (rack >= 0) {
             dls_place_rack_range(index, rack, &first, &end);
         }
-        int32_t node = rack >= 0 ? dls_place_first(index, r, f, f, first) : -1;
-        while (node >= 0 && node < end && dls_grant_left(grant, index, node) < need) {
-            node = dls_place_first(index, r, f, f, node + 1);
+        int32_t node = rack >= 0 ? dls_fit_exactly(index, r, f, first) : -1;
+        while (node >= 0 && node < end && room_on(index, r, grant, node) < need) {
+            node = dls_fit_exactly(index, r, f, node + 1);
         }
         if (node >= 0 && node < end) {
             return node;
         }
-        node = dls_place_first(index, r, f, f, 0);
-        while (node >= 0 && dls_grant_left(grant, index, node) < need) {
-            node = dls_place_first(index, r, f, f, node + 1);
+        node = dls_fit_exactly(index, r, f, 0);
+        while (node >= 0 && room_on(index, r, grant, node) < need) {
+            node = dls_fit_exactly(index, r, f, node + 1);
         }
         if (node >= 0) {
             return node;
@@ -106,6 +113,52 @@ static bool is_hopeless(const dls_place_index *index, const dls_request *r)
     return dls_place_free_gpus(index, r->type) < r->gpus;
 }
 
+/* Fewest nodes for the gang if CPU and memory are no matter; have: how many nodes there are with so many GPUs. */
+static int32_t fewest(const dls_place_index *index, const dls_request *r,
+                      int32_t (*have)(const dls_place_index *index, int32_t type, int32_t gpus))
+{
+    int32_t nodes = 0, left = r->gpus;
+    for (int32_t size = dls_place_max_gpus(index, r->type); size >= 1 && left > 0; size--) {
+        const int32_t n = have(index, r->type, size), want = (left + size - 1) / size;
+        const int32_t take = n < want ? n : want;
+        nodes += take;
+        left -= take * size;
+    }
+    return left > 0 ? 0 : nodes;
+}
+
+/* Nodes with free GPUs that lack the CPU or memory for them all may have made the search miss the fewest nodes. */
+static bool is_few(const dls_place_index *index, const dls_request *r, const dls_grant *grant)
+{
+    dls_shape shape;
+    return (r->cpu_milli_per_gpu <= 0 && r->mem_mib_per_gpu <= 0) || !dls_grant_shape(grant, index, &shape) ||
+           shape.n_nodes == fewest(index, r, dls_place_count);
+}
+
+/* The same search by what nodes have room for, whatever their racks. Of equal room the fewest free GPUs. */
+static bool by_room(const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    int32_t left = r->gpus;
+    for (int32_t room = most; room >= 1 && left > 0; room--) {
+        for (int32_t f = room; f <= most && left >= room; f++) {
+            for (int32_t node = dls_fit_exactly(index, r, f, 0); node >= 0 && left >= room;
+                 node = dls_fit_exactly(index, r, f, node + 1)) {
+                if (room_on(index, r, grant, node) == room) {
+                    dls_grant_add(grant, node, room);
+                    left -= room;
+                }
+            }
+        }
+        const int32_t rest = left > 0 && left <= room ? tightest(index, r, grant, left, -1) : -1;
+        if (rest >= 0) {
+            dls_grant_add(grant, rest, left);
+            left = 0;
+        }
+    }
+    return left == 0;
+}
+
 bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
     const int32_t most = dls_place_max_gpus(index, r->type);
@@ -128,7 +181,14 @@ bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dl
             left = 0;
         }
     }
-    return gather(index, r, grant, left, 0, dls_place_nodes(index));
+    if (left == 0 && is_few(index, r, grant)) {
+        return true;
+    }
+    if (!gather(index, r, grant, left, 0, dls_place_nodes(index))) {
+        return false;
+    }
+    dls_grant_reset(grant);
+    return by_room(index, r, grant);
 }
 
 bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t rack,
@@ -194,14 +254,17 @@ bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_g
         return false;
     }
     for (int32_t f = 1; f <= most && left > 0; f++) {
-        for (int32_t node = dls_place_first(index, r, f, f, 0); left > 0 && node >= 0;
-             node = dls_place_first(index, r, f, f, node + 1)) {
-            const int32_t take = f < left ? f : left;
-            dls_grant_add(grant, node, take);
-            left -= take;
+        for (int32_t node = dls_fit_exactly(index, r, f, 0); left > 0 && node >= 0;
+             node = dls_fit_exactly(index, r, f, node + 1)) {
+            const int32_t room = dls_place_cpu_limit(index, r, node);
+            const int32_t take = room < left ? room : left;
+            if (take > 0) {
+                dls_grant_add(grant, node, take);
+                left -= take;
+            }
         }
     }
-    return gather(index, r, grant, left, 0, dls_place_nodes(index));
+    return left == 0;
 }
 
 /* Number k, from 0 on, of the nodes with room for so many GPUs more; -1: there are as few as *n. */
@@ -242,14 +305,7 @@ int32_t dls_fit_draw(const dls_place_index *index, const dls_request *r, const d
 
 int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r)
 {
-    int32_t nodes = 0, left = r->gpus;
-    for (int32_t size = dls_place_max_gpus(index, r->type); size >= 1 && left > 0; size--) {
-        const int32_t have = dls_place_sizes(index, r->type, size), want = (left + size - 1) / size;
-        const int32_t take = have < want ? have : want;
-        nodes += take;
-        left -= take * size;
-    }
-    return left > 0 ? 0 : nodes;
+    return fewest(index, r, dls_place_sizes);
 }
 
 double dls_fit_ideal_s(const dls_place_index *index, const dls_request *r)

@@ -10,7 +10,8 @@
 #include "dlsim/policy.h"
 
 /* The fewest nodes; among those the tightest; then the fewest racks: see fit.c. Fails only if the
- * gang does not fit at all. O(nodes given x (GPUs of a node + log racks)). */
+ * gang does not fit at all. The grant is empty before. O(nodes given x (GPUs of a node + log racks)); where CPU or
+ * memory are short O(nodes x GPUs of a node). */
 bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dls_grant *grant);
 /* The same inside one rack, greedily: the emptiest nodes, then the tightest for the remainder.
  * O(nodes of the rack x GPUs of a node). */
@@ -24,6 +25,8 @@ int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r);
  * stay whole for gangs that need them. O(nodes given x GPUs of a node). */
 bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_grant *grant);
 
+/* The first node >= from with exactly f free GPUs, whatever its CPU and memory; -1: none. */
+int32_t dls_fit_exactly(const dls_place_index *index, const dls_request *r, int32_t f, int32_t from);
 /* Any usable GPUs of nodes first..end-1, up to `left`; how many are lacking then. */
 int32_t dls_fit_gather(const dls_place_index *index, const dls_request *r, dls_grant *grant, int32_t left,
                        int32_t first, int32_t end);

@@ -3,15 +3,7 @@
  * spread: one GPU on each of as many nodes as possible, the emptiest first; when every node with
  * room has given one, a second round. Balances the load of nodes, maximises communication.
  */
-#include "dlsim/policy.h"
-
-/* The first node >= from with exactly f free GPUs, whatever its CPU and memory. */
-static int32_t exactly(const dls_place_index *index, const dls_request *r, int32_t f, int32_t from)
-{
-    dls_request bare = *r;
-    bare.cpu_milli_per_gpu = bare.mem_mib_per_gpu = 0;
-    return dls_place_first(index, &bare, f, f, from);
-}
+#include "placement/fit.h"
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
@@ -20,8 +12,8 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     for (int32_t round = 0; left > 0 && given > 0; round++) {
         given = 0;
         for (int32_t f = most; f > round && left > 0; f--) {
-            for (int32_t node = exactly(index, r, f, 0); left > 0 && node >= 0;
-                 node = exactly(index, r, f, node + 1)) {
+            for (int32_t node = dls_fit_exactly(index, r, f, 0); left > 0 && node >= 0;
+                 node = dls_fit_exactly(index, r, f, node + 1)) {
                 if (dls_place_cpu_limit(index, r, node) > round) {
                     dls_grant_add(grant, node, 1);
                     given++;

@@ -4,6 +4,7 @@
  * groups, node sizes, racks, GPU types, with and without CPU and memory) under random takes and
  * gives: each query against a search of all nodes, each grant against what its policy promises.
  */
+#include "placement/fit.h"
 #include "support/place_world.h"
 #include "support/sim_setup.h"
 
@@ -133,9 +134,6 @@ static void check_consolidated(const world *w, const dls_request *r)
         assert_int_equal(a.n, 1);
         assert_int_equal(a.node[0], dls_place_best(w->x, r, r->gpus));
     }
-    if (has_side(r)) {
-        return; /* with CPU or memory short the number of nodes is a greedy answer */
-    }
     assert_int_equal(a.n, fewest);
     /* Nothing beside the grant is a tighter fit for the piece that leaves GPUs of its node free. */
     for (size_t i = 0; i < a.n; i++) {
@@ -148,6 +146,9 @@ static void check_consolidated(const world *w, const dls_request *r)
                         w->x->node[k].free >= w->x->node[a.node[i]].free);
         }
     }
+    if (has_side(r)) {
+        return; /* with CPU or memory short racks are not looked at */
+    }
     /* Whole nodes of the emptiest kind: one rack if one has enough of them. */
     const int32_t g = a.gpus[0];
     bool whole = true;
@@ -158,6 +159,25 @@ static void check_consolidated(const world *w, const dls_request *r)
     for (size_t i = 1; whole && one_rack && i < a.n; i++) {
         assert_int_equal(dls_place_rack(w->x, a.node[i]), dls_place_rack(w->x, a.node[0]));
     }
+}
+
+/* Leftovers: never refused when there is room, and a node with more free GPUs only when all usable ones of those with
+ * fewer are taken. */
+static void check_fragments(const world *w, const dls_request *r)
+{
+    dls_grant grant = {0};
+    int32_t got[64] = {0}, fullest = 0;
+    assert_int_equal(dls_fit_fragments(w->x, r, &grant), fewest_nodes(w, r) > 0);
+    for (size_t i = 0; fewest_nodes(w, r) > 0 && i < grant.n; i++) {
+        const int32_t node = grant.part[i].node, free = w->x->node[node].free;
+        got[node] += grant.part[i].gpus;
+        fullest = free > fullest ? free : fullest;
+        assert_true(got[node] <= usable(w, r, node));
+    }
+    for (int32_t i = 0; i < w->x->n_nodes; i++) {
+        assert_true(w->x->node[i].free >= fullest || got[i] == usable(w, r, i));
+    }
+    dls_grant_fini(&grant);
 }
 
 /* Is there a rack with g / G nodes that can give G GPUs and another that can give the rest? */
@@ -280,6 +300,7 @@ static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
         const dls_request r = draw_request(&w, true);
         check_queries(&w);
         check_consolidated(&w, &r);
+        check_fragments(&w, &r);
         check_yarn(&w, &r);
         check_spread(&w, &r);
         check_first_fit(&w, &r);
