@@ -267,7 +267,14 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
         }
     }
     e->guests.job[job].seen = e->guests.offers;
-    return best == DLS_NONE ? DLS_OK : dls_guest_join(e, job, best, err);
+    if (best == DLS_NONE) {
+        return DLS_OK;
+    }
+    if (e->discipline == DLS_STRICT || e->discipline == DLS_EASY) {
+        e->guests.left = true;
+        dls_mark_dirty(e, job);
+    }
+    return dls_guest_join(e, job, best, err);
 }
 
 dls_status dls_guest_pass(dls_engine *e, dls_error *err)

@@ -26,6 +26,7 @@ typedef struct dls_guests {
     int32_t n; /* guests now */
     bool news; /* a new host, or a job newly waiting, since the last pass; never without sharing */
     bool evicted; /* a guest has lost its host in this pass */
+    bool left;    /* a job that may have held up others has become a guest in this pass */
 } dls_guests;
 
 #define DLS_GUEST_ARRAYS(XX)                                                                       \

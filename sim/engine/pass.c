@@ -275,6 +275,35 @@ static dls_status settle(dls_engine *e, dls_error *err)
     return DLS_OK;
 }
 
+static dls_status pass_pools(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    for (int32_t k = -1; (k = dls_bitmap_next(&s->dirty, k + 1)) >= 0;) {
+        dls_bitmap_clear(&s->dirty, k);
+        s->pass++;
+        e->rec->passes++;
+        if (s->refusal) {
+            dls_select_unpark(s, k);
+        }
+        switch (e->discipline) {
+        case DLS_STRICT:
+        case DLS_FIT:
+            DLS_TRY(pass_in_order(e, k, err));
+            break;
+        case DLS_EASY:
+            DLS_TRY(pass_backfill(e, k, err));
+            break;
+        case DLS_PREEMPT:
+            do { /* a guest that has lost its host may find room of its own */
+                e->guests.evicted = false;
+                DLS_TRY(pass_preemptive(e, k, err));
+            } while (e->guests.evicted);
+            break;
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_pass(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
@@ -299,35 +328,16 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     }
     mark_refused_pools(e);
     const bool passes = s->dirty.count > 0;
-    for (int32_t k = -1; (k = dls_bitmap_next(&s->dirty, k + 1)) >= 0;) {
-        dls_bitmap_clear(&s->dirty, k);
-        s->pass++;
-        e->rec->passes++;
-        if (s->refusal) {
-            dls_select_unpark(s, k);
+    do {
+        DLS_TRY(pass_pools(e, err));
+        if (passes) {
+            e->view.arrived = e->view.ended = 0;
         }
-        switch (e->discipline) {
-        case DLS_STRICT:
-        case DLS_FIT:
-            DLS_TRY(pass_in_order(e, k, err));
-            break;
-        case DLS_EASY:
-            DLS_TRY(pass_backfill(e, k, err));
-            break;
-        case DLS_PREEMPT:
-            do { /* a guest that has lost its host may find room of its own */
-                e->guests.evicted = false;
-                DLS_TRY(pass_preemptive(e, k, err));
-            } while (e->guests.evicted);
-            break;
+        e->guests.left = false;
+        if (e->guests.news) {
+            DLS_TRY(dls_guest_pass(e, err));
         }
-    }
-    if (passes) {
-        e->view.arrived = e->view.ended = 0;
-    }
-    if (e->guests.news) {
-        DLS_TRY(dls_guest_pass(e, err));
-    }
+    } while (e->guests.left); /* who stood behind a new guest may be first now */
     if (e->ask.any_retry) {
         DLS_TRY(dls_set_retries(e, err));
     }

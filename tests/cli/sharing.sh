@@ -88,3 +88,15 @@ sed -i 's/gpus = 1/gpus = 2/; /^perf/d; /^predictor/d; /^scheduler/d' muri.cfg
 printf '%s\n' "$header" 'a,1,0,100,m,' 'c,1,10,70,m,' 'd,2,10,30,m,' >order.csv
 takes "qssf" "3.33 min" order.csv --scheduler=qssf
 takes "fjf does pass it" "2.17 min" order.csv --scheduler=fjf
+
+# ---- fifo and horus: c, which nobody has GPUs for, joins a, and d, which stood behind c, starts on its own at the same time.
+cat >muri.cfg <<WORLD
+schema_version = 1;
+cluster: { nodes = ( { count = 2; gpus = 4; gpu_type = "V100"; } ); };
+perf: { hardware = "$source/configs/hardware"; };
+predictor: { source = "oracle"; };
+scheduler: { name = "fifo"; };
+placement: { name = "horus"; };
+WORLD
+printf '%s\n' "$header" 'a,4,0,100,resnet50,' 'b,2,0,100,resnet50,' 'c,4,1,50,resnet50,' 'd,1,1,200,resnet50,' >behind.csv
+takes "a guest holds nobody up" "3.35 min" behind.csv
