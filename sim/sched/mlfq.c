@@ -69,12 +69,11 @@ int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_jo
         state->level++;
     }
     if (view->running[job] && state->level < q->n_limits) {
-        const int64_t due_us = dls_view_saved_us(view, job) +
-                               (q->limit_us[state->level] - attained_us + weight - 1) / weight;
-        /* Not before it is restored: a job that lacks next to nothing would ask without end until
-         * then. */
+        /* No progress while a checkpoint is written, nor before it is restored. */
+        const int64_t saved_us = dls_view_saved_us(view, job), restored_us = view->progress_us[job];
         out->alarm = DLS_ALARM_RESCHEDULE;
-        out->alarm_us = due_us > view->progress_us[job] ? due_us : view->progress_us[job];
+        out->alarm_us = (saved_us > restored_us ? saved_us : restored_us) +
+                        (q->limit_us[state->level] - attained_us + weight - 1) / weight;
     }
     find_place(q, view, job, why, out->promoted || state->level != old_level, state, out);
     out->level = state->level;

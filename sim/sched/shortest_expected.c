@@ -84,7 +84,10 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     int64_t next_us, left_us;
     /* A knot that has been passed counts as of the knot, whenever that is noticed. */
     int64_t at_us = knot_before(x, a_us, &next_us, &left_us);
-    if (why != DLS_EVENT_DUE && at_us != a_us) {
+    if (why == DLS_EVENT_DUE && at_us < last->a_us) { /* restores, or writes a checkpoint: no knot since it started */
+        at_us = last->a_us;
+        left_us = last->left_us;
+    } else if (why != DLS_EVENT_DUE && at_us != a_us) {
         if (last->a_us != a_us) { /* who starts has the service with which it was preempted */
             *last = (struct answer){a_us, expected_us(x, a_us)};
         }

@@ -21,7 +21,7 @@ static const scenario scenarios[] = {
     {"srtf", "yarn", 3, false, true, 0x5b82e3384dc3a213},
     {"srsf", "spread", 0, true, true, 0xf4aac45b992a7486},
     {"dlas-gpu", "random", 3, false, true, 0xca8f84c82e79764b},
-    {"gittins", "crandom", 2, false, true, 0x5b3a6c9359b6d000},
+    {"gittins", "crandom", 2, false, true, 0xd584e81b3e404099},
     {"easy", "consolidated", 0, true, false, 0xc1b131a91987b3b2},
     {"gandiva", "first-fit", 1, false, true, 0x67ff72bb060c755b},
     {"multi-dlas-gpu", "consolidated", 2, false, true, 0x0480c15858a9627e},

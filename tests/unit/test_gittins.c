@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The Gittins index of Tiresias (Gu et al., NSDI 2019), worked by hand, and what gittins makes of
- * it with its default options.
+ * The Gittins index of Tiresias (Gu et al., NSDI 2019), worked by hand, what gittins makes of it with
+ * its default options, and what jobs that restore are worth to it and to shortest-expected.
  */
 #include "sched/service_dist.h"
 #include "support/scratch.h"
@@ -84,6 +84,51 @@ TEST(test_last_queue)
     check_ends(3250, 200010, 18010 + 100000 - 7200);
     /* Without a quantum of its own the last queue is first come, first served. */
     check_ends(0, 18010 + 100000 - 10800, 200010);
+}
+
+/* Nothing is decided at the instant at which a job that restores would have left its queue had it run at once. One
+ * GPU, knots every 10 s up to 80, restoring takes 30 s; the index is 0.02 at 0, 0.0118 at 10, 0.0087 at 20 and 0 at
+ * 50. Job 0 has 20 s when job 1 takes over, and job 1 has 10 when job 2 does. Job 1 is back at 35 s, progresses from
+ * 65 s on and leaves the queue at 135 s. At 105 s, 70 s after it came back, its index is below that of job 0, but
+ * jobs are compared only when something happens. */
+TEST(test_restoring)
+{
+    static const case_job jobs[] = {{.duration_s = 70, .gpus = 1},
+                                    {.submit_s = 20, .duration_s = 200, .gpus = 1},
+                                    {.submit_s = 30, .duration_s = 5, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 3), "gittins", "consolidated");
+    s.p.restore_us = S(30);
+    setup_option(&s, "samples")->s = put("samples.txt", "5\n5\n5\n15\n25\n45\n1000\n1000\n");
+    setup_option(&s, "delta")->f = 100;
+    setup_limits(&s, 1, (double[]){80});
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->end_us[2], S(35));
+    assert_int_equal(rec->end_us[0], S(135 + 30 + 50));
+    assert_int_equal(rec->end_us[1], S(215 + 30 + 120));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* The same of shortest-expected. Three GPUs; 15 alone of the services is no knot. Job 1 takes over at 10 s, when job 0
+ * has 15 GPU-s, and is done at 20 s. Job 0 then has 270 + 240 + 5000 over 18, less 15, 291.1 GPU-s to expect, and 261.1
+ * at 30 s, when job 2 comes with 251.8. From knot 5 it would be 245.8, but no knot was passed since it came back. */
+TEST(test_expected_restoring)
+{
+    static const case_job jobs[] = {{.submit_s = 5, .duration_s = 15, .gpus = 3},
+                                    {.submit_s = 10, .duration_s = 10, .gpus = 3},
+                                    {.submit_s = 30, .duration_s = 60, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 3, 0), case_trace(jobs, 3), "shortest-expected", "consolidated");
+    s.p.restore_us = S(30);
+    setup_option(&s, "samples")->s = put("samples.txt", "5\n5\n5\n15\n30\n30\n30\n30\n30\n30\n30\n30\n30\n"
+                                                        "60\n60\n60\n60\n1000\n1000\n1000\n1000\n1000\n");
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->end_us[1], S(20));
+    assert_int_equal(rec->end_us[2], S(90));
+    assert_int_equal(rec->end_us[0], S(90 + 30 + 10));
+    dls_record_destroy(rec);
+    setup_fini(&s);
 }
 
 GROUP(make_folder, drop_folder)
