@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * consolidated: the fewest nodes; among those the tightest; then the fewest racks (fit.c). It never
+ * consolidated: the fewest nodes; among those the tightest; then few racks, greedily (fit.c). It never
  * refuses what fits.
  */
 #include "placement/fit.h"

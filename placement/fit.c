@@ -3,8 +3,8 @@
  * Consolidating: a gang that fits on a node gets the node with the fewest free GPUs that suffices.
  * A larger one takes the emptiest nodes, which is the fewest, and its remainder the tightest fit.
  * Nodes of equal emptiness come from the first rack that has enough of them, else from the rack
- * with the most, so gangs of whole nodes use the fewest racks; with nodes of unequal emptiness the
- * number of racks is a greedy answer. Where CPU or memory leave GPUs of nodes without use the same
+ * with the most and then by number; the remainder from the last of these racks if it is as tight
+ * there. So the number of racks is a greedy answer. Where CPU or memory leave GPUs of nodes without use the same
  * search runs over what they leave usable, whatever the racks.
  */
 #include "placement/fit.h"
@@ -62,7 +62,7 @@ static int32_t take_nodes(const dls_place_index *index, const dls_request *r, dl
                           int32_t f, int32_t want, int32_t *rack)
 {
     int32_t taken = 0;
-    /* A rack that has enough of them; failing that rack after rack, the fullest first. */
+    /* A rack that has enough of them; failing that the fullest, then nodes by number. */
     const int32_t enough = dls_place_first_rack(index, r->type, f, want, 0);
     int32_t most = 0;
     const int32_t start = enough >= 0 ? enough : dls_place_fullest_rack(index, r->type, f, &most);

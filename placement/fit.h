@@ -9,7 +9,7 @@
 
 #include "dlsim/policy.h"
 
-/* The fewest nodes; among those the tightest; then the fewest racks: see fit.c. Fails only if the
+/* The fewest nodes; among those the tightest; then few racks: see fit.c. Fails only if the
  * gang does not fit at all. The grant is empty before. O(nodes given x (GPUs of a node + log racks)); where CPU or
  * memory are short O(nodes x GPUs of a node). */
 bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dls_grant *grant);
