@@ -77,7 +77,9 @@ class Program(unittest.TestCase):
         words = [*self.words[:2], "--trace", dlsim.shipped()["traces"]["philly_like_5000"], "--scheduler=srtf"]
         self.assertEqual(self.call(*words, "-q", "-o", out).returncode, 0)
         run = dlsim.read(out)
-        for name in ("jobs", "allocations", "series", "world"):
+        done = self.call("export", "--arrow", "--table=world", out, "-o", os.path.join(self.folder, "world.arrow"))
+        self.assertEqual(done.returncode, 4, done.stderr)
+        for name in ("jobs", "allocations", "series"):
             path = os.path.join(self.folder, name + ".arrow")
             done = self.call("export", "--arrow", f"--table={name}", out, "-o", path)
             self.assertEqual(done.returncode, 0, done.stderr)
