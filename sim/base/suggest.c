@@ -6,6 +6,7 @@
  */
 #include "base/suggest.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -65,16 +66,34 @@ size_t dls_edit_distance(const char *a, const char *b, size_t most)
     return row[len_a % 3][len_b];
 }
 
+/* The characters of a word, a bit each. */
+static uint64_t characters(const char *word)
+{
+    uint64_t all = 0;
+    for (; *word; word++) {
+        const unsigned char c = lower(*word);
+        all |= UINT64_C(1) << ((c & 31) | (c < 64 ? 32 : 0));
+    }
+    return all;
+}
+
+/* An edit brings at most one character that the other word has not, or takes one away. */
+static bool may_be_within(uint64_t a, uint64_t b, size_t edits)
+{
+    return (size_t)__builtin_popcountll(a & ~b) <= edits && (size_t)__builtin_popcountll(b & ~a) <= edits;
+}
+
 const char *dls_suggest(const char *word, const char *const *candidates)
 {
     const size_t len = strlen(word);
+    const uint64_t own = characters(word);
     size_t nearest = len < 6 ? 1 : len / 3;
     const char *best = NULL, *begun = NULL;
     for (; len > 0 && *candidates; candidates++) {
         const size_t length = strlen(*candidates), differ = length > len ? length - len : len - length;
         begun = !begun && len > 3 && strncasecmp(word, *candidates, len) == 0 ? *candidates : begun;
-        if (differ > nearest) {
-            continue; /* as many edits at least */
+        if (differ > nearest || !may_be_within(own, characters(*candidates), nearest)) {
+            continue; /* more edits */
         }
         const size_t edits = dls_edit_distance(word, *candidates, nearest);
         if (edits < len && (edits < nearest || (edits == nearest && !best))) {

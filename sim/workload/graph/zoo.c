@@ -160,17 +160,19 @@ const dls_zoo_model *dls_zoo_find(const char *name)
 
 const char *dls_zoo_near(const char *name)
 {
+    enum { MOST = 2048 };
     char spelled[64];
-    const char *slash = strrchr(name, '/'), *near = NULL;
+    const char *slash = strrchr(name, '/'), *names[MOST];
+    size_t n = 0;
     snprintf(spelled, sizeof spelled, "%s", slash ? slash + 1 : name);
     for (char *at = spelled; (at = strpbrk(at, "- .")); at++) {
         *at = '_';
     }
-    const dls_zoo_model *model;
-    for (size_t i = 0; (model = dls_zoo_at(i)); i++) {
-        near = dls_suggest(spelled, (const char *const[]){near ? near : model->name, model->name, NULL});
+    for (const dls_zoo_model *model; n + 1 < MOST && (model = dls_zoo_at(n)); n++) {
+        names[n] = model->name;
     }
-    return near;
+    names[n] = NULL;
+    return dls_suggest(spelled, names);
 }
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
