@@ -5,6 +5,7 @@
 #include "cli/export_tables.h"
 
 #include "base/csv.h"
+#include "base/own.h"
 #include "base/suggest.h"
 
 #include <inttypes.h>
@@ -14,12 +15,13 @@ enum { COLUMNS_MAX = 64 };
 
 dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out, dls_error *err)
 {
-    DLS_TRY(dls_saved_open(path, run_id, out, err));
-    if (run_id || !dls_saved_run(*out, 1)) {
-        return DLS_OK;
+    DLS_HOLD(dls_saved_close) dls_saved *saved = NULL;
+    DLS_TRY(dls_saved_open(path, run_id, &saved, err));
+    if (!run_id && dls_saved_run(saved, 1)) {
+        return dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
     }
-    dls_saved_close(*out);
-    return dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
+    *out = dls_take(&saved);
+    return DLS_OK;
 }
 
 void dls_export_find(const dls_saved *run, dls_table table, const char *const *names, size_t n,

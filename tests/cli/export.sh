@@ -71,6 +71,13 @@ expect 4 export --perfetto missing.h5
 expect 4 export --perfetto "$sample"
 expect 4 export --perfetto run.h5 --run=7
 expect 5 export --perfetto run.h5 -o nowhere/trace.json
+# One run of several.
+expect 0 study --config="$config" --trace="$sample" $few --schedulers=fifo,srtf -q -o two
+for words in "export --csv" "export --perfetto" "inspect --jobs"; do
+    expect 2 $words two/quickstart.h5
+    says err.txt "holds several runs: --run says which"
+done
+expect 0 export --csv two/quickstart.h5 --run=1
 expect 0 --config="$config" --trace="$sample" $few -q -o bare.h5 --set results.series=false \
     --set results.allocations=false
 expect 4 export --perfetto bare.h5 -o bare.json
