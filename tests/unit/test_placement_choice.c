@@ -151,6 +151,12 @@ static void leave(fixture *f, int32_t node, int32_t free_gpus)
     }
 }
 
+/* So many free GPUs on node 0, 1, .. */
+#define LEAVE(f, ...)                                                                              \
+    for (int32_t i = 0; i < (int32_t)(sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t)); i++) {  \
+        leave(f, i, ((int32_t[]){__VA_ARGS__})[i]);                                                \
+    }
+
 /* ---- tiresias ------------------------------------------------------------------------------- */
 
 TEST(test_tiresias)
@@ -158,9 +164,7 @@ TEST(test_tiresias)
     fixture f;
     begin(&f, "tiresias", 6, 3);
     ready(&f);
-    leave(&f, 0, 1);
-    leave(&f, 1, 2);
-    leave(&f, 2, 1);
+    LEAVE(&f, 1, 2, 1)
     dls_request r = request(&f, 1, 4, 0);
     r.tensor_skew = 0.744; /* VGG16: a whole node */
     assert_true(place(&f, &r));
@@ -227,8 +231,7 @@ TEST(test_learning)
         const int64_t worked_us = (vgg && spread ? 40 : 98) * SECOND_US;
         f.ops->stopped(f.state, f.x, job, f.now_us + 100 * SECOND_US, worked_us);
     }
-    leave(&f, 0, 2);
-    leave(&f, 1, 2);
+    LEAVE(&f, 2, 2)
     dls_request r = request(&f, 20, 4, 0);
     r.tensor_skew = 0.744;
     assert_true(place(&f, &r));
@@ -246,10 +249,7 @@ TEST(test_delay)
     fixture f;
     begin(&f, "delay", 4, 2);
     ready(&f);
-    leave(&f, 0, 2); /* rack 0: 2 and 2; rack 1: 3 and 3 */
-    leave(&f, 1, 2);
-    leave(&f, 2, 3);
-    leave(&f, 3, 3);
+    LEAVE(&f, 2, 2, 3, 3) /* rack 0; rack 1 */
     f.now_us = 100 * SECOND_US;
     f.since_us = 50 * SECOND_US;
     dls_request r = request(&f, 1, 3, 0);
@@ -281,13 +281,10 @@ TEST(test_delay)
 /* Rack 0 has most nodes with two free GPUs, rack 1 with one: neither holds three, rack 2 does. */
 TEST(test_delay_finds_rack)
 {
-    static const int32_t free_gpus[9] = {2, 0, 0, 1, 1, 0, 2, 1, 0};
     fixture f;
     begin(&f, "delay", 9, 3);
     ready(&f);
-    for (int32_t node = 0; node < 9; node++) {
-        leave(&f, node, free_gpus[node]);
-    }
+    LEAVE(&f, 2, 0, 0, 1, 1, 0, 2, 1, 0)
     f.now_us = 650 * SECOND_US;
     const dls_request r = request(&f, 1, 3, 0);
     assert_true(place(&f, &r));
@@ -330,8 +327,7 @@ TEST(test_driple_relaxes)
                     .link_bps = 4e8,
                     .iterations = 1000};
     ready(&f);
-    leave(&f, 0, 2);
-    leave(&f, 1, 2);
+    LEAVE(&f, 2, 2)
     dls_request r = request(&f, 1, 4, 0);
     assert_true(place(&f, &r)); /* 1 % slower, 200 MB/s of 1 GB/s */
     assert_int_equal(f.grant.n, 2);
@@ -406,8 +402,7 @@ TEST(test_driple_unknown_rates)
             assert_int_equal(dls_place_index_create(&f.spec, &f.x, &err), DLS_OK);
         }
         ready(&f);
-        leave(&f, 0, 2);
-        leave(&f, 1, 2);
+        LEAVE(&f, 2, 2)
         const dls_request r = request(&f, 1, 4, 0);
         assert_true(place(&f, &r));
         assert_int_equal(f.grant.n, k == 0 ? 2 : 1);
