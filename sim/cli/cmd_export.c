@@ -2,7 +2,6 @@
  *
  * dlsim export: a run in the format of another program.
  */
-#include "base/suggest.h"
 #include "base/units.h"
 #include "cli/export_tables.h"
 #include "cli/replay.h"
@@ -12,14 +11,14 @@
 
 typedef struct request {
     dls_table_options out;
-    const char *run_id, *table;
+    const char *run_id;
+    dls_table table;
     double from_s, until_s;
     bool perfetto, arrow, csv, batsim, swf;
 } request;
 
 typedef struct job {
     const request *r;
-    dls_table table;
     const dls_saved *run;
     dls_perfetto span;
     size_t rows;
@@ -32,33 +31,21 @@ static dls_status put(FILE *to, void *what, dls_error *err)
         return dls_export_perfetto(to, e->run, &e->span, err);
     }
     if (e->r->arrow) {
-        return dls_export_arrow(to, e->run, e->table, &e->rows, err);
+        return dls_export_arrow(to, e->run, e->r->table, &e->rows, err);
     }
-    e->rows = e->r->csv      ? dls_export_csv(to, e->run, e->table)
+    e->rows = e->r->csv      ? dls_export_csv(to, e->run, e->r->table)
               : e->r->batsim ? dls_export_batsim(to, e->run)
                              : dls_export_swf(to, e->run);
     return DLS_OK;
 }
 
-static const char *const names[DLS_TABLE_COUNT + 1] = {"jobs", "allocations", "series", "starts",
-                                                       "world"};
-
-static dls_status find_table(const char *name, dls_table *table, dls_error *err)
-{
-    *table = (dls_table)DLS_NAMED(names, name);
-    return *table < DLS_TABLE_COUNT
-               ? DLS_OK
-               : dls_fail(err, DLS_EUSAGE, NULL, "there is no table '%s'%s", name,
-                          DLS_DID_YOU_MEAN(dls_suggest(name, names)));
-}
-
 /* Not every run has every table. */
-static dls_status check_table(const request *r, const dls_saved *run, dls_table table, dls_error *err)
+static dls_status check_table(const request *r, const dls_saved *run, dls_error *err)
 {
     dls_result_column first;
-    return !(r->csv || r->arrow) || dls_saved_column_at(run, table, 0, &first)
+    return !(r->csv || r->arrow) || dls_saved_column_at(run, r->table, 0, &first)
                ? DLS_OK
-               : dls_fail(err, DLS_EINPUT, NULL, "the run has no table '%s'", names[table]);
+               : dls_fail(err, DLS_EINPUT, NULL, "the run has no such table");
 }
 
 static dls_status run(dls_call *call, dls_error *err)
@@ -74,10 +61,9 @@ static dls_status run(dls_call *call, dls_error *err)
     if (r->until_s <= r->from_s) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--until is not behind --from");
     }
-    DLS_TRY(find_table(r->table, &e.table, err));
     DLS_TRY(dls_export_open(call->word[0], r->run_id, &saved, err));
     e.run = saved;
-    DLS_TRY(check_table(r, saved, e.table, err));
+    DLS_TRY(check_table(r, saved, err));
     DLS_TRY(dls_table_check(o, err));
     DLS_TRY(dls_table_put(o, put, &e, err));
     const bool tell = !o->quiet && o->output && strcmp(o->output, "-") != 0;
@@ -94,9 +80,7 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, csv, "csv", 0, "a table as CSV: every column, names in place of codes"),
     DLS_SWITCH(request, arrow, "arrow", 0,
                "a table as an Arrow IPC file, for pandas, Polars, DuckDB"),
-    DLS_TEXT(request, table, "table", 0, "NAME",
-             "jobs, allocations, series, starts or world",
-             .of = "--csv, --arrow"),
+    DLS_CHOICE(request, table, "table", 0, "jobs|allocations|series|starts|world", "which one", .of = "--csv, --arrow"),
     DLS_SWITCH(request, batsim, "batsim", 0, "the jobs that ended as Batsim's jobs.csv"),
     DLS_SWITCH(request, swf, "swf", 0, "the jobs in the Standard Workload Format"),
     DLS_SWITCH(request, perfetto, "perfetto", 0, "Trace Event JSON, for a trace viewer"),
@@ -120,6 +104,6 @@ const dls_command dls_command_export = {
     .args = args,
     .words = "one results file",
     .size = sizeof(request),
-    .initial = &(const request){.until_s = (double)INFINITY, .table = "jobs"},
+    .initial = &(const request){.until_s = (double)INFINITY},
     .run = run,
 };

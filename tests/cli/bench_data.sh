@@ -22,7 +22,7 @@ on_path
 rates="rates.py $data/rates.jsonl.gz $data/networks $PWD/rates"
 test "${DLSIM_SANITIZE:-0}" = 0 || rates=
 for table in "study.py data $data/runs.jsonl.gz" "study.py data $data/rates.jsonl.gz" ${rates:+"$rates"} \
-    "profiler.py $data/profiled.jsonl.gz" "contend.py $data --report" \
+    "profiler.py $data/profiled.jsonl.gz" "profiler.py $data/profiled_xeon2.jsonl.gz" "contend.py $data --report" \
     "study.py relative $data/labels.csv $data/networks $PWD/relative"; do
     # shellcheck disable=SC2086 # words
     (cd "$bench" && PYTHONDONTWRITEBYTECODE=1 DLSIM=dlsim python3 $table) >table.txt

@@ -83,5 +83,9 @@ bash -n "$source/cmake/dlsim.bash"
     COMP_CWORD=6
     _dlsim
     test "${COMPREPLY[*]}" = "fp32 fp16" || fail "completion gives '${COMPREPLY[*]}'"
+    COMP_WORDS=(dlsim export run.h5 --table = s)
+    COMP_CWORD=5
+    _dlsim
+    test "${COMPREPLY[*]}" = "series starts" || fail "completion gives '${COMPREPLY[*]}'"
 )
 echo "$checks commands"
