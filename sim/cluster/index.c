@@ -206,31 +206,38 @@ void dls_place_index_destroy(dls_place_index *index)
         DLS_FREE_ALL(ti->nodes, ti->rack_tree, ti->sizes);
     }
     dls_parts_destroy(index->parts);
+    dls_rooms_destroy(index->rooms);
     DLS_FREE_ALL(index->node, index->rack, index);
 }
 
 /* ---- taking and giving ---------------------------------------------------------------------- */
 
-/* A node has so many free GPUs from now on: these. */
-static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int32_t now,
-                   int64_t cpu_milli, int64_t mem_mib)
+void dls_place_change(dls_place_index *x, int32_t node, uint64_t free_mask, int32_t free, int64_t cpu_milli,
+                      int64_t mem_mib)
 {
     dls_node *p = &x->node[node];
+    dls_rooms *rooms = x->rooms;
+    dls_node_change *noted = rooms ? &rooms->change[rooms->n++ & rooms->mask] : NULL;
     const int32_t old = p->free;
-    p->free_mask = new_mask;
+    if (noted) {
+        noted->before = *p;
+    }
+    p->free_mask = free_mask;
     p->free_cpu_milli -= cpu_milli;
     p->free_mem_mib -= mem_mib;
     x->type[p->type].changes++;
-    if (now == old) {
-        return;
+    if (free != old) {
+        unfile_node(x, node);
+        p->free = (int8_t)free;
+        file_node(x, node);
+        x->free_gpus += free - old;
+        x->type[p->type].free_gpus += free - old;
+        x->busy_nodes += (free < p->capacity) - (old < p->capacity);
+        x->full_nodes += (free == 0) - (old == 0);
     }
-    unfile_node(x, node);
-    p->free = (int8_t)now;
-    file_node(x, node);
-    x->free_gpus += now - old;
-    x->type[p->type].free_gpus += now - old;
-    x->busy_nodes += (now < p->capacity) - (old < p->capacity);
-    x->full_nodes += (now == 0) - (old == 0);
+    if (noted) {
+        noted->after = *p;
+    }
 }
 
 uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int64_t cpu_milli,
@@ -242,7 +249,7 @@ uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int6
     const int32_t domain = index->has_domains ? index->rack[p->rack].domain_gpus : 0;
     const uint64_t taken =
         domain > 0 ? dls_by_domain(p->free_mask, gpus, domain) : dls_lowest(p->free_mask, gpus);
-    change(index, node, p->free_mask & ~taken, p->free - gpus, cpu_milli, mem_mib);
+    dls_place_change(index, node, p->free_mask & ~taken, p->free - gpus, cpu_milli, mem_mib);
     return taken;
 }
 
@@ -255,7 +262,7 @@ bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64
         p->free_mem_mib < mem_mib) {
         return false;
     }
-    change(index, node, p->free_mask & ~mask, p->free - dls_gpus_of(mask), cpu_milli, mem_mib);
+    dls_place_change(index, node, p->free_mask & ~mask, p->free - dls_gpus_of(mask), cpu_milli, mem_mib);
     return true;
 }
 
@@ -265,7 +272,7 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
     DLS_DEBUG_ASSERT(node >= 0 && node < index->n_nodes && mask != 0);
     DLS_DEBUG_ASSERT((index->node[node].free_mask & mask) == 0);
     const dls_node *p = &index->node[node];
-    change(index, node, p->free_mask | mask, p->free + dls_gpus_of(mask), -cpu_milli, -mem_mib);
+    dls_place_change(index, node, p->free_mask | mask, p->free + dls_gpus_of(mask), -cpu_milli, -mem_mib);
 }
 
 /* ---- queries -------------------------------------------------------------------------------- */
@@ -428,21 +435,9 @@ int32_t dls_place_sizes(const dls_place_index *index, int32_t type, int32_t gpus
     return ti ? ti->sizes[gpus] : 0;
 }
 
-static int32_t cpu_limit(const dls_node *p, const dls_request *r)
-{
-    int64_t limit = p->free;
-    if (r->cpu_milli_per_gpu > 0 && p->free_cpu_milli / r->cpu_milli_per_gpu < limit) {
-        limit = p->free_cpu_milli / r->cpu_milli_per_gpu;
-    }
-    if (r->mem_mib_per_gpu > 0 && p->free_mem_mib / r->mem_mib_per_gpu < limit) {
-        limit = p->free_mem_mib / r->mem_mib_per_gpu;
-    }
-    return (int32_t)limit;
-}
-
 int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, int32_t node)
 {
-    return is_node(index, __func__, node) ? cpu_limit(&index->node[node], r) : 0;
+    return is_node(index, __func__, node) ? dls_node_limit(&index->node[node], r) : 0;
 }
 
 /* Lowest node >= from with exactly f free GPUs that has the CPU and memory for `min` of them. */
@@ -452,7 +447,7 @@ static int32_t next_with(const dls_place_index *x, const dls_request *r, int32_t
     const dls_bitmap *members = &x->type[r->type].nodes[f];
     int32_t node = dls_bitmap_next(members, from);
     if (r->cpu_milli_per_gpu > 0 || r->mem_mib_per_gpu > 0) {
-        while (node >= 0 && cpu_limit(&x->node[node], r) < min) {
+        while (node >= 0 && dls_node_limit(&x->node[node], r) < min) {
             node = dls_bitmap_next(members, node + 1);
         }
     }
@@ -566,6 +561,7 @@ dls_status dls_place_index_check(const dls_place_index *index, dls_error *err)
         return dls_fail(err, DLS_ERUN, NULL, "totals of the index differ from its nodes");
     }
     DLS_TRY(dls_parts_check(index, err));
+    DLS_TRY(dls_rooms_check(index, err));
     for (int32_t t = 0; t < index->n_types; t++) {
         for (int32_t f = 0; f <= index->type[t].max_gpus; f++) {
             for (int32_t r = 0; r < index->n_racks; r++) {

@@ -20,6 +20,7 @@
 #include "base/bitmap.h"
 #include "base/order.h"
 #include "base/own.h"
+#include "base/strdict.h"
 #include "cluster/cluster.h"
 
 typedef struct dls_node {
@@ -44,6 +45,19 @@ static inline uint64_t dls_lowest(uint64_t mask, int32_t n)
         rest &= rest - 1;
     }
     return mask & ~rest;
+}
+
+/* How many of its free GPUs its free CPU and memory allow the request to use. */
+static inline int32_t dls_node_limit(const dls_node *p, const dls_request *r)
+{
+    int64_t limit = p->free;
+    if (r->cpu_milli_per_gpu > 0 && p->free_cpu_milli < limit * r->cpu_milli_per_gpu) {
+        limit = p->free_cpu_milli / r->cpu_milli_per_gpu;
+    }
+    if (r->mem_mib_per_gpu > 0 && p->free_mem_mib < limit * r->mem_mib_per_gpu) {
+        limit = p->free_mem_mib / r->mem_mib_per_gpu;
+    }
+    return (int32_t)limit;
 }
 
 /* All of its GPUs. */
@@ -95,6 +109,19 @@ typedef struct dls_gpu_parts {
     int32_t gpus;        /* how many there are with a part taken */
 } dls_gpu_parts;
 
+typedef struct dls_node_change {
+    dls_node before, after;
+} dls_node_change;
+
+/* What nodes have the CPU and memory for (room.c). */
+typedef struct dls_rooms {
+    dls_strdict asks;         /* that were refused */
+    struct dls_room_sum *sum; /* [asks.n] */
+    size_t cap;
+    dls_node_change *change;  /* [mask + 1] the last of n */
+    uint64_t n, mask;
+} dls_rooms;
+
 /* A kind of request and how many jobs are of it. */
 typedef struct dls_demand {
     dls_request request;
@@ -114,6 +141,7 @@ struct dls_place_index {
     double uplink_bps; /* of every rack, all paths together; 0: not limiting */
     int32_t paths;     /* between racks */
     dls_gpu_parts *parts; /* NULL: GPUs are given away whole */
+    dls_rooms *rooms;     /* NULL: nobody was refused who asks for CPU or memory */
     const dls_demand *demand; /* [n_demand] what the trace asks for, while policies begin */
     size_t n_demand;
     dls_fault *fault;  /* `first_fault`, for queries, which cannot write to the index itself */
@@ -153,6 +181,17 @@ bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64
                       int64_t mem_mib);
 void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                     int64_t mem_mib);
+/* A node has so many free GPUs from now on: these; and less CPU and memory. */
+void dls_place_change(dls_place_index *index, int32_t node, uint64_t free_mask, int32_t free, int64_t cpu_milli,
+                      int64_t mem_mib);
+
+/* room.c: a request was refused; all that are alike have room if nodes have the CPU and memory for the gang, together.
+ * That is certain only after a refusal, before they all have. O(changes since it was last asked for), at most O(nodes with
+ * free GPUs). */
+dls_status dls_place_refused(dls_place_index *index, const dls_request *r, dls_error *err) DLS_MUST_CHECK;
+bool dls_place_has_room(const dls_place_index *index, const dls_request *r);
+void dls_rooms_destroy(dls_rooms *rooms);
+dls_status dls_rooms_check(const dls_place_index *index, dls_error *err) DLS_MUST_CHECK;
 
 /* parts.c: parts of GPUs, in thousandths; index->parts must be there. */
 dls_status dls_parts_create(dls_place_index *index, bool mig, dls_error *err) DLS_MUST_CHECK;

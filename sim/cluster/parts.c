@@ -180,9 +180,7 @@ bool dls_parts_take(dls_place_index *index, const dls_part *part)
         DLS_ASSERT(free);
         p->gpus++;
     } else {
-        at->free_cpu_milli -= part->cpu_milli;
-        at->free_mem_mib -= part->mem_mib;
-        index->type[at->type].changes++;
+        dls_place_change(index, part->node, at->free_mask, at->free, part->cpu_milli, part->mem_mib);
     }
     if (p->owner) {
         p->owner[g][place_slice(p->slices[g], part->milli, &bits)] = part->job + 1;
@@ -223,9 +221,7 @@ void dls_parts_give(dls_place_index *index, const dls_part *part)
         p->gpus--;
         dls_place_give(index, part->node, UINT64_C(1) << part->gpu, part->cpu_milli, part->mem_mib);
     } else {
-        at->free_cpu_milli += part->cpu_milli;
-        at->free_mem_mib += part->mem_mib;
-        index->type[at->type].changes++;
+        dls_place_change(index, part->node, at->free_mask, at->free, -part->cpu_milli, -part->mem_mib);
     }
 }
 

@@ -343,9 +343,10 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
             return DLS_OK;
         }
     }
-    /* By number there is room; with parts of GPUs it may lie in pieces. */
-    *placed = ((part && ops->parts) || e->index->type[type].free_gpus >= r.gpus) &&
-              ops->place(e->ask.placement_state, e->index, &r, &e->ask.grant);
+    /* By number there is room; with parts of GPUs it may lie in pieces, and nodes may be short of CPU or memory. */
+    const bool asked = (part && ops->parts) || (e->index->type[type].free_gpus >= r.gpus &&
+                                                dls_place_has_room(e->index, &r));
+    *placed = asked && ops->place(e->ask.placement_state, e->index, &r, &e->ask.grant);
     DLS_TRY(dls_policy_check(e, ops->name, job, err));
     if (*placed && part) {
         DLS_TRY(take_granted_part(e, &r, ops->name, parts, err));
@@ -353,6 +354,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     }
     if (!*placed) {
         e->rec->refusals++;
+        DLS_TRY(asked ? dls_place_refused(e->index, &r, err) : DLS_OK);
         return retry_us == DLS_NEVER ? DLS_OK
                                      : set_retry(e, e->job[job].cls, job, retry_us, err);
     }

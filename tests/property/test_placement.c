@@ -58,6 +58,25 @@ static void check_racks(const world *w, int32_t type, int32_t f)
     }
 }
 
+/* Requests that were refused have room exactly if all nodes together have it for the gang. */
+static void check_room(const world *w, const dls_request *r)
+{
+    dls_error err;
+    dls_request as = *r;
+    int32_t room = 0;
+    for (int32_t i = 0; i < w->x->n_nodes; i++) {
+        room += usable(w, r, i);
+    }
+    if (dls_place_refused(w->x, r, &err) != DLS_OK) {
+        case_fail(&err);
+    }
+    if (r->cpu_milli_per_gpu > 0 || r->mem_mib_per_gpu > 0) {
+        for (as.gpus = room > 1 ? room - 1 : 1; as.gpus <= room + 2; as.gpus++) {
+            assert_int_equal(dls_place_has_room(w->x, &as), as.gpus <= room);
+        }
+    }
+}
+
 static void check_queries(world *w)
 {
     const dls_place_index *x = w->x;
@@ -88,6 +107,7 @@ static void check_queries(world *w)
         }
         assert_int_equal(dls_place_best(x, &r, min), best);
     }
+    check_room(w, &r);
     check_racks(w, r.type, below(w, (uint64_t)most + 1));
     assert_int_equal(dls_place_count(x, r.type, -1), 0);
     assert_int_equal(dls_place_count(x, r.type, most + 1), 0);

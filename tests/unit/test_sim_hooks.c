@@ -45,7 +45,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     int32_t left = r->gpus;
     for (int32_t node = dls_place_first(index, r, 1, 64, 0); node >= 0 && left > 0;
          node = dls_place_first(index, r, 1, 64, node + 1)) {
-        const int32_t take = dls_place_free(index, node) < left ? dls_place_free(index, node) : left;
+        const int32_t room = dls_place_cpu_limit(index, r, node), take = room < left ? room : left;
         dls_grant_add(grant, node, take);
         left -= take;
     }
@@ -230,6 +230,31 @@ TEST(test_refused_for_nothing)
     assert_int_equal(rec->start_us[1], S(30));
     assert_int_equal(rec->preempts[0], 1);
     assert_int_equal(rec->end_us[0], S(100));
+}
+
+/* Job 0 leaves two GPUs and too few processors for job 1, which is refused once. Nobody is asked about it again while jobs 2
+ * to 7, which need none, come and go. */
+TEST(test_asked_where_there_is_room)
+{
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    dls_placement_ops ops;
+    dls_trace *trace;
+    EACH_JOB(job, 8, &trace) {
+        job.rec.submit_us = S((double)job.i);
+        job.rec.duration_us = S(job.i == 0 ? 100 : 0.5);
+        job.rec.gpus_milli = 1000 * (job.i < 2 ? 2 : 1);
+        job.rec.cpu_milli = job.i < 2 ? 4000 : 0;
+    }
+    dls_cluster_spec cluster = case_cluster(1, 4, 0);
+    cluster.groups[0].cpus_per_node = 5;
+    memset(&now, 0, sizeof now);
+    ops = probe_ops;
+    setup_init(&s, cluster, trace, "fjf", "consolidated");
+    s.p.placement = &ops;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->start_us[1], S(100));
+    assert_int_equal(rec->start_us[7], S(7));
+    assert_int_equal(now.asked, 11); /* two classes in the set-up, eight starts, and the refusal */
 }
 
 TEST(test_told)
