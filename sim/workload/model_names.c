@@ -224,6 +224,36 @@ static const struct {
     {"allminilml6v2", "minilm_l6", NULL},
     {"allminilml12v2", "minilm_l12", NULL},
     {"shufflenetv2", "shufflenet_v2_x1_0", NULL},
+    {"bart", "bart_base", NULL},
+    {"bartlargexsum", "bart_large_cnn", NULL},
+    {"whisperlargev2", "whisper_large", NULL},
+    {"whisperturbo", "whisper_large_v3_turbo", NULL},
+    {"clip", "clip_vit_base_patch32", NULL},
+    {"clipvitb32", "clip_vit_base_patch32", NULL},
+    {"clipvitb16", "clip_vit_base_patch16", NULL},
+    {"clipvitl14", "clip_vit_large_patch14", NULL},
+    {"clipvitl14336px", "clip_vit_large_patch14_336", NULL},
+    {"ssd300", "ssd300_vgg16", NULL}, /* torchvision */
+    {"ssdvgg16", "ssd300_vgg16", NULL},
+    {"ssd300v11", "ssd300_resnet50", NULL}, /* NVIDIA */
+    {"ssdresnet50", "ssd300_resnet50", NULL},
+    {"ssdresnet34", "ssd300_resnet34", NULL}, /* MLPerf */
+    {"retinanet", "retinanet_resnet50_fpn", NULL},
+    {"retinanetresnet50", "retinanet_resnet50_fpn", NULL},
+    {"retinanetresnext50", "retinanet_resnext50_fpn", NULL}, /* MLPerf */
+    {"retinanetresnext5032x4dfpn", "retinanet_resnext50_fpn", NULL},
+    {"maskrcnn", "maskrcnn_resnet50_fpn", NULL},
+    {"maskrcnnr50fpn", "maskrcnn_resnet50_fpn", NULL},
+    {"maskrcnnresnet50", "maskrcnn_resnet50_fpn", NULL},
+    {"stablediffusionv14", "stable_diffusion_1", NULL},
+    {"stablediffusionv15", "stable_diffusion_1", NULL},
+    {"sd14", "stable_diffusion_1", NULL},
+    {"sd15", "stable_diffusion_1", NULL},
+    {"sdv14", "stable_diffusion_1", NULL},
+    {"sdv15", "stable_diffusion_1", NULL},
+    {"stablediffusion21", "stable_diffusion_2", NULL},
+    {"stablediffusion21base", "stable_diffusion_2_base", NULL},
+    {"sd21", "stable_diffusion_2", NULL},
 };
 
 void dls_model_key(const char *name, char out[DLS_MODEL_KEY])

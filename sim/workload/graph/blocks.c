@@ -221,7 +221,8 @@ static dls_block_style style_of(const dls_net *net, dls_block_heads b)
 /* timm's queries are scaled within one kernel. */
 static bool scales_queries(dls_block_style style, dls_block_heads b)
 {
-    return style == DLS_BLOCK_OPT || (style == DLS_BLOCK_TIMM && !b.cosine && !b.late && !b.fused);
+    return style == DLS_BLOCK_OPT || style == DLS_BLOCK_BART ||
+           (style == DLS_BLOCK_TIMM && !b.cosine && !b.late && !b.fused);
 }
 
 /* One kernel adds no numbers to scores but the mask that it knows. */
@@ -255,7 +256,7 @@ void dls_block_projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_h
         const int64_t heads = i > 0 && b.key_heads > 0 ? b.key_heads : b.heads;
         if (!joint) {
             part[i] = dls_net_dense(net, i == 0 ? x : y, width / b.heads * heads,
-                                    b.bias || b.first_bias);
+                                    (b.bias || b.first_bias) && !(i == 1 && b.plain_keys));
         }
         if (scales_queries(style, b) && i == 0) {
             part[i] = dls_net_scale(net, part[i]);
@@ -310,13 +311,14 @@ static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_hea
     } else if (style == DLS_BLOCK_LLAMA) {
         a = within ? dls_net_pass(net, a, DLS_OP_TILE, 0) : a;
         a = dls_net_pass_wide(net, a, DLS_OP_ADD, 0);
-    } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT && style != DLS_BLOCK_TIMM) {
+    } else if (style != DLS_BLOCK_PLAIN && style != DLS_BLOCK_GPT && style != DLS_BLOCK_TIMM &&
+               !(style == DLS_BLOCK_BART && b.unmasked)) {
         a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
     if (b.places > 0) {
         a = dls_net_add(net, a, dls_net_numbers(net, b.places));
     }
-    if (style == DLS_BLOCK_TIMM && b.masked) {
+    if (style == DLS_BLOCK_TIMM && (b.masked || b.causal)) {
         a = dls_net_pass(net, a, DLS_OP_ADD, 0);
     }
     if (style == DLS_BLOCK_GPT) {
@@ -410,8 +412,8 @@ static dls_tensor attended(dls_net *net, dls_tensor part[3], dls_block_heads b)
     const bool repeats = b.key_heads > 0 && style_of(net, b) == DLS_BLOCK_LLAMA;
     const bool regroups = b.key_heads > 0 && !repeats;
     if (b.fused) {
-        const bool causal =
-            b.style == DLS_BLOCK_GPT || b.style == DLS_BLOCK_OPT || b.style == DLS_BLOCK_LLAMA;
+        const bool causal = b.causal || b.style == DLS_BLOCK_GPT || b.style == DLS_BLOCK_OPT ||
+                            b.style == DLS_BLOCK_LLAMA;
         const dls_tensor a = dls_net_attention(net, part[0], part[1], part[2], causal);
         return dls_net_reshape(net, a, 3,
                                (int64_t[]){dls_net_batch(net), dls_net_dim(net, a, 2),

@@ -91,6 +91,7 @@ dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor
  * T5 does not scale and adds a bias of places, or a mask, to the scores; LLaMA and all decoders since
  * repeat keys and values for their queries, and add a mask of 32 bits. timm's make queries, keys and
  * values of one thing in one product, too, and scale queries; `masked`: a mask is added to the scores.
+ * BART scales queries and adds a mask; `unmasked`: none, as in Whisper's encoder and in diffusion.
  */
 typedef enum dls_block_style {
     DLS_BLOCK_PLAIN,
@@ -99,7 +100,8 @@ typedef enum dls_block_style {
     DLS_BLOCK_OPT,
     DLS_BLOCK_T5,
     DLS_BLOCK_LLAMA,
-    DLS_BLOCK_TIMM
+    DLS_BLOCK_TIMM,
+    DLS_BLOCK_BART
 } dls_block_style;
 
 typedef struct dls_block_heads {
@@ -110,8 +112,11 @@ typedef struct dls_block_heads {
     bool bias;
     bool first_bias; /* of queries, keys and values alone */
     bool last_bias;  /* of the last product alone */
+    bool plain_keys; /* keys have none */
     bool dropout;
     bool masked;  /* timm's */
+    bool unmasked; /* BART's */
+    bool causal;  /* each sees those before; the style says so for GPT, OPT and LLaMA */
     bool late;    /* scores are scaled, not queries */
     bool fused;   /* all is one kernel: dls_block_attention's own */
     bool indexed; /* queries, keys and values are taken out by their indices */

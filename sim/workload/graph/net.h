@@ -52,6 +52,8 @@ void dls_net_layer(dls_net *net, const char *name);
 /* ---- input ----------------------------------------------------------------------------------- */
 /* Square with edges of info.image, if that is given. */
 dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c);
+/* What an autoencoder made of such images: each edge over `by`. It must divide by `of`. */
+dls_tensor dls_net_latents(dls_net *net, int32_t edge, int32_t by, int32_t of, int32_t c);
 /* Integers [batch][n], or [batch] with n = 0: no gradient. */
 dls_tensor dls_net_indices(dls_net *net, int32_t n);
 /* Numbers [batch][n]: no gradient. */
@@ -100,6 +102,8 @@ dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_embedding table);
 dls_tensor dls_net_offset(dls_net *net, dls_tensor x);
 /* n trained numbers, to be added to or multiplied with the last dimension of others. */
 dls_tensor dls_net_numbers(dls_net *net, int64_t n);
+/* Numbers that training leaves as they are: a convolution's weights. */
+dls_tensor dls_net_frozen(dls_net *net, int n_dims, const int64_t *dims);
 
 /* Layers that train the same: how many arrays of trained numbers there are, and a promise that the
  * next ones are those from that number on, in the same order and of the same shapes, once more. */

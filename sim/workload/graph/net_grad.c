@@ -76,14 +76,16 @@ static void grad_conv(const ctx *c)
                      .write_bytes = bytes_of(net, &filter),
                      .flops = flops,
                      .dims = &d};
-    const int32_t sizes = dls_net_const(net, 4);
-    const int32_t grad = dls_net_emit(
-        net, depthwise ? DLS_OP_DEPTHWISE_CONV_GRAD_FILTER : DLS_OP_CONV2D_GRAD_FILTER, &work,
-        (int32_t[]){x->node, sizes, c->dy}, 3);
-    if (given) {
-        give(c, 1, grad);
-    } else {
-        give_var(c, 0, grad);
+    if (!given || input(c, 1)->needs_grad) {
+        const int32_t sizes = dls_net_const(net, 4);
+        const int32_t grad = dls_net_emit(
+            net, depthwise ? DLS_OP_DEPTHWISE_CONV_GRAD_FILTER : DLS_OP_CONV2D_GRAD_FILTER, &work,
+            (int32_t[]){x->node, sizes, c->dy}, 3);
+        if (given) {
+            give(c, 1, grad);
+        } else {
+            give_var(c, 0, grad);
+        }
     }
     if (!input(c, 0)->needs_grad) {
         return;

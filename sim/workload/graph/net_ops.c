@@ -36,6 +36,17 @@ dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c)
         false);
 }
 
+dls_tensor dls_net_latents(dls_net *net, int32_t edge, int32_t by, int32_t of, int32_t c)
+{
+    edge = net->g->info.image ? net->g->info.image : edge;
+    net->planes = by_channel(net);
+    dls_net_layer(net, "input");
+    if (edge % of != 0) {
+        dls_net_fail(net, "the edge of the image does not halve often enough");
+    }
+    return input(net, &(dls_shape){.dim = {dls_net_batch(net), edge / by, edge / by, c}, .n = 4}, false);
+}
+
 dls_tensor dls_net_indices(dls_net *net, int32_t n)
 {
     dls_net_layer(net, "input");
@@ -169,7 +180,8 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
                            .flops = dls_work_product(&d),
                            .dims = &d};
     const int32_t node = dls_net_emit(net, kind, &work, (int32_t[]){at(net, x)->node, weights}, 2);
-    const dls_tensor out = dls_net_tensor(net, &shape, node, true);
+    const bool learns = !c.weights || at(net, *c.weights)->needs_grad;
+    const dls_tensor out = dls_net_tensor(net, &shape, node, learns || at(net, x)->needs_grad);
     tape_rec *rec = dls_net_record(net, TAPE_CONV, (dls_tensor[]){x, c.weights ? *c.weights : -1},
                                    c.weights ? 2 : 1, out, 1);
     if (rec) {

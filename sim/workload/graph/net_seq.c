@@ -4,6 +4,8 @@
  */
 #include "workload/graph/net_impl.h"
 
+#include <string.h>
+
 static dls_shape shape_of(const dls_net *net, dls_tensor t)
 {
     return net->status == DLS_OK && t >= 0 ? net->tensors[t].shape
@@ -91,6 +93,14 @@ dls_tensor dls_net_numbers(dls_net *net, int64_t n)
         rec->var[0] = var;
     }
     return out;
+}
+
+dls_tensor dls_net_frozen(dls_net *net, int n_dims, const int64_t *dims)
+{
+    dls_shape shape = {.n = n_dims};
+    memcpy(shape.dim, dims, (size_t)n_dims * sizeof *dims);
+    net->wide = net->planes = false;
+    return dls_net_tensor(net, &shape, dls_net_const(net, dls_shape_size(&shape)), false);
 }
 
 /* ---- loops -------------------------------------------------------------------------------------

@@ -119,7 +119,8 @@ static const dls_zoo_table *const families[] = {
     &dls_zoo_shuffles, &dls_zoo_normfree,  &dls_zoo_csp,      &dls_zoo_multi,
     &dls_zoo_stages,   &dls_zoo_separable, &dls_zoo_pyramids, &dls_zoo_paths,
     &dls_zoo_seeing,   &dls_zoo_hearing,   &dls_zoo_scales,   &dls_zoo_levits,  &dls_zoo_cells,
-    &dls_zoo_decoders, &dls_zoo_maxvits};
+    &dls_zoo_decoders, &dls_zoo_maxvits,  &dls_zoo_relatives, &dls_zoo_encdecs, &dls_zoo_clips,
+    &dls_zoo_clicks,   &dls_zoo_boxes,    &dls_zoo_diffusions};
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
 size_t dls_zoo_size(void)

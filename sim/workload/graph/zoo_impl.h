@@ -22,7 +22,8 @@ extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dl
     dls_zoo_windows, dls_zoo_classes, dls_zoo_plain, dls_zoo_shared, dls_zoo_decoders, dls_zoo_shuffles,
     dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi, dls_zoo_stages, dls_zoo_separable,
     dls_zoo_pyramids, dls_zoo_paths, dls_zoo_seeing, dls_zoo_hearing,
-    dls_zoo_scales, dls_zoo_levits, dls_zoo_cells, dls_zoo_maxvits;
+    dls_zoo_scales, dls_zoo_levits, dls_zoo_cells, dls_zoo_maxvits, dls_zoo_relatives, dls_zoo_encdecs,
+    dls_zoo_clips, dls_zoo_clicks, dls_zoo_boxes, dls_zoo_diffusions;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
@@ -59,6 +60,8 @@ dls_zoo_design dls_zoo_lenet, dls_zoo_alexnet, dls_zoo_resnet_cifar, dls_zoo_den
     dls_zoo_lstm_lm, dls_zoo_autoencoder, dls_zoo_llama, dls_zoo_switch, dls_zoo_ncf, dls_zoo_dlrm,
     dls_zoo_vgg, dls_zoo_densenet, dls_zoo_residual, dls_zoo_inverted;
 dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec); /* all but the classifier */
+/* The same, and what each stage makes. */
+dls_tensor dls_zoo_residual_stages(dls_net *net, const char *spec, dls_tensor of[4]);
 /* The convolution of a residual block as more than one, out channels, with norm and activation;
  * first: of its stage; -1: the spec says nothing of that kind (zoo_split.c). */
 dls_tensor dls_zoo_split_conv(dls_net *net, dls_tensor x, int32_t out, int32_t stride,

@@ -19,6 +19,8 @@
  *      small               images of 32 x 32, ten classes: a stem of one 3 x 3
  *      cut=47,18,... to=19,171,818,2022    channels of each block's middle, and of each stage:
  *                          pruned networks
+ *      keep=2              a stage, counted from 0, that keeps the size of what it gets
+ *      frozen              norms, and all of the stem and the first stage, stay as they are: detection
  *      half wide3          first convolution of half the channels; 3 x 3 in the shortcut
  */
 #include "workload/graph/zoo_impl.h"
@@ -30,6 +32,7 @@
 typedef struct residual {
     int32_t groups, per_group, excite;
     bool basic, average, smooth, blur, eca, half, wide3, early, before, layer, plain;
+    bool frozen, still; /* norms; what comes now */
     double grow;
     double inner[2]; /* channels of the middle, 0: by planes; pruned */
     int32_t out;
@@ -39,13 +42,29 @@ typedef struct residual {
 
 static dls_tensor norm(dls_net *net, dls_tensor x, const residual *r)
 {
-    return r->layer ? dls_net_group_norm(net, x) : dls_net_batch_norm(net, x);
+    return r->frozen  ? dls_net_pass(net, dls_net_scale(net, x), DLS_OP_ADD, 0)
+           : r->layer ? dls_net_group_norm(net, x)
+                      : dls_net_batch_norm(net, x);
+}
+
+static dls_tensor still_conv(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride, int32_t groups)
+{
+    const int64_t shape[] = {kernel, kernel, dls_net_dim(net, x, 3) / groups, out};
+    const dls_tensor weights = dls_net_frozen(net, 4, shape);
+    return dls_net_conv(net, x,
+                        (dls_conv){.out = out,
+                                   .kernel_h = kernel,
+                                   .kernel_w = kernel,
+                                   .stride = stride,
+                                   .pad = kernel > stride ? DLS_PAD_SAME : 0,
+                                   .groups = groups,
+                                   .weights = &weights});
 }
 
 static dls_tensor conv_norm(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride,
                             int32_t groups, const residual *r)
 {
-    return norm(net, dls_block_conv(net, x, out, kernel, stride, groups), r);
+    return norm(net, (r->still ? still_conv : dls_block_conv)(net, x, out, kernel, stride, groups), r);
 }
 
 static dls_tensor norm_relu(dls_net *net, dls_tensor x, const residual *r)
@@ -152,7 +171,7 @@ static dls_tensor stem(dls_net *net, const char *spec, const residual *r)
                : dls_net_pool(net, x, DLS_OP_MAX_POOL, 3, 2, DLS_PAD_SAME);
 }
 
-dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
+dls_tensor dls_zoo_residual_stages(dls_net *net, const char *spec, dls_tensor of[4])
 {
     double blocks[4] = {0}, cut[MAX_CUT], to[4] = {0};
     const int cuts = dls_spec_numbers(spec, "cut", cut, MAX_CUT);
@@ -170,11 +189,14 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
                         .before = dls_spec_has(spec, "before"),
                         .layer = dls_spec_has(spec, "layer"),
                         .plain = dls_spec_has(spec, "plain"),
+                        .frozen = dls_spec_has(spec, "frozen"),
+                        .still = dls_spec_has(spec, "frozen"),
                         .grow = dls_spec_number(spec, "grow", 1),
                         .norm = dls_spec_norm(spec),
                         .spec = spec};
     dls_spec_numbers(spec, "blocks", blocks, 4);
     dls_spec_numbers(spec, "to", to, 4);
+    const int keep = (int)dls_spec_number(spec, "keep", 0);
     if (r.layer && !r.plain) {
         dls_net_standardise(net);
     }
@@ -186,10 +208,18 @@ dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
                 r.inner[k] = cut[nth + k];
             }
             x = (r.before ? block_before : block)(net, x, (int32_t)r.grow * 64 << stage,
-                                                  i == 0 && stage > 0 ? 2 : 1, &r);
+                                                  i == 0 && stage > 0 && stage != keep ? 2 : 1, &r);
         }
+        of[stage] = x;
+        r.still = false;
     }
     return r.before ? norm_relu(net, x, &r) : x;
+}
+
+dls_tensor dls_zoo_residual_trunk(dls_net *net, const char *spec)
+{
+    dls_tensor of[4];
+    return dls_zoo_residual_stages(net, spec, of);
 }
 
 void dls_zoo_residual(dls_net *net, const char *spec)
