@@ -36,8 +36,9 @@ dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *by
         dls_workload w;
         DLS_TRY(dls_grow(&m->line, &m->cap, m->n + 1, sizeof *m->line, err));
         DLS_TRY(dls_model_workload(&run.names, run.numeric, &w, err));
-        const double one = dls_step_memory_bytes(&w, run.numeric, 1);
-        const double two = dls_step_memory_bytes(&w, run.numeric, 2);
+        const double words = 2 + dls_optimiser_words(w.optimiser);
+        const double one = dls_whole_memory_bytes(&w, run.numeric, 1, words);
+        const double two = dls_whole_memory_bytes(&w, run.numeric, 2, words);
         dls_workload_fini(&w);
         m->line[m->n++] = (dls_memory_line){run.names, run.numeric, 2 * one - two, two - one};
     }

@@ -259,7 +259,7 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
                          : q->part == DLS_STEP_NO_UPDATE ? 2
                                                          : 2 + dls_optimiser_words(work->optimiser);
     const double process = dls_words_memory_bytes(work, q->numeric, 0, 0);
-    const double whole = dls_words_memory_bytes(work, q->numeric, q->batch, words);
+    const double whole = dls_whole_memory_bytes(work, q->numeric, q->batch, words);
     out->prediction.mem_bytes = process + (whole - process) / fmax(1, q->stages);
     out->fits = out->prediction.mem_bytes <= gpu->mem_bytes;
     out->least_s = least_s(q, work, gpu);

@@ -207,6 +207,7 @@ static dls_status workload_of(state *s, const dls_kind *kind, const kept_workloa
     return DLS_OK;
 }
 
+/* Whole tables aside, which smaller batches do not make smaller. */
 static bool holds(const state *s, const kept_workload *k, int32_t type, double batch)
 {
     return dls_step_memory_bytes(&k->w, k->run.numeric, batch) <= s->gpu[type].hw.mem_bytes;
@@ -368,8 +369,9 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     out->gpu_util = fmin(1, n * step.gpu_s / iteration_s);
     out->mem_util =
         fmin(1, n * moved_bytes(w, &rates, batch / n) / (gpu->hw.mem_bps * iteration_s));
-    out->mem_bytes = dls_step_memory_bytes(w, k->run.numeric, batch / n);
-    out->checkpoint_bytes = WORD_BYTES * (1 + dls_optimiser_words(w->optimiser)) * w->params;
+    out->mem_bytes =
+        dls_whole_memory_bytes(w, k->run.numeric, batch / n, 2 + dls_optimiser_words(w->optimiser));
+    out->checkpoint_bytes = WORD_BYTES * ((1 + dls_optimiser_words(w->optimiser)) * w->params + w->held);
     return DLS_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "workload/graph/zoo.h"
 #include "workload/kinds.h"
 #include "workload/operator/from_graph.h"
+#include "workload/operator/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -353,6 +354,26 @@ TEST(test_sizes)
     n = dls_model_lookup("vgg16");
     dls_model_resize(&n, 0, 128); /* it has no tokens */
     assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &usual, NULL), DLS_EINPUT);
+}
+
+/* Of tables of which a step touches few rows all rows lie in memory: MLPerf's DLRM has 96 GB of them. */
+TEST(test_tables)
+{
+    static const struct {
+        const char *model;
+        double params;
+    } of[] = {{"dlrm", 540e6}, {"dlrm_mlperf", 24036595969.0}, {"vgg16", 138357544}};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        const dls_model_names n = dls_model_lookup(of[i].model);
+        dls_workload w;
+        assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &w, NULL), DLS_OK);
+        assert_true(fabs((w.held + w.params) / of[i].params - 1) < 0.005);
+        assert_true(i < 2 ? w.held > 0.9 * of[i].params : w.held == 0);
+        const double whole = dls_whole_memory_bytes(&w, DLS_NUMERIC_FP32, 1, 2);
+        const double step = dls_words_memory_bytes(&w, DLS_NUMERIC_FP32, 1, 2);
+        assert_true(whole - step == 4 * w.held);
+        dls_workload_fini(&w);
+    }
 }
 
 static dls_trace *sample(void)

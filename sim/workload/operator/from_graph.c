@@ -166,8 +166,10 @@ static dls_status append(dls_workload *w, dls_kernel k, dls_error *err)
 static dls_status tensors(const dls_opgraph *g, dls_workload *w, int32_t *tensor_of,
                           int32_t *tensor_at, dls_error *err)
 {
+    double all = 0;
     for (int32_t i = 0; i < g->n_nodes; i++) {
         const dls_op_node *x = &g->nodes[i];
+        all += dls_op_family_of(x->kind) == DLS_FAMILY_VARIABLE ? (double)x->param_bytes / WEIGHT_BYTES : 0;
         tensor_of[i] = tensor_at[i] = -1;
         if (x->phase == DLS_PHASE_UPDATE && x->param_bytes > 0) {
             DLS_TRY(dls_grow(&w->tensor, &w->tensor_cap, w->n_tensors + 1, sizeof *w->tensor, err));
@@ -176,6 +178,7 @@ static dls_status tensors(const dls_opgraph *g, dls_workload *w, int32_t *tensor
             w->params += (double)x->param_bytes / WEIGHT_BYTES;
         }
     }
+    w->held = fmax(0, all - w->params);
     for (int32_t e = 0; e < g->n_edges; e++) {
         const dls_op_edge *edge = &g->edges[e];
         if (!edge->control && tensor_at[edge->to] >= 0 && tensor_of[edge->from] < 0) {

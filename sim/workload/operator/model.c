@@ -529,6 +529,12 @@ double dls_words_memory_bytes(const dls_workload *w, dls_numeric numeric, double
            (w->process > 0 ? w->process : CONTEXT_BYTES + WORKSPACE_BYTES);
 }
 
+double dls_whole_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch,
+                              double words)
+{
+    return dls_words_memory_bytes(w, numeric, batch, words) + WORD_BYTES * w->held;
+}
+
 double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch)
 {
     return dls_words_memory_bytes(w, numeric, batch, 2 + dls_optimiser_words(w->optimiser));

@@ -181,5 +181,9 @@ double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double 
 /* With so many words a parameter: 1 for a forward pass, 2 with gradients, more for an optimiser. */
 double dls_words_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch,
                               double words);
+/* The same with the rows of tables that a step does not touch, which have no gradients and no state. The two above are
+ * without them, as datasets are labelled. */
+double dls_whole_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch,
+                              double words);
 
 #endif

@@ -118,6 +118,7 @@ typedef struct dls_workload {
     double *tensor; /* owned, unless tensor_cap is 0: elements of each parameter tensor, in forward order */
     size_t n_tensors, tensor_cap;
     double params;       /* their sum */
+    double held;         /* of graphs: parameters beside, rows of tables that a step leaves as they are */
     double activations;  /* elements kept for the backward pass, per sample */
     double kept;         /* of graphs: the most that live at once (from_graph.c); activations are all */
     double process; /* bytes that PyTorch's process holds beside, workspace too; 0: TensorFlow */
