@@ -95,7 +95,11 @@ static dls_status ask(dls_step_predictor *p, const dls_step_question *q, dls_ste
              : s->workers > 1 ? "allreduce"
                               : "one");
     DLS_TRY(dls_whatif_ask(p->w, &question, &answer, err));
-    *out = (dls_step_answer){.prediction = answer.prediction, .fits = answer.fits};
+    *out = (dls_step_answer){.prediction = answer.prediction,
+                             .image = answer.image,
+                             .sequence = answer.sequence,
+                             .fits = answer.fits};
+    snprintf(out->network, sizeof out->network, "%s", answer.network ? answer.network : "");
     snprintf(out->gpu, sizeof out->gpu, "%s", s->gpu);
     snprintf(out->exchange, sizeof out->exchange, "%s", s->exchange);
     snprintf(out->setting, sizeof out->setting, "%s", answer.setting);

@@ -48,6 +48,8 @@ typedef struct dls_whatif_question {
 
 typedef struct dls_whatif_answer {
     dls_prediction prediction; /* remaining_s and what the source does not say are NAN */
+    const char *network;       /* the zoo's that the name stands for; NULL: none */
+    int32_t image, sequence;   /* with which it was built; 0: it has none */
     char setting[64];          /* driple: that answered; else "" */
     bool fits;                 /* into the GPU's memory, by the operator model's estimate */
     double least_s;            /* what no program is faster than, by the data sheet; 0: not known */

@@ -97,10 +97,27 @@ static const char *why_not(const rows *r, size_t i, char text[64])
     return text;
 }
 
+/* Which network a name stands for that is not its own: "resnet18" is one of small images here. */
+static const char *meant(const request *a, const rows *r, char text[128])
+{
+    const dls_step_answer *answer = &r->answer[0];
+    const int32_t size = answer->image ? answer->image : answer->sequence;
+    const bool own = !*answer->network || strcmp(answer->network, a->base.model) == 0;
+    text[0] = '\0';
+    if (!own && size > 0) {
+        snprintf(text, 128, " (the zoo's %s, %d %s)", answer->network, (int)size,
+                 answer->image ? "pixels an edge" : "tokens");
+    } else if (!own) {
+        snprintf(text, 128, " (the zoo's %s)", answer->network);
+    }
+    return text;
+}
+
 static void print_table(const request *a, const rows *r)
 {
+    char network[128];
     const dls_step_question *q = r->question;
-    printf("%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s%s%s; %s says:\n\n", a->base.model,
+    printf("%s%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s%s%s; %s says:\n\n", a->base.model, meant(a, r, network),
            (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
            r->answer[0].exchange, q->nodes > 1 ? " over " : "", q->nodes > 1 ? q->network : "",
            q->framework ? ", " : "", q->framework ? q->framework : "", a->p.source);
@@ -132,6 +149,9 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
 {
     json_object *top = json_object_new_object();
     DLS_JSON(top, "model", a->base.model, "source", a->p.source);
+    if (*r->answer[0].network) {
+        DLS_JSON(top, "network", r->answer[0].network, "image", r->answer[0].image, "sequence", r->answer[0].sequence);
+    }
     if (a->base.framework) {
         dls_json_text(top, "framework", a->base.framework);
     }

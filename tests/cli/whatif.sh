@@ -98,6 +98,12 @@ expect 4 predict --whatif --model=llama3_2_1b --batch=1 --sequence=512 --gpu=A10
 says err.txt "fused attention in fp32 on A100: not known"
 expect 0 predict --whatif --model=bert-base --batch=8 --sequence=384 --source=operator --framework=PyTorch
 says out.txt ", one, PyTorch; operator says:"
+expect 0 predict --whatif --model=resnet18 --source=operator
+says out.txt "resnet18 (the zoo's resnet18_cifar, 32 pixels an edge), batch 32"
+expect 0 predict --whatif --model=resnet18 --image=224 --source=operator
+says out.txt "resnet18 (the zoo's resnet18_imagenet, 224 pixels an edge), batch 32"
+expect 0 predict --whatif --model=vgg16 --source=operator
+says out.txt "vgg16, batch 32"
 
 expect 2 predict --whatif
 says err.txt "model is needed"

@@ -175,6 +175,18 @@ TEST(test_steps)
     for (int i = 4; i < 10; i++) {
         assert_non_null(strstr(a[i].refused, "not possible"));
     }
+    /* Which network a name was taken for, and how large images are. */
+    const dls_step_question small[] = {{.model = "resnet18", .batch = 32, .gpu = "V100"},
+                                       {.model = "resnet18", .batch = 32, .gpu = "V100", .image = 224},
+                                       {.model = "bert", .batch = 32, .gpu = "V100"}};
+    TINY(dls_step_predict(p, small, 3, a, err));
+    assert_string_equal(a[0].network, "resnet18_cifar");
+    assert_int_equal(a[0].image, 32);
+    assert_string_equal(a[1].network, "resnet18_imagenet");
+    assert_int_equal(a[1].image, 224);
+    assert_string_equal(a[2].network, "bert_base");
+    assert_int_equal(a[2].image, 0);
+    assert_int_equal(a[2].sequence, 128);
     assert_int_equal(dls_step_predict(p, question, 11, a, &wrong), DLS_EINPUT);
     assert_int_equal(dls_step_gpu(p, "Q100", &name, &wrong), DLS_EINPUT);
     dls_whatif_destroy(w);

@@ -81,6 +81,8 @@ typedef struct dls_step_question {
 typedef struct dls_step_answer {
     dls_prediction prediction; /* remaining_s and what the source does not say are NAN */
     char gpu[48];              /* as the tables call it */
+    char network[64];          /* the zoo's, for which the model's name was taken; "": a large one, or none is known */
+    int32_t image, sequence;   /* pixels of an edge and tokens that it was asked about; 0: it has none */
     char exchange[16];         /* between workers: "one", "allreduce", "ps-sync", "ps-async" */
     char setting[64];          /* driple: that answered; else "" */
     bool fits;                 /* into the GPU's memory, by the operator model's estimate */
