@@ -242,6 +242,9 @@ static const struct {
     {"retinanetresnet50", "retinanet_resnet50_fpn", NULL},
     {"retinanetresnext50", "retinanet_resnext50_fpn", NULL}, /* MLPerf */
     {"retinanetresnext5032x4dfpn", "retinanet_resnext50_fpn", NULL},
+    {"fasterrcnn", "fasterrcnn_resnet50_fpn", NULL},
+    {"fasterrcnnr50fpn", "fasterrcnn_resnet50_fpn", NULL},
+    {"fasterrcnnresnet50", "fasterrcnn_resnet50_fpn", NULL},
     {"maskrcnn", "maskrcnn_resnet50_fpn", NULL},
     {"maskrcnnr50fpn", "maskrcnn_resnet50_fpn", NULL},
     {"maskrcnnresnet50", "maskrcnn_resnet50_fpn", NULL},
@@ -353,7 +356,7 @@ static const char *const behind[] = {
     "instruct", "chat"};
 
 /* The same behind a number of parameters alone: elsewhere they are a size. */
-static const char *const behind_size[] = {"base", "it", "deduped"};
+static const char *const behind_size[] = {"base", "it", "pt", "deduped"};
 
 /* Is the word before this '_' a number of parameters, "6.9b"? */
 static bool behind_number(const char *name, const char *at)

@@ -132,8 +132,11 @@ TEST(test_hugging_face)
         {"google/gemma-2-2b", "gemma2_2b"},
         {"google/gemma-2-9b-it", "gemma2_9b"},
         {"google/gemma-2-27b", "gemma2_27b"},
-        {"google/gemma-3-27b-it", NULL},
-        {"google/gemma-3-4b-it", NULL},
+        {"google/gemma-3-27b-it", "gemma3_27b"}, /* the network of its texts */
+        {"google/gemma-3-4b-it", "gemma3_4b"},
+        {"google/gemma-3-1b-pt", "gemma3_1b"},
+        {"google/gemma-3-270m", "gemma3_270m"},
+        {"google/gemma-3n-E4B-it", NULL},
         {"google/recurrentgemma-2b", NULL},
         {"microsoft/phi-1", "phi1"},
         {"microsoft/phi-1_5", "phi1_5"},
@@ -230,7 +233,8 @@ TEST(test_hugging_face)
         {"ssd", NULL}, /* of 300 pixels, MLPerf's? */
         {"ssd-resnet34", "ssd300_resnet34"},
         {"RetinaNet", "retinanet_resnet50_fpn"},
-        {"fasterrcnn_resnet50_fpn", NULL},
+        {"fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn"},
+        {"fasterrcnn_mobilenet_v3_large_fpn", NULL},
         {"my-vit-base", NULL},
         {"ViT-B/16", "vit_base"},
         {"ViT-L/32", "vit_large_patch32"},

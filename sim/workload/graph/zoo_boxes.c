@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Object detection with boxes at many places: SSD (Liu et al., 2016), RetinaNet (Lin et al., 2017b) and Mask R-CNN (He
- * et al., 2017), the last two on a pyramid of features (Lin et al., 2017a); as torchvision, NVIDIA's and MLPerf's
- * programs have them.
+ * Object detection with boxes at many places: SSD (Liu et al., 2016), RetinaNet (Lin et al., 2017b), Faster R-CNN (Ren
+ * et al., 2015) and Mask R-CNN (He et al., 2017), the last three on a pyramid of features (Lin et al., 2017a); as
+ * torchvision, NVIDIA's and MLPerf's programs have them.
  *
+ *      masks               of Mask R-CNN alone
  *      classes=91          of objects and none of them
  *      | blocks=...        the ResNet (zoo_resnet.c) that sees; without it SSD has VGG-16
  *      between=256,...     of SSD: channels of the 1 x 1 convolutions behind it; norms: each of them is normed
  *
  * Losses are counted as cross entropies over what they read. Not here: what matches boxes with objects, and what
- * removes boxes that overlap. Mask R-CNN looks at 512 proposals of an image, as its training draws them, and makes
- * masks of 128, the most that it draws of those with an object; each level of the pyramid has a quarter of them, and bringing
+ * removes boxes that overlap. R-CNNs look at 512 proposals of an image, as their training draws them, and make masks
+ * of 128, the most that are drawn of those with an object; each level of the pyramid has a quarter of them, and bringing
  * a proposal to its size is one reading of what it covers.
  */
 #include "workload/graph/zoo_impl.h"
@@ -144,7 +145,7 @@ static void retinanet(dls_net *net, const char *spec)
     }
 }
 
-/* ---- Mask R-CNN ------------------------------------------------------------------------------ */
+/* ---- R-CNN ----------------------------------------------------------------------------------- */
 
 #define PROPOSALS 512
 #define MASKS 128
@@ -183,7 +184,7 @@ static dls_tensor opened(dls_net *net, dls_tensor x)
     return dls_net_relu(net, dls_net_offset(net, x));
 }
 
-static void mask_rcnn(dls_net *net, const char *spec)
+static void rcnn(dls_net *net, const char *spec)
 {
     const int32_t classes = classes_of(spec, 91);
     dls_tensor stage[4], level[MAX_LEVELS];
@@ -195,6 +196,9 @@ static void mask_rcnn(dls_net *net, const char *spec)
     x = dls_block_mlp(net, x, (const int64_t[]){1024, 1024}, 2);
     dls_net_loss(net, dls_net_dense(net, x, classes, true));
     dls_net_loss(net, dls_net_dense(net, x, 4 * (int64_t)classes, true));
+    if (!dls_spec_has(spec, "masks")) {
+        return;
+    }
     x = pieces(net, level, MASKS, 2 * EDGE);
     for (int i = 0; i < TOWER; i++) {
         x = conv_relu(net, x, PYRAMID, 3, 1);
@@ -218,7 +222,8 @@ static const dls_zoo_model rows[] = {
     BOXES("ssd300_resnet50", "coco", 32, ssd, 300, "between=0,256,256,128,128,128 norms | blocks=3,4,6 keep=2"),
     BOXES("retinanet_resnet50_fpn", "coco", 4, retinanet, 800, R50),
     BOXES("retinanet_resnext50_fpn", "open_images", 4, retinanet, 800, "classes=264" R50 " groups=32 width=4"),
-    BOXES("maskrcnn_resnet50_fpn", "coco", 2, mask_rcnn, 1024, R50),
+    BOXES("fasterrcnn_resnet50_fpn", "coco", 2, rcnn, 1024, R50),
+    BOXES("maskrcnn_resnet50_fpn", "coco", 2, rcnn, 1024, "masks" R50),
 };
 
 const dls_zoo_table dls_zoo_boxes = {rows, sizeof rows / sizeof rows[0]};

@@ -14,8 +14,9 @@
  *      experts=8   Mixtral (Jiang et al., 2024): feed-forwards, of which a token passes two
  *      level       Qwen3 (Yang et al., 2025): queries and keys of a head are normed
  *      gemma       Gemma (Mesnard et al., 2024): words are scaled, the gate is GELU's
- *      capped      Gemma 2 (Riviere et al., 2024): a norm behind each part of a layer, too; scores
- *                  and output pass a tanh
+ *      behind      a norm behind each part of a layer, too: Gemma 3 (Kamath et al., 2025), the
+ *                  network of its texts; windows that attention sees are masks
+ *      capped      Gemma 2 (Riviere et al., 2024): the same; scores and output pass a tanh
  *
  * Of GPT-J's kind (layer norms; feed-forward with GELU, both parts of a layer side by side):
  *      turned=64   of a head's numbers, that have rotary positions; 0: the head's
@@ -93,16 +94,17 @@ void dls_zoo_llama(dls_net *net, const char *spec)
 {
     const dls_block_heads b = heads_of(spec);
     const int64_t n_words = whole(spec, "words", 32000), n_experts = whole(spec, "experts", 0);
+    const bool behind = b.capped || dls_spec_has(spec, "behind");
     const dls_embedding words = dls_net_table(net, n_words, whole(spec, "width", 0));
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, dls_net_sequence(net)));
     x = dls_spec_has(spec, "gemma") ? dls_net_scale(net, x) : x;
     for (int64_t i = 0; i < whole(spec, "layers", 0); i++) {
         const dls_tensor y = dls_net_rms_norm(net, x);
         dls_tensor part = dls_block_attention(net, y, y, b);
-        x = dls_net_add(net, x, b.capped ? dls_net_rms_norm(net, part) : part);
+        x = dls_net_add(net, x, behind ? dls_net_rms_norm(net, part) : part);
         const dls_tensor z = dls_net_rms_norm(net, x);
         part = n_experts > 0 ? experts(net, z, n_experts, spec) : gated(net, z, spec);
-        x = dls_net_add(net, x, b.capped ? dls_net_rms_norm(net, part) : part);
+        x = dls_net_add(net, x, behind ? dls_net_rms_norm(net, part) : part);
     }
     output(net, dls_net_rms_norm(net, x), words, n_words, spec);
 }
@@ -151,6 +153,7 @@ static void gpt_j(dls_net *net, const char *spec)
 #define QWEN_TIED(name, spec) LLAMA(name, 4096, spec " biased tied words=151936")
 #define QWEN3(name, spec) LLAMA(name, 4096, spec " level each=128 kv=8 words=151936")
 #define GEMMA(name, spec) LLAMA(name, 8192, spec " gemma tied words=256000")
+#define GEMMA3(name, spec) LLAMA(name, 8192, spec " gemma level behind tied")
 #define CODER(name, spec) LLAMA(name, 4096, spec " words=32256")
 #define GPT_J(name, family, sequence, spec)                                                        \
     DLS_ZOO_TEXTS(name, family, "pile", 1, sequence, gpt_j, spec)
@@ -195,6 +198,11 @@ static const dls_zoo_model rows[] = {
     GEMMA("gemma2_2b", "width=2304 inner=9216 layers=26 heads=8 kv=4 each=256 capped"),
     GEMMA("gemma2_9b", "width=3584 inner=14336 layers=42 heads=16 kv=8 each=256 capped"),
     GEMMA("gemma2_27b", "width=4608 inner=36864 layers=46 heads=32 kv=16 each=128 capped"),
+    GEMMA3("gemma3_270m", "width=640 inner=2048 layers=18 heads=4 kv=1 each=256 words=262144"),
+    GEMMA3("gemma3_1b", "width=1152 inner=6912 layers=26 heads=4 kv=1 each=256 words=262144"),
+    GEMMA3("gemma3_4b", "width=2560 inner=10240 layers=34 heads=8 kv=4 each=256 words=262208"),
+    GEMMA3("gemma3_12b", "width=3840 inner=15360 layers=48 heads=16 kv=8 each=256 words=262208"),
+    GEMMA3("gemma3_27b", "width=5376 inner=21504 layers=62 heads=32 kv=16 each=128 words=262208"),
     LLAMA("phi3_mini", 4096, "width=3072 inner=8192 layers=32 heads=32 words=32064"),
     LLAMA("phi3_medium", 4096, "width=5120 inner=17920 layers=40 heads=40 kv=10 words=32064"),
     LLAMA("phi4", 4096, "width=5120 inner=17920 layers=40 heads=40 kv=10 words=100352"),
