@@ -15,7 +15,9 @@
 #include "base/assert.h"
 #include "engine/engine.h"
 
-enum { HEADS_MAX = 4, HOSTS_MAX = 64 };
+#include <stdlib.h>
+
+enum { HOSTS_MAX = 64 };
 
 void dls_guests_init(dls_engine *e)
 {
@@ -277,25 +279,35 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     return dls_guest_join(e, job, best, err);
 }
 
+/* Of a class, those that were refused and the first that wait; returns how many. */
+static size_t heads_of(dls_select *s, dls_class *c, int32_t *out)
+{
+    size_t n = 0;
+    for (int32_t j = dls_order_first(&s->order, c->parked); j != DLS_NONE && n < DLS_PARKED_MAX;
+         j = dls_order_next(&s->order, c->parked, j)) {
+        out[n++] = j;
+    }
+    int32_t j = c->head;
+    for (int32_t i = 0; i < DLS_GUEST_HEADS && j != DLS_NONE; i++, j = dls_select_next_waiting(s, c, j)) {
+        out[n++] = j;
+    }
+    return n;
+}
+
+/* A host is there for jobs of several classes, so all are asked for in the order in which they stand. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    e->guests.news = false;
+    int32_t *asking = e->guests.asking;
+    size_t n = 0;
     for (int32_t k = 0; k < s->n_classes; k++) {
-        dls_class *c = &s->cls[k];
-        int32_t heads[DLS_PARKED_MAX + HEADS_MAX], n = 0;
-        for (int32_t j = dls_order_first(&s->order, c->parked); j != DLS_NONE && n < DLS_PARKED_MAX;
-             j = dls_order_next(&s->order, c->parked, j)) {
-            heads[n++] = j;
-        }
-        int32_t j = c->head;
-        for (int32_t i = 0; i < HEADS_MAX && j != DLS_NONE;
-             i++, j = dls_select_next_waiting(s, c, j)) {
-            heads[n++] = j;
-        }
-        for (int32_t i = 0; i < n; i++) {
-            DLS_TRY(find_host(e, heads[i], err));
-        }
+        n += heads_of(s, &s->cls[k], asking + n);
+    }
+    if (n > 1) {
+        qsort_r(asking, n, sizeof *asking, dls_select_by_rank, s);
+    }
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(find_host(e, asking[i], err));
     }
     e->guests.news = false; /* a new guest cannot be a host, so none has appeared */
     return DLS_OK;

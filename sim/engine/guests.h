@@ -17,11 +17,14 @@ typedef struct dls_guest {
     bool offered;
 } dls_guest;
 
+enum { DLS_GUEST_HEADS = 4 }; /* of a class that wait and are asked for in a pass, beside those that were refused */
+
 typedef struct dls_guests {
     bool on;
     dls_guest *job;  /* [n]; NULL: without sharing of GPUs */
     bool asks;       /* the placement says who shares, else the scheduler does */
     int32_t *newest; /* [class][type] lists of hosts without a guest */
+    int32_t *asking; /* the jobs of a pass, in their order: scratch */
     uint64_t offers;
     int32_t n; /* guests now */
     bool news; /* a new host, or a job newly waiting, since the last pass; never without sharing */
@@ -31,7 +34,9 @@ typedef struct dls_guests {
 
 #define DLS_GUEST_ARRAYS(XX)                                                                       \
     XX(guests.job, e->n, e->guests.on)                                                             \
-    XX(guests.newest, e->select.n_classes * e->select.n_types, e->guests.on)
+    XX(guests.newest, e->select.n_classes * e->select.n_types, e->guests.on)                       \
+    XX(guests.asking, e->select.n_classes * (DLS_PARKED_MAX + DLS_GUEST_HEADS),                    \
+       e->guests.on && e->params->placement->share)
 
 /* ---- guests.c ----------------------------------------------------------------------------------
  */

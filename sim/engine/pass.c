@@ -182,12 +182,6 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
     return DLS_OK;
 }
 
-static int by_rank(const void *a, const void *b, void *select)
-{
-    const dls_member *member = ((dls_select *)select)->order.member;
-    return dls_rank_cmp(&member[*(const int32_t *)a].rank, &member[*(const int32_t *)b].rank);
-}
-
 /* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
 static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
 {
@@ -220,7 +214,7 @@ static dls_status make_real(dls_engine *e, dls_error *err)
         }
     }
     if (n_stop > 1) {
-        qsort_r(s->stopped, n_stop, sizeof *s->stopped, by_rank, s);
+        qsort_r(s->stopped, n_stop, sizeof *s->stopped, dls_select_by_rank, s);
     }
     for (size_t i = 0; i < n_stop; i++) {
         DLS_TRY(dls_job_lose(e, s->stopped[i], false, err));

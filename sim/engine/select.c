@@ -278,6 +278,12 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
     return rank;
 }
 
+int dls_select_by_rank(const void *a, const void *b, void *select)
+{
+    const dls_member *member = ((const dls_select *)select)->order.member;
+    return dls_rank_cmp(&member[*(const int32_t *)a].rank, &member[*(const int32_t *)b].rank);
+}
+
 void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
 {
     DLS_DEBUG_ASSERT(s->guest && s->guest[job]);

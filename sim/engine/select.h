@@ -190,6 +190,8 @@ void dls_select_deselect(dls_select *s, int32_t job, int64_t now_us, int64_t est
 void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
 /* The rank that a member has now. */
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
+/* For qsort_r: numbers of waiting jobs, in the order in which they stand. */
+int dls_select_by_rank(const void *a, const void *b, void *select);
 
 /* The placement has refused a waiting job on a type. Its class is left alone on that type for the rest
  * of the pass, and until GPUs are given back; or the job alone is, where refusals depend on the job. */

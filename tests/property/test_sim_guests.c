@@ -45,10 +45,11 @@ static dls_placement_ops sharing(double (*share)(void *, const dls_place_index *
                                .share = share};
 }
 
-static dls_record *run_jobs(const case_job *jobs, size_t n, const char *sched, fake_world *world)
+static dls_record *run_on(dls_cluster_spec cluster, const case_job *jobs, size_t n, const char *sched,
+                          fake_world *world)
 {
     sim_setup s;
-    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, n), sched, "first-fit");
+    setup_init(&s, cluster, case_trace(jobs, n), sched, "first-fit");
     const dls_placement_ops ops = sharing(share_any);
     const dls_pace pace = fake_pace(world, s.trace);
     world->by_gpu = true;
@@ -57,6 +58,11 @@ static dls_record *run_jobs(const case_job *jobs, size_t n, const char *sched, f
     dls_record *rec = case_run(&s.p);
     setup_fini(&s);
     return rec;
+}
+
+static dls_record *run_jobs(const case_job *jobs, size_t n, const char *sched, fake_world *world)
+{
+    return run_on(case_cluster(1, 4, 0), jobs, n, sched, world);
 }
 
 /* Jobs 0 and 5 run at rate 1 alone, at half of it beside another. */
@@ -106,6 +112,21 @@ TEST(test_evicted)
     assert_int_equal(rec->resumes[5], 2);
     assert_int_equal(rec->pending_us[0], S(5));
     assert_int_equal(rec->pending_us[5], S(5));
+}
+
+/* A host whose guest ends is there for jobs that ask for different types: who stands first joins it. */
+TEST(test_order_of_classes)
+{
+    const case_job jobs[] = {{0, 900, 4, NULL, "V100"}, {0, 900, 4, NULL, "P100"}, {0, 900, 4, NULL, "P100"},
+                             {1, 3, 4, NULL, NULL},     {2, 3, 4, NULL, NULL},     {3, 3, 4, NULL, "V100"}};
+    static const char *const names[] = {"fifo", "easy", "fjf"};
+    for (size_t i = 0; i < 3; i++) {
+        fake_world world;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = run_on(two_types(1, 1, 4, 0), jobs, 6, names[i], &world);
+        assert_int_equal(rec->start_us[3], S(1));
+        assert_int_equal(rec->start_us[4], rec->end_us[3]);
+        assert_int_equal(rec->start_us[5], rec->end_us[4]);
+    }
 }
 
 /* ---- random ------------------------------------------------------------------------------------ */
