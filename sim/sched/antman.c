@@ -18,6 +18,8 @@
 #include "sched/gangs.h"
 #include "sched/lines.h"
 
+#define ROUNDING 1e-6 /* of a use: answers of predictors are kept in single precision */
+
 enum { OPT_GUARANTEED, OPT_BOOKED };
 static const dls_option options[] = {
     {"guaranteed", DLS_OPT_I64, 0, 1e9, "1", "", "least priority of a guaranteed job", NULL},
@@ -111,7 +113,7 @@ static bool suits(const antman *a, const dls_view *view, int32_t job, int32_t ho
     dls_place_part part;
     return is_guaranteed(a, view, host) && dls_view_host(view, host) < 0 &&
            view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
-           dls_job_use(view, host) <= a->booked && dls_view_nodes(view, host, &part, 1) == 1 &&
+           dls_job_use(view, host) <= a->booked + ROUNDING && dls_view_nodes(view, host, &part, 1) == 1 &&
            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, host, type, &cap) &&
            !dls_has_guest(view, host);
 }

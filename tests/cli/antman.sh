@@ -43,6 +43,12 @@ ends two.csv --set perf.guests_yield=true --set scheduler.booked=0.1 >booked.txt
 grep -qx "o 100 200 0 0" booked.txt || fail "booked: $(cat booked.txt)"
 ends two.csv --set predictor.source=none >blind.txt
 grep -qx "o 100 200 0 0" blind.txt || fail "no predictor: $(cat blind.txt)"
+# At most so much is booked: just that is not more.
+for use in 0.1 0.2 0.3 0.5 0.7 0.8 0.9; do
+    printf '%s\n' model,iteration_s,gpu_util resnet50,0.1,$use >use.csv
+    ends two.csv --set predictor.source=profiles --set predictor.table=use.csv --set perf.model=trace --set scheduler.booked=$use >just.txt
+    grep -qx "o 10 110 0 1" just.txt || fail "booked $use: $(cat just.txt)"
+done
 cut -d, -f1-6 two.csv >plain.csv
 ends plain.csv --set perf.guests_yield=true >plain.txt
 grep -qx "o 100 200 0 0" plain.txt || fail "no priorities: $(cat plain.txt)"
@@ -57,4 +63,4 @@ printf '%s\n' job_id,num_gpu,submit_time,duration,gpu_type,priority a,1,0,100,V1
     k,1,5,100,K80,0 g,2,10,50,,1 >types.csv
 ends types.csv >types.txt
 grep -qx "g 10 60 0 0" types.txt && grep -qx "k 5 105 0 0" types.txt || fail "types: $(cat types.txt)"
-echo "$((checks + 9)) checks"
+echo "$((checks + 16)) checks"
