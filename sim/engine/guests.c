@@ -10,7 +10,8 @@
  *      hosts without a guest   one list per (class, type), newest last
  *      a waiting job           is asked about once with each host, newest first
  *
- * A pass asks for the first jobs of each class and at most HOSTS_MAX new hosts each.
+ * A pass asks for the first jobs of each class, for the next ones when one of them has found a host, and with at most
+ * HOSTS_MAX new hosts each.
  */
 #include "base/assert.h"
 #include "engine/engine.h"
@@ -254,6 +255,9 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     const dls_pool *p = &s->pool[c->pool];
     int32_t budget = HOSTS_MAX, best = DLS_NONE;
     double most = 0;
+    if (e->guests.job[job].seen == e->guests.offers) {
+        return DLS_OK; /* there is no host that it has not been asked about with */
+    }
     if (e->walk.on) {
         e->walk.size[job] = c->gpus; /* what it asks for, whatever it had before */
     }
@@ -272,11 +276,15 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     if (best == DLS_NONE) {
         return DLS_OK;
     }
+    DLS_TRY(dls_guest_join(e, job, best, err));
     if (e->discipline == DLS_STRICT || e->discipline == DLS_EASY) {
+        if (!e->walk.on && dls_select_has_refused(c)) { /* maybe for its sake */
+            dls_select_clear_refusal(&e->select, e->select.job[job].cls);
+        }
         e->guests.left = true;
         dls_mark_dirty(e, job);
     }
-    return dls_guest_join(e, job, best, err);
+    return DLS_OK;
 }
 
 /* Of a class, those that were refused and the first that wait; returns how many. */
@@ -294,11 +302,12 @@ static size_t heads_of(dls_select *s, dls_class *c, int32_t *out)
     return n;
 }
 
-/* A host is there for jobs of several classes, so all are asked for in the order in which they stand. */
-dls_status dls_guest_pass(dls_engine *e, dls_error *err)
+/* Ask for the first jobs of all classes; *joined: one has a host now. */
+static dls_status ask_heads(dls_engine *e, bool *joined, dls_error *err)
 {
     dls_select *s = &e->select;
     int32_t *asking = e->guests.asking;
+    const int32_t guests = e->guests.n;
     size_t n = 0;
     for (int32_t k = 0; k < s->n_classes; k++) {
         n += heads_of(s, &s->cls[k], asking + n);
@@ -308,6 +317,18 @@ dls_status dls_guest_pass(dls_engine *e, dls_error *err)
     }
     for (size_t i = 0; i < n; i++) {
         DLS_TRY(find_host(e, asking[i], err));
+    }
+    *joined = e->guests.n > guests;
+    return DLS_OK;
+}
+
+/* A host is there for jobs of several classes, so all are asked for in the order in which they stand; and when one has
+ * joined, for the next of its class. */
+dls_status dls_guest_pass(dls_engine *e, dls_error *err)
+{
+    bool joined = true;
+    while (joined) {
+        DLS_TRY(ask_heads(e, &joined, err));
     }
     e->guests.news = false; /* a new guest cannot be a host, so none has appeared */
     return DLS_OK;

@@ -21,6 +21,12 @@ static double share_any(void *state, const dls_place_index *index, const dls_req
     return 1 + host;
 }
 
+/* Job 1 would rather wait than have GPUs of its own. */
+static bool place_others(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    return r->job != 1 && plain->place(state, index, r, grant);
+}
+
 static int32_t asked;
 
 static double share_some(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
@@ -126,6 +132,46 @@ TEST(test_order_of_classes)
         assert_int_equal(rec->start_us[3], S(1));
         assert_int_equal(rec->start_us[4], rec->end_us[3]);
         assert_int_equal(rec->start_us[5], rec->end_us[4]);
+    }
+}
+
+/* As many hosts as there are jobs that wait: all join at once. */
+TEST(test_many_at_once)
+{
+    case_job jobs[16];
+    static const char *const names[] = {"fifo", "easy", "fjf", "srtf"};
+    for (int i = 0; i < 16; i++) {
+        jobs[i] = (case_job){0, 50, 4, NULL, NULL};
+    }
+    for (size_t i = 0; i < 4; i++) {
+        fake_world world;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = run_on(case_cluster(8, 4, 0), jobs, 16, names[i], &world);
+        for (size_t j = 0; j < 16; j++) {
+            assert_int_equal(rec->start_us[j], 0);
+        }
+        assert_int_equal(rec->guest_starts, 8);
+    }
+}
+
+/* A job that the placement refuses joins another: who stood behind it and asks for the same starts at once. */
+TEST(test_refused_joins)
+{
+    const case_job jobs[] = {{0, 90, 4, NULL, NULL}, {1, 50, 4, NULL, NULL}, {1, 50, 4, NULL, NULL}};
+    static const char *const names[] = {"fifo", "easy"};
+    for (size_t i = 0; i < 2; i++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        fake_world world;
+        setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), names[i], "first-fit");
+        dls_placement_ops ops = sharing(share_any);
+        ops.place = place_others;
+        const dls_pace pace = fake_pace(&world, s.trace);
+        world.by_gpu = true;
+        s.p.placement = &ops;
+        s.p.pace = &pace;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        assert_int_equal(rec->guest_starts, 1);
+        assert_int_equal(rec->start_us[1], S(1));
+        assert_int_equal(rec->start_us[2], S(1));
     }
 }
 
