@@ -207,6 +207,8 @@ static dls_status copy_answers(dls_predictions *f, const dls_predictions *from, 
     DLS_TRY(
         dls_duplicate(&f->cell, from->cell, from->n_cells, from->cell_cap, sizeof *f->cell, err));
     f->cell_cap = from->cell_cap;
+    DLS_TRY(dls_duplicate(&f->mem_bytes, from->mem_bytes, from->n_cells, from->mem_cap, sizeof *f->mem_bytes, err));
+    f->mem_cap = from->mem_cap;
     f->n_cells = from->n_cells;
     return DLS_OK;
 }
@@ -235,7 +237,7 @@ void dls_predictions_destroy(dls_predictions *f)
     dls_answers_destroy(f->answers);
     dls_gpu_memory_fini(&f->memory);
     dls_calibration_destroy(f->calibration);
-    DLS_FREE_ALL(f->row_of, f->row, f->kind_seen, f->kind_sum, f->shape, f->cell, f->ask, f->reply,
+    DLS_FREE_ALL(f->row_of, f->row, f->kind_seen, f->kind_sum, f->shape, f->cell, f->mem_bytes, f->ask, f->reply,
                  f->ask_cell);
     dls_free(f);
 }

@@ -122,9 +122,9 @@ typedef struct dls_prediction_source {
     /* Optional, for a source that knows models by what was measured of them: does it know one that is in no
      * zoo, asked of a shape? Without it such a model is unknown and not asked about. */
     dls_status (*knows)(void *state, const dls_predictions_ask *ask, bool *known, dls_error *err);
-    /* Optional: memory of a kind on each of so many GPUs; NAN: not known. Such a source is a recording, of
-     * which none is made. */
-    double (*memory)(void *state, int32_t kind, int32_t gpus);
+    /* Optional: memory of a kind on each GPU of a shape; NAN: not known. Such a source is a recording, of which
+     * none is made. */
+    double (*memory)(void *state, int32_t kind, const dls_shape *shape);
 } dls_prediction_source;
 
 /* By name, ended by NULL. */

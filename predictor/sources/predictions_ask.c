@@ -114,17 +114,15 @@ static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error 
     const size_t need = f->n_cells + (size_t)n;
     DLS_TRY(dls_grow(&f->shape, &f->shape_cap, need, sizeof *f->shape, err));
     DLS_TRY(dls_grow(&f->cell, &f->cell_cap, need, sizeof *f->cell, err));
+    DLS_TRY(dls_grow(&f->mem_bytes, &f->mem_cap, need, sizeof *f->mem_bytes, err));
     DLS_TRY(dls_gpu_memory_of(&f->memory, kind, &mem_bytes, err));
     DLS_TRY(is_known(f, r, shape, n, &known, err));
-    if (f->ops->memory) {
-        const double said = f->ops->memory(f->source, r->kind, r->gpus);
-        mem_bytes = isnan(said) ? mem_bytes : said;
-    }
-    r->mem_bytes = (float)mem_bytes;
     r->first = (int64_t)f->n_cells;
     for (int32_t i = 0; i < n; i++) {
         dls_kept_answer *cell = &f->cell[f->n_cells];
         const dls_kept_answer *kept = NULL;
+        const double said = f->ops->memory ? f->ops->memory(f->source, r->kind, &shape[i]) : (double)NAN;
+        f->mem_bytes[f->n_cells] = (float)(isnan(said) ? mem_bytes : said);
         f->stats.questions++;
         *cell = (dls_kept_answer){.iteration_s = reference_s(f, r->first_job), .link_bps = NAN};
         for (int k = 0; k < DLS_METRICS; k++) {
@@ -210,19 +208,23 @@ static void sort_row(dls_predictions *f, dls_prediction_row *r, int32_t job)
 {
     dls_shape *shape = f->shape + r->first;
     dls_kept_answer *cell = f->cell + r->first;
+    float *mem_bytes = f->mem_bytes + r->first;
     double key[DLS_TYPES_MAX * DLS_SPREADS];
     for (int32_t i = 0; i < r->n; i++) {
         const dls_shape s = shape[i];
         const dls_kept_answer c = cell[i];
+        const float bytes = mem_bytes[i];
         const double least = calibrated_s(f, job, r->first + i);
         int32_t k = i;
         for (; k > 0 && key[k - 1] > least; k--) {
             shape[k] = shape[k - 1];
             cell[k] = cell[k - 1];
+            mem_bytes[k] = mem_bytes[k - 1];
             key[k] = key[k - 1];
         }
         shape[k] = s;
         cell[k] = c;
+        mem_bytes[k] = bytes;
         key[k] = least;
     }
     r->sorted = f->calibration ? dls_calibration_version(f->calibration) : 0;
@@ -372,7 +374,7 @@ void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape 
         out->metric[k] = (double)c->metric[k];
     }
     out->link_bps = (double)c->link_bps;
-    out->mem_bytes = (double)r->mem_bytes;
+    out->mem_bytes = (double)f->mem_bytes[at];
     out->distance = (double)c->distance + distance;
 }
 

@@ -20,7 +20,6 @@ typedef struct dls_prediction_row {
     int32_t n;       /* candidates; -1: not asked for yet */
     int64_t first;   /* of its cells */
     int32_t other;   /* the next row of the same jobs on another number of GPUs, -1 */
-    float mem_bytes; /* per GPU */
     uint64_t sorted; /* calibration's version by which its cells are sorted */
 } dls_prediction_row;
 
@@ -41,7 +40,8 @@ struct dls_predictions {
     /* The candidates of all answered rows, those of a row side by side. */
     dls_shape *shape;
     dls_kept_answer *cell;
-    size_t n_cells, shape_cap, cell_cap;
+    float *mem_bytes; /* per GPU */
+    size_t n_cells, shape_cap, cell_cap, mem_cap;
     /* What the present call asks for. */
     dls_predictions_ask *ask;
     dls_prediction *reply;

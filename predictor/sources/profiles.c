@@ -157,7 +157,7 @@ static const profile *find(const profiles *t, int32_t kind, int32_t type, const 
     dls_model_key(t->kinds->kind[kind].model, model);
     for (size_t i = 0; i < t->n; i++) {
         const profile *p = &t->row[i];
-        const bool any = !p->gpu_type[0] || type < 0;
+        const bool any = !p->gpu_type[0];
         double far[4] = {any, 0, 0, 0};
         if (strcmp(p->model, model) != 0 ||
             (!any && strcasecmp(p->gpu_type, t->cluster->types[type].name) != 0)) {
@@ -176,6 +176,12 @@ static const profile *find(const profiles *t, int32_t kind, int32_t type, const 
         }
     }
     return best;
+}
+
+static const profile *row_for(const profiles *t, int32_t kind, const dls_shape *shape)
+{
+    const int64_t at[3] = {shape->gpus, shape->n_nodes, t->kinds->kind[kind].batch_per_gpu};
+    return find(t, kind, shape->type, at);
 }
 
 static void say(const profile *p, dls_prediction *out)
@@ -200,9 +206,7 @@ static dls_status profiles_answer(void *state, const dls_predictions_ask *ask, s
 {
     const profiles *t = state;
     for (size_t i = 0; i < n; i++) {
-        const dls_shape *s = &ask[i].shape;
-        const int64_t at[3] = {s->gpus, s->n_nodes, t->kinds->kind[ask[i].kind].batch_per_gpu};
-        const profile *p = find(t, ask[i].kind, s->type, at);
+        const profile *p = row_for(t, ask[i].kind, &ask[i].shape);
         out[i] = (dls_prediction){.iteration_s = 0}; /* no answer */
         if (p) {
             say(p, &out[i]);
@@ -219,11 +223,9 @@ static dls_status profiles_knows(void *state, const dls_predictions_ask *ask, bo
     return DLS_OK;
 }
 
-static double profiles_memory(void *state, int32_t kind, int32_t gpus)
+static double profiles_memory(void *state, int32_t kind, const dls_shape *shape)
 {
-    const profiles *t = state;
-    const profile *p =
-        find(t, kind, -1, (const int64_t[3]){gpus, 0, t->kinds->kind[kind].batch_per_gpu});
+    const profile *p = row_for(state, kind, shape);
     return p ? p->v[MEMORY] : (double)NAN;
 }
 

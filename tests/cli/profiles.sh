@@ -49,6 +49,20 @@ for placement in driple-pack horus; do
     test "$(guests one.cfg --placement=$placement)" = 0 || fail "$placement: memory does not fit"
 done
 
+# Memory is that of the row for the GPU type: 12 GB on V100s, which come first, 1 GB on the P100 that horus takes for it.
+cat >types.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 1; gpus = 1; gpu_type = "V100"; }, { count = 1; gpus = 1; gpu_type = "P100"; } ); };
+placement: { name = "horus"; };
+predictor: { source = "profiles"; table = "types.csv"; };
+END
+printf '%s\n' model,gpu_type,iteration_s,gpu_util,mem_bytes alpha,V100,1,0.2,1.2e10 alpha,P100,0.5,0.2,1e9 >types.csv
+printf '%s\n' job_id,num_gpu,submit_time,duration,model_name a,1,0,10,alpha >one.csv
+expect 0 --config=types.cfg --trace=one.csv --quiet --force -o types.h5
+expect 0 export --csv --table=allocations types.h5 --force -o types.out
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 && $at["node"] == 1 { found = 1 } END { exit !found }' types.out ||
+    fail "memory by GPU type: $(cat types.out)"
+
 # Muri: half of each step prepares data; the GPU's bursts of both fill it. Two GPUs; a burst of the network is the
 # rest of a step.
 sed 's/gpus = 1/gpus = 2/; s/fifo/muri-s/' one.cfg >muri.cfg
@@ -124,4 +138,4 @@ table alpha,1,,,1,,,,,,
 refused "no table" 'the source "profiles" needs a table' --config=ask.cfg --trace=two.csv --set predictor.table=
 refused "recorded" 'is a recording already' --config=ask.cfg --trace=two.csv --predictions=record:said
 refused "replayed" 'is a recording already' --config=ask.cfg --trace=two.csv --predictions=replay:said
-echo "$((checks + 40)) checks"
+echo "$((checks + 41)) checks"
