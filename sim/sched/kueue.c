@@ -33,8 +33,9 @@ static const dls_option options[] = {
 typedef struct line { /* of the jobs of a ClusterQueue that wait */
     dls_kueue_load first; /* of them */
     bool seen, done;    /* it is known; all have been passed over */
-    int32_t level;      /* cohorts up to one in which its first needs not borrow */
-    bool fits, stuck;   /* its first, when the cycle began; found that it cannot start, and nobody passes it */
+    int32_t level;      /* height of the cohort in which its first needs not borrow, 0: it needs not borrow */
+    bool fits, hopes;   /* its first, when the cycle began; would if others gave way */
+    bool stuck;         /* found that it cannot start, and nobody passes it */
     bool asks;          /* is in this cycle, not looked at yet */
     int32_t failed_gpus; /* least gang that had no chance, on these types, since somebody gave way */
     uint32_t failed_types;
@@ -48,12 +49,14 @@ struct kueue {
     size_t n_vcs;
     dls_kueue_search search;        /* in a round, as all below */
     dls_lines lines;                /* those that wait, a group for each queue, one more for those of none */
-    dls_kueue_load *load;           /* running jobs */
-    int32_t *again;                 /* [n_again] jobs that are to stand in line when all have been looked at */
+    dls_kueue_load *load;           /* [n_load] who runs, and who has been admitted */
+    size_t n_running;               /* the first of them */
+    int32_t *again;                 /* [n_again] jobs that are to stand in line when somebody gave way */
     line *line;                     /* [tree.n] */
     double *reserved;               /* [tree.n] in this cycle */
     size_t n_load, n_again, n_gave_way;
     bool progress, reopen; /* before the next cycle all lines are open again */
+    bool preempts;         /* somebody gave way in this round */
 };
 
 /* ---- set up ---------------------------------------------------------------------------------- */
@@ -124,6 +127,7 @@ static dls_kueue_load load_of(const struct kueue *s, const dls_view *view, int32
 {
     return (dls_kueue_load){.job = job,
                             .queue = s->queue[view->vc ? view->vc[job] + 1 : 0],
+                            .type = view->held_type[job],
                             .gpus = view->running[job] ? view->held_gpus[job] : view->gpus[job],
                             .priority = view->priority ? view->priority[job] : 0,
                             .submit_us = view->submit_us[job],
@@ -171,7 +175,7 @@ static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *er
     DLS_TRY(dls_scratch_array(scratch, 3, &s->line, nodes, sizeof *s->line, err));
     DLS_TRY(dls_scratch_array(scratch, 4, &s->reserved, nodes, sizeof *s->reserved, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
-    s->n_load = s->n_again = s->n_gave_way = 0;
+    s->n_load = s->n_running = s->n_again = s->n_gave_way = 0;
     dls_quota_clear(&s->tree);
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         dls_kueue_load *of = &s->load[s->n_load++];
@@ -182,7 +186,9 @@ static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *er
             dls_quota_use(&s->tree, of->queue, of->gpus);
         }
     }
+    s->n_running = s->n_load;
     clear_lines(s);
+    s->preempts = s->lines.running = false;
     return dls_lines_begin(&s->lines, view, ask, s, err);
 }
 
@@ -193,19 +199,24 @@ static bool has_quota(const struct kueue *s, const dls_kueue_load *of)
     return of->gpus <= dls_quota_free(&s->tree, of->queue, s->tree.steps);
 }
 
-/* Steps up to the cohort within whose quota it is. */
-static int32_t level_of(const dls_quota_tree *t, const dls_kueue_load *of)
+/* The queue or lowest cohort within whose quota it is, else the top. */
+static const dls_quota *lowest(const dls_quota_tree *t, const dls_kueue_load *of)
 {
-    double rest = of->gpus;
-    int32_t level = 0;
-    for (int32_t at = of->queue; at >= 0; at = t->at[at].parent, level++) {
-        const dls_quota *q = &t->at[at];
-        if (q->used + rest <= q->all) {
-            break;
-        }
+    const dls_quota *q = &t->at[of->queue];
+    for (double rest = of->gpus; q->parent >= 0 && q->used + rest > q->all; q = &t->at[q->parent]) {
         rest -= fmin(rest, fmax(0, q->kept - q->used));
     }
-    return level;
+    return q;
+}
+
+/* Kueue looks for jobs to preempt: who need not borrow, or not from the top, and whose queue's policies let it borrow all the
+ * same. */
+static bool may_preempt(const struct kueue *s, const dls_kueue_load *of)
+{
+    const dls_quota *q = &s->tree.at[of->queue];
+    return of->gpus <= q->most &&
+           (of->gpus <= q->own || lowest(&s->tree, of)->parent >= 0 || q->within != DLS_QUOTA_NEVER || q->borrows ||
+            (s->fair != DLS_KUEUE_UNFAIR && q->reclaim != DLS_QUOTA_NEVER));
 }
 
 static bool earlier(const dls_kueue_load *a, const dls_kueue_load *b)
@@ -246,6 +257,55 @@ static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queu
     return DLS_OK;
 }
 
+/* Those that gave way have none of the GPUs any more, or again. */
+static void give_back(struct kueue *s, const dls_view *view, int sign)
+{
+    for (size_t i = 0; i < s->n_load; i++) {
+        const dls_kueue_load *of = &s->load[i];
+        if (of->gone && !of->fixed) {
+            dls_ledger_take(&s->ledger, view, of->job, of->type, -sign * (int64_t)of->gpus);
+        }
+    }
+}
+
+static void undo_room(struct kueue *s, const dls_view *view)
+{
+    give_back(s, view, -1);
+    dls_kueue_restore(&s->search, &s->tree, s->load);
+}
+
+/* Others give way, if that helps. */
+static dls_status make_room(struct kueue *s, const dls_view *view, const dls_kueue_load *of, bool *made, dls_error *err)
+{
+    *made = false;
+    if (may_preempt(s, of)) {
+        DLS_TRY(dls_kueue_preempt(&s->search, &s->tree, s->load, s->n_load, of, s->fair, made, err));
+    }
+    if (*made) {
+        give_back(s, view, 1);
+        *made = dls_ledger_type(&s->ledger, view, of->job) >= 0;
+        if (!*made) { /* room of other types alone */
+            undo_room(s, view);
+        }
+    }
+    return DLS_OK;
+}
+
+/* Whether the first of a queue can be admitted, and how far it borrows then. */
+static dls_status judge(struct kueue *s, const dls_view *view, line *l, dls_error *err)
+{
+    l->fits = has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0;
+    l->hopes = false;
+    if (!l->fits && !l->stuck) {
+        DLS_TRY(make_room(s, view, &l->first, &l->hopes, err));
+    }
+    l->level = lowest(&s->tree, &l->first)->height;
+    if (l->hopes) {
+        undo_room(s, view);
+    }
+    return DLS_OK;
+}
+
 /* The first of every queue asks. */
 static dls_status nominate(struct kueue *s, const dls_view *view, bool *any, dls_error *err)
 {
@@ -260,8 +320,7 @@ static dls_status nominate(struct kueue *s, const dls_view *view, bool *any, dls
         DLS_TRY(find_first(s, view, (int32_t)i, err));
         l->asks = !l->done;
         if (l->asks) {
-            l->fits = has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0;
-            l->level = level_of(&s->tree, &l->first);
+            DLS_TRY(judge(s, view, l, err));
             *any = true;
         }
     }
@@ -322,62 +381,42 @@ static int32_t next_queue(struct kueue *s)
     return best;
 }
 
-/* Running jobs that gave way have none of the GPUs any more, or again. */
-static void give_back(struct kueue *s, const dls_view *view, int sign)
-{
-    for (size_t i = 0; i < s->n_load; i++) {
-        if (s->load[i].gone && !s->load[i].fixed) {
-            dls_ledger_take(&s->ledger, view, s->load[i].job, view->held_type[s->load[i].job],
-                            -sign * view->held_gpus[s->load[i].job]);
-        }
-    }
-}
-
-static dls_status make_room(struct kueue *s, const dls_view *view, const dls_kueue_load *of, bool *made, dls_error *err)
-{
-    *made = false;
-    if (of->gpus > s->tree.at[of->queue].most) {
-        return DLS_OK;
-    }
-    DLS_TRY(dls_kueue_preempt(&s->search, &s->tree, s->load, s->n_load, of, s->fair, made, err));
-    if (*made) {
-        give_back(s, view, 1);
-        if (dls_ledger_type(&s->ledger, view, of->job) < 0) { /* room of other types alone */
-            give_back(s, view, -1);
-            dls_kueue_restore(&s->search, &s->tree, s->load);
-            *made = false;
-        }
-    }
-    return DLS_OK;
-}
-
-/* Those that gave way wait again, behind this cycle's; nobody makes them give way twice. */
+/* Those that gave way wait again; nobody makes them give way twice. */
 static dls_status requeue(struct kueue *s, dls_error *err)
 {
     for (size_t i = 0; i < s->n_load; i++) {
         dls_kueue_load *of = &s->load[i];
         if (of->gone && !of->fixed) {
-            of->fixed = true;
+            of->fixed = s->preempts = true;
             s->n_gave_way++;
             DLS_TRY(look_again(s, of->job, err));
         }
     }
-    for (size_t i = 0; i < s->tree.n; i++) {
-        s->line[i].failed_gpus = INT32_MAX;
-    }
-    s->reopen = true;
     return DLS_OK;
 }
 
-static dls_status admit(struct kueue *s, const dls_view *view, dls_plan *plan, line *l, dls_error *err)
+/* Gave way in this round before. */
+static bool gave_way(const struct kueue *s, int32_t job)
 {
-    const dls_kueue_load *of = &l->first;
-    const dls_want want = {.type = dls_ledger_type(&s->ledger, view, of->job)};
-    dls_ledger_take(&s->ledger, view, of->job, want.type, view->gpus[of->job]);
-    dls_quota_use(&s->tree, of->queue, of->gpus);
-    dls_plan_set(plan, of->job, &want);
+    size_t i = s->preempts ? 0 : s->n_load;
+    while (i < s->n_load && !(s->load[i].job == job && s->load[i].gone)) {
+        i++;
+    }
+    return i < s->n_load;
+}
+
+static dls_status admit(struct kueue *s, const dls_view *view, line *l, dls_error *err)
+{
+    dls_kueue_load of = l->first;
+    of.type = dls_ledger_type(&s->ledger, view, of.job);
+    of.since_us = view->now_us;
+    of.fixed = gave_way(s, of.job);
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 1, &s->load, s->n_load + 1, sizeof *s->load, err));
+    s->load[s->n_load++] = of;
+    dls_ledger_take(&s->ledger, view, of.job, of.type, (int64_t)of.gpus);
+    dls_quota_use(&s->tree, of.queue, of.gpus);
     l->stuck = false;
-    dls_lines_take(&s->lines, of->job);
+    dls_lines_take(&s->lines, of.job);
     return DLS_OK;
 }
 
@@ -386,29 +425,30 @@ static void reserve(struct kueue *s, const dls_kueue_load *of, const line *l)
 {
     const dls_quota *q = &s->tree.at[of->queue];
     const double most = l->level > 0 ? q->own + q->borrow : q->own;
-    const double gpus = of->gpus > q->most ? 0 : fmax(0, fmin(of->gpus, most - q->used));
-    if (q->reclaim != DLS_QUOTA_ANY && gpus > 0) {
+    const double gpus = fmin(of->gpus, most - q->used);
+    if (q->reclaim != DLS_QUOTA_ANY && gpus > 0 && may_preempt(s, of)) {
         s->reserved[of->queue] = gpus;
         dls_quota_use(&s->tree, of->queue, gpus);
     }
 }
 
-static dls_status process(struct kueue *s, const dls_view *view, dls_plan *plan, int32_t queue, dls_error *err)
+static dls_status process(struct kueue *s, const dls_view *view, int32_t queue, dls_error *err)
 {
     line *l = &s->line[queue];
     const dls_kueue_load *of = &l->first;
-    bool fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0, made = false;
+    const bool fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0;
+    bool made = false;
     l->asks = false;
-    if (!fits && !l->fits && !l->stuck) {
+    if (!fits && l->hopes) {
         DLS_TRY(make_room(s, view, of, &made, err));
-        if (made) {
-            DLS_TRY(requeue(s, err));
-        }
+    }
+    if (made) {
+        DLS_TRY(requeue(s, err));
     }
     if (fits || made) {
-        DLS_TRY(admit(s, view, plan, l, err));
+        DLS_TRY(admit(s, view, l, err));
         s->progress = true;
-    } else if (!l->fits) { /* else it is looked at again */
+    } else if (!l->fits && !l->hopes) { /* else it is looked at again */
         s->progress |= !l->stuck;
         if (dls_view_types(view, of->job) != l->failed_types) {
             s->reopen = true; /* those of other types may have a chance again */
@@ -424,11 +464,11 @@ static dls_status process(struct kueue *s, const dls_view *view, dls_plan *plan,
     return DLS_OK;
 }
 
-static dls_status cycle(struct kueue *s, const dls_view *view, dls_plan *plan, dls_error *err)
+static dls_status cycle(struct kueue *s, const dls_view *view, dls_error *err)
 {
     s->progress = false;
     for (int32_t queue; (queue = next_queue(s)) >= 0;) {
-        DLS_TRY(process(s, view, plan, queue, err));
+        DLS_TRY(process(s, view, queue, err));
     }
     for (size_t i = 0; i < s->tree.n; i++) {
         dls_quota_use(&s->tree, (int32_t)i, -s->reserved[i]);
@@ -440,6 +480,7 @@ static dls_status cycle(struct kueue *s, const dls_view *view, dls_plan *plan, d
 static dls_status wait_again(struct kueue *s, const dls_view *view, bool *more, dls_error *err)
 {
     *more = s->n_gave_way > 0;
+    s->lines.running = true; /* who gave way still runs in the view */
     dls_lines_open(&s->lines);
     for (size_t i = 0; i < s->n_again && *more; i++) {
         DLS_TRY(dls_lines_again(&s->lines, view, ask, s, s->again[i], err));
@@ -465,27 +506,35 @@ static dls_status start_others(struct kueue *s, const dls_view *view, dls_plan *
     return DLS_OK;
 }
 
+/* Who was admitted, and who goes on. */
+static void make_plan(const struct kueue *s, dls_plan *plan)
+{
+    for (size_t i = 0; i < s->n_load; i++) {
+        const dls_want want = {.type = s->load[i].type};
+        if (!s->load[i].gone && i < s->n_running) {
+            dls_plan_keep(plan, s->load[i].job);
+        } else if (!s->load[i].gone) {
+            dls_plan_set(plan, s->load[i].job, &want);
+        }
+    }
+}
+
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     struct kueue *s = state;
     DLS_TRY(list_jobs(s, view, err));
     for (bool more = true, any; more;) {
         DLS_TRY(nominate(s, view, &any, err));
-        for (s->progress = true; s->progress && any;) {
-            DLS_TRY(cycle(s, view, plan, err));
-            if (s->progress) {
+        for (s->progress = true; s->progress && any && s->n_gave_way == 0;) {
+            DLS_TRY(cycle(s, view, err));
+            if (s->progress && s->n_gave_way == 0) {
                 DLS_TRY(nominate(s, view, &any, err));
             }
         }
         DLS_TRY(wait_again(s, view, &more, err));
     }
-    DLS_TRY(start_others(s, view, plan, err));
-    for (size_t i = 0; i < s->n_load; i++) {
-        if (!s->load[i].gone) {
-            dls_plan_keep(plan, s->load[i].job);
-        }
-    }
-    return DLS_OK;
+    make_plan(s, plan);
+    return start_others(s, view, plan, err);
 }
 
 const dls_sched_ops dls_sched_ops_kueue = {

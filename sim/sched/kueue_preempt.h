@@ -19,6 +19,7 @@ typedef enum dls_kueue_fair {
 
 typedef struct dls_kueue_load {
     int32_t job, queue; /* queue: in the tree */
+    int32_t type;       /* the policy's: of its GPUs */
     double gpus;
     int64_t priority, submit_us, since_us; /* since: admitted */
     bool fixed, gone;   /* is no candidate; gave way */

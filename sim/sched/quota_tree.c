@@ -161,7 +161,9 @@ static void sum_up(dls_quota_tree *t)
         q->all += q->own;
         q->kept = q->all > q->lend ? q->all - q->lend : 0;
         if (q->parent >= 0) {
-            t->at[q->parent].all += q->all - q->kept;
+            dls_quota *up = &t->at[q->parent];
+            up->all += q->all - q->kept;
+            up->height = q->height + 1 > up->height ? q->height + 1 : up->height;
         }
     }
     for (size_t k = t->n; k-- > 0;) {

@@ -37,6 +37,7 @@ typedef struct dls_quota {
     double most;        /* it could have if nobody used anything */
     double used;        /* by itself and by members, beyond what they keep */
     int32_t depth;      /* steps up to the top */
+    int32_t height;     /* steps down to the furthest member */
     int32_t order;      /* at[0].order, at[1].order, ..: every member before its parent */
     int32_t first, next; /* member; -1: none */
     int32_t members;    /* while it is read */

@@ -364,6 +364,29 @@ TEST(test_kueue_runs)
     expect_kueue(three, "both", share, 7, (const double[]){0, 0, 0, 0, 10, 10, 10}, (const int[]){1, 1, 1, 0, 0, 0, 0});
 }
 
+/* Who gives way asks again at once, and so does who was passed over; who was just admitted may give way, too. */
+TEST(test_kueue_at_once)
+{
+    /* a takes back what the second job of b has; that one makes the third, which is newer, give way, and stays. */
+    const case_job newer[] = {{0, 5, 4, "b", NULL}, {1, 500, 1, "b", NULL}, {2, 500, 3, "b", NULL}, {10, 50, 1, "a", NULL}};
+    expect_kueue("a,r,1,,,,,Any,,\nb,r,3,,,,LowerOrNewerEqualPriority,,,\n", "none", newer, 4, (const double[]){0, 5, 5, 10},
+                 (const int[]){0, 0, 1, 0});
+    /* The last job of b borrows what a's second needs and may reclaim; a's first is too large. */
+    const case_job just[] = {{0, 1000, 2, "b", NULL}, {10, 50, 7, "a", NULL}, {10, 100, 4, "a", NULL}, {10, 100, 4, "b", NULL}};
+    expect_kueue("a,r,4,,,,,Any,,\nb,r,4,,,,,,,\n", "none", just, 4, (const double[]){0, 1000, 10, 110}, (const int[]){0, 0, 0, 0});
+}
+
+/* A cohort is as high as the way down to its furthest queue: a and c borrow alike, and a came first. Who can neither start nor
+ * preempt keeps nothing free. */
+TEST(test_kueue_order)
+{
+    const case_job both[] = {{0, 100, 3, "a", NULL}, {0, 100, 3, "c", NULL}};
+    expect_kueue("r,,4,,,,,,,\nm,r,0,,,,,,,\na,m,0,,,,,,,\nc,r,0,,,,,,,\n", "none", both, 2, (const double[]){0, 100}, (const int[]){0, 0});
+    const case_job large[] = {{0, 100, 4, "a", NULL}, {10, 100, 6, "a", NULL}, {20, 50, 4, "b", NULL}, {21, 10, 2, "b", NULL}};
+    expect_kueue("a,r,2,,,,,,,StrictFIFO\nb,r,2,,,,,,,\nr,,4,,,,,,,\n", "none", large, 4, (const double[]){0, 100, 20, 70},
+                 (const int[]){0, 0, 0, 0});
+}
+
 /* One GPU: the sum of completion times is least if the shortest goes first; a gang of two with half
  * the run time counts as much as two that run so long. */
 TEST(test_allox)
