@@ -133,6 +133,10 @@ static void build_energy(const dls_builder *b)
         dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_LIMIT),
                          "'energy.limit' makes jobs slower and so needs perf.model = \"speeds\"");
     }
+    if (c->energy.limit_w > 0 && c->energy.profiles) { /* time would follow the one, energy the other */
+        dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_LIMIT),
+                         "'energy.limit' makes jobs slower by 'energy.utilisation' and so does not go with 'energy.profiles'");
+    }
     for (int32_t t = 0; t < c->cluster.n_types && (c->energy.on || c->energy.limit_w > 0); t++) {
         dls_gpu_power gpu;
         dls_error bad;

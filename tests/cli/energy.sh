@@ -124,6 +124,9 @@ expect 3 --config=two.cfg --set energy.account=true --set results.allocations=fa
 says err.txt "results.allocations"
 expect 3 --config=two.cfg --set energy.limit=200 -q
 says err.txt "perf.model"
+printf 'job_id,utilisation\n0,1\n' >use.csv
+expect 3 --config=one.cfg --set energy.limit=150 --set energy.profiles=use.csv -q
+says err.txt "does not go with 'energy.profiles'"
 expect 3 --config=one.cfg --set energy.limit=20 -q
 says err.txt "'energy.limit' is 20 W: a V100-PCIE draws 20.85 W at rest"
 expect 3 --config=two.cfg --set energy.account=true --set energy.gpus=nonsense -q
