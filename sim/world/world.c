@@ -130,6 +130,7 @@ static dls_status add_types(dls_world *w, dls_error *err)
         const double nic = goodput(c->groups[g].nic_bps);
         const int32_t size = c->groups[g].gpus_per_node;
         widen(w, c->groups[g].type, &c->groups[g]);
+        w->nodes_of[c->groups[g].type][size] += c->groups[g].nodes;
         for (int32_t k = c->groups[g].rails ? 1 : size; k <= size; k++) {
             DLS_TRY(add_line(w, dls_rails_bps(nic, k, c->groups[g].rails ? size : 0), err));
         }

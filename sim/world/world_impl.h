@@ -81,6 +81,7 @@ struct dls_world {
     dls_gpu_type types[DLS_TYPES_MAX + 1];
     int32_t n_types, reference_type;
     int32_t node_size[DLS_TYPES_MAX + 1]; /* most GPUs of a node of the type */
+    int32_t nodes_of[DLS_TYPES_MAX + 1][DLS_GPUS_PER_NODE_MAX + 1]; /* so many nodes of the type have k GPUs */
     double type_nic[DLS_TYPES_MAX + 1][DLS_GPUS_PER_NODE_MAX + 1]; /* what k GPUs of a node have at best of its
                                                                       link, goodput; 0: one has no limit */
     int32_t rack_size[DLS_TYPES_MAX + 1]; /* most nodes of the type in one rack */

@@ -79,6 +79,27 @@ if $python -c 'import h5py' 2>/dev/null; then
     says out.txt "2 completed"
 fi
 
+# A gang on as few nodes as there can be is packed, where nodes of a type differ in size, too: 16 GPUs on 8 and four times 2.
+cat >sizes.json <<'END'
+{"v100": {"('ResNet-50 (batch size 32)', 16)": {"null": 160}, "('ResNet-50 (batch size 32)', 4)": {"null": 40}},
+ "v100_unconsolidated": {"('ResNet-50 (batch size 32)', 16)": {"null": 40}, "('ResNet-50 (batch size 32)', 4)": {"null": 10}}}
+END
+cat >sizes.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 1; gpus = 8; gpu_type = "V100"; nic = "10 Gb/s"; },
+                     { count = 4; gpus = 2; gpu_type = "V100"; nic = "10 Gb/s"; } ); };
+perf: { model = "table"; table = "sizes.json"; };
+END
+header=job_id,num_gpu,submit_time,duration,model_name,batch_size
+printf '%s\n' $header 0,16,0,100,resnet50,512 1,8,200,1000,resnet50,256 2,4,200,100,resnet50,128 >sizes.csv
+expect 0 run -c sizes.cfg --trace=sizes.csv --quiet --force -o sizes.h5
+expect 0 export --csv --table=jobs sizes.h5 --force -o sizes.out
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { t = ($at["end_us"] - $at["start_us"]) / 1e6 }
+    $at["id"] == 0 && t == 100 && $at["fastest_us"] == 100e6 { n++ } # packed
+    $at["id"] == 2 && t > 399 && $at["fastest_us"] == 100e6 { n++ }  # a node would have held it
+    END { exit n != 2 }' sizes.out || fail "nodes of two sizes: $(cat sizes.out)"
+
 # ---- bad input -----------------------------------------------------------------------------------
 expect 4 run -c "$measured" --trace=small.csv
 says err.txt "throughputs.json: the table of throughputs cannot be read"
