@@ -26,10 +26,10 @@ static const scenario scenarios[] = {
     {"fifo", "consolidated", "trace", "allreduce", 0, 0, false, false, 0x4afdfdf6593e22f5},
     {"dlas-gpu", "random", "operator", "allreduce", 0, 0, false, false, 0x959ca2b7ca785098},
     {"srtf", "random", "operator", "ps-sync", 1.25e9, 2e9, false, false, 0x0e9a020d778568e5},
-    {"srsf", "consolidated", "operator", "allreduce", 1.25e9, 0, true, false, 0xf96ead8e54e0c38c},
-    {"dlas-gpu", "first-fit", "operator", "ps-async", 1.25e9, 2e9, true, true, 0xea160f5370722962},
-    {"srtf", "random", "table", "allreduce", 1.25e9, 2e9, false, true, 0x486c26bb231d4074},
-    {"gittins", "first-fit", "table", "allreduce", 0, 0, true, true, 0x351a77a3100ac03f},
+    {"srsf", "consolidated", "operator", "allreduce", 1.25e9, 0, true, false, 0xe143adbd88087afb},
+    {"dlas-gpu", "first-fit", "operator", "ps-async", 1.25e9, 2e9, true, true, 0x9088eb2a55c3ffb4},
+    {"srtf", "random", "table", "allreduce", 1.25e9, 2e9, false, true, 0x1349a97f6e45aad4},
+    {"gittins", "first-fit", "table", "allreduce", 0, 0, true, true, 0x5acc1811d0a4e27e},
 };
 
 static const world_group groups[] = {{"V100", 8, 4, 4, 10}, {"P100", 8, 4, 4, 40}};
