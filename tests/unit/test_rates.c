@@ -72,6 +72,37 @@ TEST(units_that_are_slower)
     unload(t);
 }
 
+/* GPUs that differ in memory or in NVLink compute alike. */
+TEST(the_same_chip)
+{
+    tables *t = load();
+    static const char *const pair[][2] = {
+        {"V100", "V100-16GB"},      {"V100-PCIE", "V100-PCIE-32GB"}, {"A100-80GB", "A800-80GB"},
+        {"H100-PCIE", "H800-PCIE"}, {"H100", "H800"},                {"A100-80GB-PCIE", "A800-80GB-PCIE"},
+    };
+    const dls_kernel matmul = {.family = DLS_KERNEL_MATMUL,
+                               .repeats = 1,
+                               .flops = 2.0 * 4096 * 1024 * 512,
+                               .product = {1, 4096, 1024, 512, 1, DLS_GROWS_ROWS}};
+    dls_kernel conv = matmul;
+    conv.family = DLS_KERNEL_CONV1;
+    conv.window = (dls_window){64, 1024, 512, 1, 1, 1, 64};
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++) {
+        for (int n = 0; n < DLS_NUMERIC_COUNT; n++) {
+            double s[2][2];
+            for (int k = 0; k < 2; k++) {
+                const dls_hw_gpu *gpu = NULL;
+                assert_int_equal(dls_hardware_gpu(&t->hw, pair[i][k], &gpu, NULL), DLS_OK);
+                const dls_rates r = dls_opmodel_rates(&t->model, gpu, (dls_numeric)n);
+                s[k][0] = dls_kernel_s(&matmul, &r, 1);
+                s[k][1] = dls_kernel_s(&conv, &r, 1);
+            }
+            assert_true(s[0][0] == s[1][0] && s[0][1] == s[1][1]);
+        }
+    }
+    unload(t);
+}
+
 /* Where products of matrix units alone were measured, they are by size; convolutions, 1x1 too, and launches stay the
  * families'. A card of another generation is lent nothing. */
 TEST(products_alone)

@@ -140,13 +140,21 @@ static gpu_name parts_of(const char *name)
     return parts;
 }
 
+/* A800 and H800 are an A100 and an H100 whose NVLink is cut (NVIDIA's data sheets, 2022). */
+static const char *chip_of(const gpu_name *parts)
+{
+    return strcasecmp(parts->chip, "A800") == 0   ? "A100"
+           : strcasecmp(parts->chip, "H800") == 0 ? "H100"
+                                                  : parts->chip;
+}
+
 bool dls_hardware_same_chip(const char *a, const char *b)
 {
     if (strcasecmp(a, b) == 0) { /* as most are, of thousands of kernels */
         return true;
     }
     const gpu_name one = parts_of(a), other = parts_of(b);
-    return strcasecmp(one.chip, other.chip) == 0;
+    return strcasecmp(chip_of(&one), chip_of(&other)) == 0;
 }
 
 /* Is one of the row's other names the one that was asked for? */

@@ -64,7 +64,7 @@ dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_
  * whose name says least beyond it, then the one of the nearest memory. NULL if there is none.
  * O(rows). */
 const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name);
-/* Do two rows' names differ in memory, board and socket alone ("A100", "A100-80GB-PCIE")? */
+/* Do two rows' names differ in memory, board, socket and NVLink alone ("A100", "A800-80GB-PCIE")? */
 bool dls_hardware_same_chip(const char *a, const char *b);
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
                              dls_error *err) DLS_MUST_CHECK;

@@ -61,45 +61,40 @@ const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name)
     return NULL;
 }
 
-static bool form_of(const char *gpu, const char *other)
-{
-    const size_t stem = strcspn(gpu, "-");
-    return strcspn(other, "-") == stem && strncasecmp(gpu, other, stem) == 0;
-}
-
+/* "V100-PCIE", "V100-PCIE-32GB": not a board with NVLink. */
 static bool is_card(const char *gpu)
 {
-    static const char form[] = "-PCIE";
-    const size_t n = strlen(gpu), len = sizeof form - 1;
-    return n > len && strcasecmp(gpu + n - len, form) == 0;
+    return strcasestr(gpu, "-PCIE") != NULL;
 }
 
-/* Does a board's kernels come from its PCIe card? Cards of more than one generation hold less of
- * their clock, so like_fp32's factor, of another such pair, says something. */
-static bool board_of(const char *gpu, const char *kernels)
+/* The clock at which a GPU runs kernels that were measured on another, over the clock there, in fp32. A card of the
+ * same chip is the same card; a board of NVLink keeps more of its clock than its card, and like_fp32's factor, of
+ * another such pair, says something of that. */
+static double clock_of(const char *gpu, const char *kernels, double board, double own)
 {
-    return form_of(gpu, kernels) && is_card(kernels) && !is_card(gpu);
+    const bool same = dls_hardware_same_chip(gpu, kernels);
+    return same && is_card(gpu) == is_card(kernels) ? 1 : same && is_card(kernels) ? board : own;
 }
 
 void dls_opmodel_forget(dls_opmodel *model, dls_sized_table *table, const char *gpu)
 {
     size_t n = 0;
     for (size_t i = 0; i < model->n_factors; i++) {
-        if (!form_of(gpu, model->factor[i].gpu)) {
+        if (!dls_hardware_same_chip(gpu, model->factor[i].gpu)) {
             model->factor[n++] = model->factor[i];
         }
     }
     model->n_factors = n;
     n = 0;
     for (size_t i = 0; i < model->n_derates; i++) {
-        if (!form_of(gpu, model->derate[i].gpu)) {
+        if (!dls_hardware_same_chip(gpu, model->derate[i].gpu)) {
             model->derate[n++] = model->derate[i];
         }
     }
     model->n_derates = n;
     n = 0;
     for (size_t i = 0; i < table->n; i++) {
-        if (!form_of(gpu, table->row[i].gpu)) {
+        if (!dls_hardware_same_chip(gpu, table->row[i].gpu)) {
             table->row[n++] = table->row[i];
         }
     }
@@ -180,10 +175,8 @@ static dls_units units_of(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_n
     for (int f = 0; model->sized && f < DLS_SIZED_FAMILIES; f++) {
         u.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f, as);
         if (u.sized[f].row) {
-            const char *from = u.sized[f].row->gpu;
-            u.clock[f] = strcasecmp(from, gpu->name) == 0 || as != DLS_NUMERIC_FP32 ? 1
-                         : board_of(gpu->name, from)                                ? factor.compute
-                                                                                    : own;
+            u.clock[f] = as != DLS_NUMERIC_FP32 ? 1
+                                                : clock_of(gpu->name, u.sized[f].row->gpu, factor.compute, own);
             /* What convolutions gained with their library lifts no product above the data sheet's rate. */
             u.clock[f] = fmin(u.clock[f], fmax(1, 1 / dls_sized_best_rate(u.sized[f].row)));
         }
