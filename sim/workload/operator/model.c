@@ -6,6 +6,7 @@
 #include "workload/operator/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -150,10 +151,17 @@ dls_status dls_opmodel_knows(const dls_opmodel *model, const dls_hw_gpu *gpu, dl
                     dls_numeric_name(numeric), gpu->name);
 }
 
-/* Where kernels of matrix units were measured, one after the other in a graph; NULL: nobody did. */
+/* What goes number by number in 16 bits, measured one after the other in a graph: on the GPU itself or its like, or,
+ * since no matrix unit has a part in it, on the first that lends it kernels in fp32; NULL: nobody did. */
 static const dls_sized_row *elements16(const dls_opmodel *model, const dls_hw_gpu *gpu)
 {
-    return model->sized ? dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row : NULL;
+    if (!model->sized) {
+        return NULL;
+    }
+    const dls_sized_row *row = dls_sized_table_for(model->sized, gpu, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16).row;
+    char first[DLS_HW_NAME];
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(gpu->kernels_like, " +"), gpu->kernels_like);
+    return row ? row : dls_sized_table_find(model->sized, first, DLS_SIZED_ELEMENTS, DLS_NUMERIC_FP16);
 }
 
 /* numeric: what was asked for, which these units multiply in `as`. */
