@@ -25,6 +25,7 @@
 
 #include "base/suggest.h"
 #include "support/test.h"
+#include "support/zoo.h"
 #include "workload/graph/op_kind.h"
 #include "workload/graph/zoo.h"
 
@@ -251,9 +252,10 @@ static const published table[] = {
     /* [tv], less the stem and the first stage, which are not trained */
     {"retinanet_resnet50_fpn", 34014999 - 222400, 0, 151.54},
     {"retinanet_resnext50_fpn", 36849004, 0, 201.2084},      /* [pt] of MLPerf's parts */
-    {"maskrcnn_resnet50_fpn", 44401393 - 222400, 0, 0},      /* [tv], as before; FLOPs: test_boxes */
+    {"maskrcnn_resnet50_fpn", 44401393 - 222400, 0, 0},      /* [tv], as before; FLOPs: test_zoo_layers.c */
     {"fasterrcnn_resnet50_fpn", 41755286 - 222400, 0, 0},
-    {"gemma3_270m", 268098176, 0, 0}, /* [hf], and the next four; less what sees, and brings it to the text's width */
+    /* [hf]; less what sees, and brings it to the text's width */
+    {"gemma3_270m", 268098176, 0, 0},
     {"gemma3_1b", 999885952, 0, 0},
     {"gemma3_4b", 4300079472 - 416866032 - (1152 * 2560 + 1152), 0, 0},
     {"gemma3_12b", 12187325040 - 416866032 - (1152 * 3840 + 1152), 0, 0},
@@ -262,30 +264,6 @@ static const published table[] = {
     {"stable_diffusion_2_base", 865910724, 0, 402.1287},
     {"stable_diffusion_2", 865910724, 0, 0},
 };
-
-static dls_opgraph *build(const char *name, int32_t batch, dls_numeric numeric,
-                          dls_optimiser optimiser)
-{
-    const dls_zoo_model *model = dls_zoo_find(name);
-    assert_non_null(model);
-    dls_zoo_options o = dls_zoo_defaults(model);
-    o.batch = batch;
-    o.numeric = numeric;
-    o.optimiser = optimiser;
-    dls_opgraph *g = NULL;
-    dls_error e;
-    if (dls_zoo_build(model, &o, &g, &e) != DLS_OK) {
-        fail_msg("%s: %s", name, e.msg);
-    }
-    return g;
-}
-
-static double matrix_flops(const dls_opgraph *g, dls_phase phase)
-{
-    dls_opgraph_totals totals;
-    dls_opgraph_sum(g, &totals);
-    return totals.matrix_flops[phase];
-}
 
 TEST(test_published)
 {
@@ -448,113 +426,6 @@ TEST(test_formulas)
         build("falcon_7b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
     const double fly = 2048 * (2 * 6921720704.0 + 4.0 * 32 * 4544 * 2048); /* the table, too */
     assert_true(fabs(matrix_flops(falcon, DLS_PHASE_FORWARD) / fly - 1) < 0.001);
-}
-
-/* Deep Speech 2 of Pollux's program, layer by layer: 5 s are 250 steps of its GRUs. */
-TEST(test_deepspeech2)
-{
-    const int64_t w = 800, seen = 41 * 32, letters = 29, steps = 250;
-    const int64_t first = 32 * 41 * 11, second = 32 * 32 * 21 * 11;
-    const int64_t layer = 2 * (3 * w * w + 2 * 3 * w); /* both directions, without their input */
-    const int64_t params = first + 32 + second + 32 + 2 * 64 + 5 * layer + 2 * 3 * w * (seen + 4 * w) +
-                           5 * 2 * w + w * letters;
-    const int64_t macs = first * 81 * steps + second * 41 * steps +
-                         steps * (2 * 3 * w * (seen + 4 * w) + 5 * 2 * 3 * w * w + w * letters);
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =
-        build("deepspeech2", 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
-    dls_opgraph_totals t;
-    dls_opgraph_sum(g, &t);
-    assert_int_equal(t.n_params, params);
-    assert_int_equal(t.n_params, 41187968);
-    assert_true(matrix_flops(g, DLS_PHASE_FORWARD) == 2.0 * (double)macs);
-    int64_t steps_back = 0, once = 0;
-    for (int32_t v = 0; v < g->n_nodes; v++) {
-        const dls_op_node *x = &g->nodes[v];
-        const bool product = x->phase == DLS_PHASE_BACKWARD && dls_op_family_of(x->kind) == DLS_FAMILY_MATMUL;
-        steps_back += product && x->repeat == steps;
-        once += product && x->repeat == 1 && x->dims.k == steps && x->dims.m == w && x->dims.n == 3 * w;
-    }
-    assert_int_equal(steps_back, 5 * 2); /* of the state; weights' gradients are of all steps */
-    assert_int_equal(once, 5 * 2 + 4 * 2);
-}
-
-/* One. */
-static dls_opgraph *of_image(const char *name, int32_t image)
-{
-    const dls_zoo_model *m = dls_zoo_find(name);
-    dls_zoo_options o = dls_zoo_defaults(m);
-    dls_opgraph *g = NULL;
-    o.batch = 1;
-    o.image = image;
-    assert_int_equal(dls_zoo_build(m, &o, &g, NULL), DLS_OK);
-    return g;
-}
-
-/* SSD as NVIDIA's and MLPerf's programs have it, layer by layer: a ResNet without its last stage ([pt]), five layers
- * more, and what is said of 8,732 boxes. Mask R-CNN as torchvision runs it: [tv] counts 134.38 G for an image of 800
- * pixels of which it looks at 1,000 proposals, and no masks; a training step looks at 512, and makes 128 masks. */
-TEST(test_boxes)
-{
-    static const struct {
-        const char *model;
-        int64_t trunk, macs; /* of the trunk, at 300 pixels */
-        int32_t seen;
-        bool norms;
-    } ssds[] = {{"ssd300_resnet34", 8170304, 12906552064, 256, false},
-                {"ssd300_resnet50", 8543296, 13517961984, 1024, true}};
-    static const int64_t between[] = {256, 256, 128, 128, 128}, out[] = {512, 512, 256, 256, 256};
-    static const int64_t edge[] = {38, 19, 10, 5, 3, 1}, boxes[] = {4, 6, 6, 6, 4, 4};
-    for (size_t i = 0; i < sizeof ssds / sizeof ssds[0]; i++) {
-        int64_t in = ssds[i].seen, params = ssds[i].trunk, macs = ssds[i].macs, n = 0;
-        for (int k = 0; k < 6; k++) {
-            const int64_t said = boxes[k] * (4 + 81);
-            params += said * (9 * in + 1);
-            macs += said * 9 * in * edge[k] * edge[k];
-            n += boxes[k] * edge[k] * edge[k];
-            if (k < 5) {
-                params += in * between[k] + 9 * between[k] * out[k];
-                params += (ssds[i].norms ? 2 : 1) * (between[k] + out[k]);
-                macs += in * between[k] * edge[k] * edge[k] + 9 * between[k] * out[k] * edge[k + 1] * edge[k + 1];
-                in = out[k];
-            }
-        }
-        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g =
-            build(ssds[i].model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
-        dls_opgraph_totals t;
-        dls_opgraph_sum(g, &t);
-        assert_int_equal(n, 8732);
-        assert_int_equal(t.n_params, params);
-        assert_true(matrix_flops(g, DLS_PHASE_FORWARD) == 2.0 * (double)macs);
-    }
-    const double of_each = 12544.0 * 1024 + 1024 * 1024 + 1024 * 5 * 91;
-    const double of_mask = 4 * 196 * 2304.0 * 256 + 196 * 256 * 1024 + 784 * 256 * 91;
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *g = of_image("maskrcnn_resnet50_fpn", 800);
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *faster = of_image("fasterrcnn_resnet50_fpn", 800);
-    const double want = 134.38e9 - (1000 - 512) * of_each;
-    assert_true(fabs(matrix_flops(faster, DLS_PHASE_FORWARD) / 2 / want - 1) < 0.001);
-    assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) / 2 / (want + 128 * of_mask) - 1) < 0.001);
-    /* Nothing goes back into the stem and the first stage: 64 channels are seen by no gradient but those of the first
-     * stage's last results, of 256. */
-    for (int32_t v = 0; v < g->n_nodes; v++) {
-        const dls_op_node *x = &g->nodes[v];
-        const bool conv = x->phase == DLS_PHASE_BACKWARD && dls_op_family_of(x->kind) == DLS_FAMILY_CONV;
-        assert_false(conv && x->dims.in_c <= 64);
-    }
-}
-
-/* Of a diffusion's image the edge halves three times after eight of its pixels have become one. */
-TEST(test_diffusion)
-{
-    const dls_zoo_model *m = dls_zoo_find("stable_diffusion_1");
-    dls_zoo_options o = dls_zoo_defaults(m);
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *usual = of_image(m->name, 512);
-    DLS_HOLD(dls_opgraph_destroy) dls_opgraph *small = of_image(m->name, 256);
-    const double less = matrix_flops(usual, DLS_PHASE_FORWARD) / matrix_flops(small, DLS_PHASE_FORWARD);
-    assert_true(less > 4 && less < 16); /* attention's scores are fewer by 16 */
-    o.image = 500;
-    dls_opgraph *none = NULL;
-    assert_int_equal(dls_zoo_build(m, &o, &none, NULL), DLS_EINPUT);
-    assert_null(none);
 }
 
 /* DeBERTa's queries and keys of 512 distances are of no sample. */

@@ -80,6 +80,7 @@ TEST(test_names)
         {"albert-base-v2", "albert_base", NULL, DLS_MODEL_KNOWN},
         {"shufflenet_v2_x1_0", "shufflenet_v2_x1_0", NULL, DLS_MODEL_KNOWN},
         {"deepspeech2", "deepspeech2", NULL, DLS_MODEL_KNOWN},
+        {"RNN-T", "rnnt", NULL, DLS_MODEL_KNOWN},
         {"DeepSpeech 2", "deepspeech2", NULL, DLS_MODEL_KNOWN},
         {"YOLOv3", "yolov3", NULL, DLS_MODEL_KNOWN},
         {"A3C", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Object detection with boxes at many places: SSD (Liu et al., 2016), RetinaNet (Lin et al., 2017b), Faster R-CNN (Ren
- * et al., 2015) and Mask R-CNN (He et al., 2017), the last three on a pyramid of features (Lin et al., 2017a); as
+ * Object detection with boxes at many places: SSD (Liu et al., 2016), RetinaNet (Lin et al., 2017b), Faster R-CNN
+ * (Ren et al., 2015) and Mask R-CNN (He et al., 2017), the last three on a pyramid of features (Lin et al., 2017a); as
  * torchvision, NVIDIA's and MLPerf's programs have them.
  *
  *      masks               of Mask R-CNN alone
