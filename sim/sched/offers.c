@@ -15,7 +15,7 @@ typedef struct dls_allot_entry {
     int32_t n;
 } dls_allot_entry;
 
-static double goodput_of(const dls_view *view, int32_t job, int32_t type, int64_t gpus)
+double dls_offer_goodput(const dls_view *view, int32_t job, int32_t type, int64_t gpus)
 {
     const dls_shape shape = dls_view_packed(view, type, gpus);
     dls_prediction predicted;
@@ -55,7 +55,7 @@ int32_t dls_offers_of(const dls_view *view, int32_t job, const int64_t *room, bo
             next = next_size(g, node, fine);
             next = g < gang && gang < next ? gang : next;
             next = g < most && most < next ? most : next;
-            const double goodput = goodput_of(view, job, t, g);
+            const double goodput = dls_offer_goodput(view, job, t, g);
             if (goodput > 0 && isfinite(goodput)) {
                 out[n++] = (dls_offer){.type = t,
                                        .gpus = (int32_t)g,

@@ -19,6 +19,9 @@ typedef struct dls_offer {
     double cost;    /* set by the policy */
 } dls_offer;
 
+/* Of a job on so many GPUs of a type, as its offers have it; NAN: it cannot run there, or nothing is known. */
+double dls_offer_goodput(const dls_view *view, int32_t job, int32_t type, int64_t gpus);
+
 /* Every number of GPUs of a node if `fine`, else its powers of two; whole nodes; the ends of the
  * job's range and its gang; on every type that it may use, and of these with `room` only what fits.
  * Goodput comes from the predictor where there is one, else from the job's profile, which sees no

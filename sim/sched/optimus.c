@@ -22,7 +22,7 @@ static const dls_option options[] = {
 
 /* Of a job, from round to round: with what it ran last. */
 struct known {
-    int32_t gpus; /* 0: never */
+    int32_t gpus, type; /* gpus 0: never */
 };
 
 struct share {
@@ -68,6 +68,18 @@ static void find_gain(const struct optimus *s, const dls_view *view, struct shar
     }
 }
 
+/* A job that restores keeps what it has. */
+static dls_status leave(struct optimus *s, const dls_view *view, int32_t job, dls_error *err)
+{
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 4, &s->offer, s->n_offers + 1, sizeof *s->offer, err));
+    s->offer[s->n_offers] = (dls_offer){
+        .type = view->held_type[job], .gpus = view->held_gpus[job], .goodput = 1, .present = true};
+    s->share[s->n++] = (struct share){.job = job, .n = 1, .first = s->n_offers, .at = s->n_offers};
+    s->n_offers++;
+    dls_ledger_take(&s->ledger, view, job, view->held_type[job], view->held_gpus[job]);
+    return DLS_OK;
+}
+
 /* The least allocation on the type on which it is fastest with that; keeps the type that it has. */
 static dls_status begin(struct optimus *s, const dls_view *view, int32_t job, dls_error *err)
 {
@@ -104,17 +116,19 @@ static dls_status begin(struct optimus *s, const dls_view *view, int32_t job, dl
     return DLS_OK;
 }
 
-/* Remaining time is known at the rate at which the job ran last, or would as the trace asks. */
+/* Remaining time is known at the rate at which the job ran last, or would as the trace asks, whether there is room for
+ * that now or not. */
 static void weigh(const struct optimus *s, const dls_view *view, struct share *x)
 {
     struct known *k = dls_view_job_state(view, x->job);
-    k->gpus = view->running[x->job] ? view->held_gpus[x->job] : k->gpus;
-    const int32_t gpus = k->gpus > 0 ? k->gpus : view->gpus[x->job];
-    double goodput = s->offer[x->first].goodput;
-    for (size_t i = x->first; i < x->first + (size_t)x->n && s->offer[i].gpus <= gpus; i++) {
-        goodput = s->offer[i].goodput;
+    const dls_offer *least = &s->offer[x->first];
+    if (view->running[x->job]) {
+        *k = (struct known){view->held_gpus[x->job], view->held_type[x->job]};
     }
-    x->left_s = (double)dls_view_remaining_us(view, x->job) / 1e6 * goodput;
+    const double goodput = k->gpus > 0 ? dls_offer_goodput(view, x->job, k->type, k->gpus)
+                                       : dls_offer_goodput(view, x->job, least->type, view->gpus[x->job]);
+    x->left_s = (double)dls_view_remaining_us(view, x->job) / 1e6 *
+                (goodput > 0 && isfinite(goodput) ? goodput : least->goodput);
 }
 
 /* ---- the heap: greatest gain first, of equals the earlier job -------------------------------- */
@@ -162,7 +176,11 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     DLS_TRY(dls_scratch_array(scratch, 3, &s->heap, jobs + 1, sizeof *s->heap, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        s->order[n++] = j;
+        if (dls_is_restoring(view, j)) {
+            DLS_TRY(leave(s, view, j, err));
+        } else {
+            s->order[n++] = j;
+        }
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         s->order[n++] = j;

@@ -11,8 +11,8 @@
 #define MOST 4
 
 typedef struct one_job {
-    double submit_s, work_s; /* on one GPU */
-    double speed[MOST];      /* on 1, 2, .. GPUs */
+    double submit_s, work_s; /* on as many GPUs as it asks for, */
+    double speed[MOST];      /* on 1, 2, .. GPUs: the first on which it is 1 */
     double end_s;
 } one_job;
 
@@ -35,6 +35,9 @@ static void set_up(sim_setup *s, const one_job *of, size_t n, int nodes, int gpu
         job.rec.submit_us = S(of[job.i].submit_s);
         job.rec.duration_us = S(of[job.i].work_s);
         job.rec.gpus_milli = 1000;
+        for (int k = 0; of[job.i].speed[k] < 1; k++) {
+            job.rec.gpus_milli += 1000;
+        }
     }
     setup_init(s, case_cluster(nodes, gpus, 0), trace, sched, "consolidated");
     s->p.elastic = &elastic;
@@ -102,6 +105,23 @@ TEST(optimus)
     expect(&s, of, 2);
     set_up(&s, dip, 2, 1, 4, "optimus");
     expect(&s, dip, 2);
+    /* What is left of a gang of four counts as four GPUs do it, though three are left to give: 67 s gained by its third
+     * GPU, 55 by the second of job 0. */
+    static const one_job gang[] = {{0, 100, {1, 2.2, 3.8, 9.5}, 100}, {0, 100, {0.25, 0.5, 0.75, 1}, 400. / 3}};
+    set_up(&s, gang, 2, 1, 4, "optimus");
+    expect(&s, gang, 2);
+}
+
+/* Rounds of 60 s, restoring takes 62 s: in the round after a restart a job is left alone, and who has come waits for
+ * another round. Job 0 has 4, 3 (60 s), 2 (180), 3 (360) and 4 GPUs (480). */
+TEST(optimus_restoring)
+{
+    static const one_job of[] = {{0, 1000, LINEAR, 586}, {50, 300, FLAT, 360}, {70, 300, FLAT, 480}};
+    sim_setup s;
+    set_up(&s, of, 3, 1, 4, "optimus");
+    setup_option(&s, "interval")->f = 60;
+    s.p.restore_us = S(62);
+    expect(&s, of, 3);
 }
 
 /* Job 0 has four GPUs for 60 s of its 1,000; then it is left three, as job 1 has come, which runs from
