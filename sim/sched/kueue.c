@@ -231,6 +231,16 @@ static dls_status pass_over(struct kueue *s, line *l, int32_t job, dls_error *er
     return look_again(s, job, err);
 }
 
+/* Gave way in this round before. */
+static bool gave_way(const struct kueue *s, int32_t job)
+{
+    size_t i = s->preempts ? 0 : s->n_load;
+    while (i < s->n_load && !(s->load[i].job == job && s->load[i].gone)) {
+        i++;
+    }
+    return i < s->n_load;
+}
+
 /* Who is first in a queue now; those that are as large as one without a chance have none, either, nor have those that have
  * been passed over before. */
 static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queue, dls_error *err)
@@ -240,6 +250,10 @@ static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queu
         if ((job = dls_lines_first(&s->lines, view, queue)) < 0) {
             l->done = true;
             break;
+        }
+        if (view->running[job] && !gave_way(s, job)) { /* started since it came into line, or as a guest */
+            dls_lines_take(&s->lines, job);
+            continue;
         }
         const dls_kueue_load of = load_of(s, view, job);
         const bool fails = !s->tree.at[queue].strict && of.gpus >= l->failed_gpus &&
@@ -395,16 +409,6 @@ static dls_status requeue(struct kueue *s, dls_error *err)
     return DLS_OK;
 }
 
-/* Gave way in this round before. */
-static bool gave_way(const struct kueue *s, int32_t job)
-{
-    size_t i = s->preempts ? 0 : s->n_load;
-    while (i < s->n_load && !(s->load[i].job == job && s->load[i].gone)) {
-        i++;
-    }
-    return i < s->n_load;
-}
-
 static dls_status admit(struct kueue *s, const dls_view *view, line *l, dls_error *err)
 {
     dls_kueue_load of = l->first;
@@ -493,6 +497,7 @@ static dls_status wait_again(struct kueue *s, const dls_view *view, bool *more, 
 /* Jobs of no queue take what is left, and keep it. */
 static dls_status start_others(struct kueue *s, const dls_view *view, dls_plan *plan, dls_error *err)
 {
+    s->lines.running = false; /* none of them gives way */
     for (int32_t job; (job = dls_lines_first(&s->lines, view, (int32_t)s->tree.n)) >= 0;) {
         const dls_want want = {.type = dls_ledger_type(&s->ledger, view, job)};
         if (want.type >= 0) {
