@@ -90,7 +90,8 @@ static void share(void *state, const dls_view *view, dls_groups *g)
     for (size_t i = 0; i < n; i++) {
         const int32_t k = m->wish[i].group;
         const int64_t size = g->gpus[k];
-        const double fair = (double)g->total_gpus * ((double)g->demand[k] / (double)demand);
+        /* The product first: a share that is a whole number is not cut to one less. */
+        const double fair = (double)g->total_gpus * (double)g->demand[k] / (double)demand;
         int64_t want = (int64_t)fair / size * size;
         want = want < g->demand[k] ? want : g->demand[k];
         int64_t more = want - g->used[k];

@@ -375,6 +375,19 @@ TEST(test_shares)
     assert_true(rec->complete);
 }
 
+/* 30 of 52 GPUs that are asked for are 15 of 26, a gang, though 26 x (30 / 52) is less in binary fractions. */
+TEST(test_whole_shares)
+{
+    case_job jobs[24];
+    for (int j = 0; j < 24; j++) {
+        jobs[j] = (case_job){.duration_s = 1000, .gpus = j < 2 ? 15 : 1};
+    }
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(13, 2, 0), case_trace(jobs, 24), "multi-dlas-gpu", "consolidated");
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[0], 0);
+}
+
 /* Nothing is stranded, even where refusals of the placement cut across the shares. */
 TEST(test_shares_random)
 {
