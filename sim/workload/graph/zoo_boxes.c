@@ -11,8 +11,8 @@
  *
  * Losses are counted as cross entropies over what they read. Not here: what matches boxes with objects, and what
  * removes boxes that overlap. R-CNNs look at 512 proposals of an image, as their training draws them, and make masks
- * of 128, the most that are drawn of those with an object; each level of the pyramid has a quarter of them, and bringing
- * a proposal to its size is one reading of what it covers.
+ * of 128, the most that are drawn of those with an object; each level of the pyramid has a quarter of them, and
+ * bringing a proposal to its size is one reading of what it covers.
  */
 #include "workload/graph/zoo_impl.h"
 
