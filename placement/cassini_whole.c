@@ -447,7 +447,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 {
     cassini *c = state;
     ways w;
-    int32_t best = hosts[c->host].ops ? 0 : DLS_WAY_CONSOLIDATED;
+    int32_t best = hosts[c->host].ops ? 0 : DLS_WAY_CONSOLIDATED, first = -1;
     if (r->gpus < 2 || !r->predictor || !find_ways(c, index, r, &w) || w.n < 2) {
         return fill_candidate(c, index, r, best, grant);
     }
@@ -464,11 +464,14 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
         const dls_pulse mine = dls_pulse_of(&f);
         const double score =
             mine.period_s > 0 && shape.n_nodes > 1 ? score_of(c, index, &shape, &mine) : 1;
+        first = first < 0 ? i : first;
         if (score > most) {
             most = score;
             best = w.way[i];
         }
     }
+    /* Without a score there are cycles everywhere: still no way that takes longer. */
+    best = isinf(most) && first >= 0 ? w.way[first] : best;
     return fill_candidate(c, index, r, best, grant);
 }
 
