@@ -184,10 +184,10 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
     DLS_TRY(dls_step_predictor_create(&a->p, &p, err));
     DLS_TRY(make_rows(a, p, r, err));
     DLS_TRY(dls_step_predict(p, r->question, r->n, r->answer, err));
-    char text[64];
+    char text[64], network[128];
     const char *why = why_not(r, 0, text);
     if (*why) {
-        return dls_fail(err, DLS_EINPUT, a->base.model, "%s", why);
+        return dls_fail(err, DLS_EINPUT, a->base.model, "%s%s", why, meant(a, r, network));
     }
     if (a->json) {
         return print_json(a, r, err);

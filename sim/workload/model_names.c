@@ -214,6 +214,10 @@ static const struct {
     {"qwen2514b", "qwen2_14b", NULL},
     {"qwen2532b", "qwen2_32b", NULL},
     {"qwen2572b", "qwen2_72b", NULL},
+    {"qwen25coder1p5b", "qwen2_1_5b", NULL}, /* other texts */
+    {"qwen25coder7b", "qwen2_7b", NULL},
+    {"qwen25coder14b", "qwen2_14b", NULL},
+    {"qwen25coder32b", "qwen2_32b", NULL},
     {"electrasmalldiscriminator", "electra_small", NULL},
     {"electrabasediscriminator", "electra_base", NULL},
     {"electralargediscriminator", "electra_large", NULL},
@@ -240,6 +244,7 @@ static const struct {
     {"ssdresnet34", "ssd300_resnet34", NULL}, /* MLPerf */
     {"retinanet", "retinanet_resnet50_fpn", NULL},
     {"retinanetresnet50", "retinanet_resnet50_fpn", NULL},
+    {"retinanetr50fpn", "retinanet_resnet50_fpn", NULL},
     {"retinanetresnext50", "retinanet_resnext50_fpn", NULL}, /* MLPerf */
     {"retinanetresnext5032x4dfpn", "retinanet_resnext50_fpn", NULL},
     {"fasterrcnn", "fasterrcnn_resnet50_fpn", NULL},

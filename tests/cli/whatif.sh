@@ -104,6 +104,8 @@ expect 0 predict --whatif --model=resnet18 --image=224 --source=operator
 says out.txt "resnet18 (the zoo's resnet18_imagenet, 224 pixels an edge), batch 32"
 expect 0 predict --whatif --model=vgg16 --source=operator
 says out.txt "vgg16, batch 32"
+expect 4 predict --whatif --model=opt-6.7b --batch=1 --gpu=V100 --source=operator # whose network has not its name
+says err.txt " GiB (the zoo's opt_67b, 2048 tokens)"
 
 expect 2 predict --whatif
 says err.txt "model is needed"

@@ -152,6 +152,8 @@ TEST(test_hugging_face)
         {"Qwen/Qwen2-0.5B", "qwen2_0_5b"},
         {"Qwen/Qwen2-1.5B-Instruct", "qwen2_1_5b"},
         {"Qwen/Qwen3-0.6B", "qwen3_0_6b"},
+        {"Qwen/Qwen2.5-Coder-7B-Instruct", "qwen2_7b"},
+        {"Qwen/Qwen2.5-Coder-1.5B", "qwen2_1_5b"},
         {"Qwen/Qwen3-1.7B-Base", "qwen3_1_7b"},
         {"Qwen/Qwen3-32B", "qwen3_32b"},
         {"Qwen/Qwen3-30B-A3B", NULL},
@@ -234,6 +236,7 @@ TEST(test_hugging_face)
         {"ssd", NULL}, /* of 300 pixels, MLPerf's? */
         {"ssd-resnet34", "ssd300_resnet34"},
         {"RetinaNet", "retinanet_resnet50_fpn"},
+        {"retinanet_r50_fpn", "retinanet_resnet50_fpn"},
         {"fasterrcnn_resnet50_fpn", "fasterrcnn_resnet50_fpn"},
         {"fasterrcnn_mobilenet_v3_large_fpn", NULL},
         {"my-vit-base", NULL},
