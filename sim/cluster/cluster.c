@@ -190,3 +190,15 @@ uint32_t dls_cluster_types(const dls_cluster_spec *spec, const char *names)
     }
     return mask;
 }
+
+int32_t dls_fewest_nodes(const int32_t *nodes_of, int32_t largest, int32_t gpus)
+{
+    int32_t nodes = 0;
+    for (int32_t size = largest; size >= 1 && gpus > 0; size--) {
+        const int32_t want = (gpus + size - 1) / size;
+        const int32_t take = want < nodes_of[size] ? want : nodes_of[size];
+        nodes += take;
+        gpus -= take * size;
+    }
+    return nodes + (gpus > 0 ? (gpus + largest - 1) / largest : 0);
+}

@@ -83,4 +83,8 @@ void dls_cluster_spec_fini(dls_cluster_spec *spec);
 /* Counts, ranges, names, quotas: the first thing wrong is reported. */
 dls_status dls_cluster_spec_check(const dls_cluster_spec *spec, dls_error *err) DLS_MUST_CHECK;
 
+/* Nodes for so many GPUs, the largest first, of which there are nodes_of[size] for each size up to `largest`; what is
+ * beyond them all in nodes of the largest size. O(largest). */
+int32_t dls_fewest_nodes(const int32_t *nodes_of, int32_t largest, int32_t gpus);
+
 #endif

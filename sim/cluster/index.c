@@ -185,6 +185,7 @@ dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_s
     x->busy_nodes = from->busy_nodes;
     x->full_nodes = from->full_nodes;
     x->first_fault = from->first_fault;
+    DLS_TRY(dls_rooms_copy(x, from, err));
     return from->parts ? dls_parts_copy(x, from, err) : DLS_OK;
 }
 

@@ -190,6 +190,8 @@ void dls_place_change(dls_place_index *index, int32_t node, uint64_t free_mask, 
  * free GPUs). */
 dls_status dls_place_refused(dls_place_index *index, const dls_request *r, dls_error *err) DLS_MUST_CHECK;
 bool dls_place_has_room(const dls_place_index *index, const dls_request *r);
+/* The same requests were refused: placements are asked when they would be. */
+dls_status dls_rooms_copy(dls_place_index *index, const dls_place_index *from, dls_error *err) DLS_MUST_CHECK;
 void dls_rooms_destroy(dls_rooms *rooms);
 dls_status dls_rooms_check(const dls_place_index *index, dls_error *err) DLS_MUST_CHECK;
 

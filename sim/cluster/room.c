@@ -71,6 +71,23 @@ dls_status dls_place_refused(dls_place_index *index, const dls_request *r, dls_e
     return DLS_OK;
 }
 
+/* What the i-th of those that were refused asks for. */
+static dls_request asked(const dls_rooms *rooms, size_t i)
+{
+    ask key;
+    memcpy(&key, dls_strdict_get(&rooms->asks, (int32_t)i), sizeof key);
+    return (dls_request){.type = (int32_t)key.type, .cpu_milli_per_gpu = key.cpu_milli, .mem_mib_per_gpu = key.mem_mib};
+}
+
+dls_status dls_rooms_copy(dls_place_index *index, const dls_place_index *from, dls_error *err)
+{
+    for (size_t i = 0; from->rooms && i < from->rooms->asks.n; i++) {
+        const dls_request r = asked(from->rooms, i);
+        DLS_TRY(dls_place_refused(index, &r, err));
+    }
+    return DLS_OK;
+}
+
 /* Those of nodes with free GPUs, up to `enough`. */
 static int64_t count(const dls_place_index *x, const dls_request *r, int64_t enough)
 {
@@ -121,10 +138,7 @@ dls_status dls_rooms_check(const dls_place_index *index, dls_error *err)
 {
     const dls_rooms *rooms = index->rooms;
     for (size_t i = 0; rooms && i < rooms->asks.n; i++) {
-        ask key;
-        memcpy(&key, dls_strdict_get(&rooms->asks, (int32_t)i), sizeof key);
-        const dls_request r = {
-            .type = (int32_t)key.type, .cpu_milli_per_gpu = key.cpu_milli, .mem_mib_per_gpu = key.mem_mib};
+        const dls_request r = asked(rooms, i);
         sum s = rooms->sum[i];
         if (catch_up(index, &r, &s) && s.gpus != count(index, &r, INT64_MAX)) {
             return dls_fail(err, DLS_ERUN, NULL, "wrong room for jobs that were refused");

@@ -50,19 +50,6 @@ void dls_starts_close(dls_engine *e, int32_t job)
     s->executed_us[row] += e->rec->executed_us[job];
 }
 
-/* Nodes of the largest size if the type has not so many GPUs. */
-static int32_t fewest_nodes(const dls_type_index *type, int32_t gpus)
-{
-    int32_t nodes = 0;
-    for (int32_t size = type->max_gpus; size >= 1 && gpus > 0; size--) {
-        const int32_t want = (gpus + size - 1) / size;
-        const int32_t take = want < type->sizes[size] ? want : type->sizes[size];
-        nodes += take;
-        gpus -= take * size;
-    }
-    return nodes + (gpus > 0 ? (gpus + type->max_gpus - 1) / type->max_gpus : 0);
-}
-
 dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->rec->fastest_us && e->params->pace->solo);
@@ -74,7 +61,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
             continue;
         }
         const dls_type_index *type = &e->index->type[t];
-        const int32_t n_nodes = fewest_nodes(type, c->gpus);
+        const int32_t n_nodes = dls_fewest_nodes(type->sizes, type->max_gpus, c->gpus);
         const int32_t in_rack = e->hold.rack_nodes[t];
         const dls_shape shape = {t, c->gpus, n_nodes, (n_nodes + in_rack - 1) / in_rack};
         dls_solo solo;

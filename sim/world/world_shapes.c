@@ -24,16 +24,7 @@ void dls_shapes_fini(dls_shapes *shapes)
 
 int32_t dls_world_fewest_nodes(const dls_world *w, int32_t type, int32_t gpus)
 {
-    const int32_t largest = w->node_size[type];
-    int32_t nodes = 0, left = gpus;
-    for (int32_t size = largest; size >= 1 && left > 0; size--) {
-        const int32_t want = (left + size - 1) / size, have = w->nodes_of[type][size];
-        const int32_t take = want < have ? want : have;
-        nodes += take;
-        left -= take * size;
-    }
-    /* What is more than there is, or of a reference that the cluster has not: in nodes of the largest size. */
-    return nodes + (left > 0 ? (left + largest - 1) / largest : 0);
+    return dls_fewest_nodes(w->nodes_of[type], w->node_size[type], gpus);
 }
 
 int32_t dls_world_line_index(const dls_world *w, double bps)
