@@ -188,7 +188,8 @@ static bool optimise(dls_market *m, double capacity)
         const int32_t a = low + (high - low) / 3, b = high - (high - low) / 3;
         const double at_a = value_of(m, m->candidate[a], capacity);
         const double at_b = value_of(m, m->candidate[b], capacity);
-        if (!isfinite(at_a) || (isfinite(at_b) && at_b >= at_a)) {
+        /* Equal: both are longer than the best numbers need without a bound, and all beyond. */
+        if (!isfinite(at_a) || at_b > at_a) {
             low = a + 1;
         } else {
             high = b - 1;
