@@ -136,6 +136,7 @@ static void look_at(const struct elasticflow *s, const dls_view *view, int32_t j
     dls_levels_of(view, job, type, &levels);
     k->last_gpus = view->held_gpus[job] > 0 ? view->held_gpus[job] : k->last_gpus;
     out->id = job;
+    out->planned = false;
     out->n_levels = 0;
     out->floor = s->upstream ? 0 : k->floor;
     for (int32_t i = 0; i < levels.n; i++) {
@@ -273,7 +274,9 @@ static void admit(struct elasticflow *s, const dls_view *view, dls_plan *plan)
     for (size_t i = 0; i < s->n_newcomers; i++) {
         const int32_t job = s->newcomer[i], type = best_type(s, view, job, now_s);
         if (type >= 0) {
-            look_at(s, view, job, type, &s->job[s->n]);
+            if (view->n_types > 1) { /* the type looked at last may be another */
+                look_at(s, view, job, type, &s->job[s->n]);
+            }
             let_in(s, view, type, 1);
         } else if (!may_wait(view, job)) {
             dls_plan_decline(plan, job);

@@ -6,142 +6,36 @@
  */
 #include "sched/elasticflow_plan.h"
 
-#include "dlsim/memory.h"
-
 #include <math.h>
-#include <string.h>
 
-/* ---- steps ----------------------------------------------------------------------------------- */
-
-/* Of the first step at or after t. */
-static size_t first_step(const dls_ef_steps *s, double t)
-{
-    size_t at;
-    DLS_BISECT(at, s->n, s->t[at] < t);
-    return at;
-}
-
-static bool has(const dls_ef_steps *s, double t)
-{
-    const size_t i = first_step(s, t);
-    return i < s->n && s->t[i] == t;
-}
-
-static bool make_room(dls_ef_planner *p, dls_ef_steps *s, size_t n)
-{
-    dls_error err;
-    p->failed = p->failed || dls_grow(&s->t, &s->cap_t, n, sizeof *s->t, &err) != DLS_OK ||
-                dls_grow(&s->v, &s->cap_v, n, sizeof *s->v, &err) != DLS_OK;
-    return !p->failed;
-}
+enum { MARK = 64 }; /* jobs between two copies of what is free before them */
 
 static void set_step(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
 {
-    const size_t i = first_step(s, t);
-    if (i < s->n && s->t[i] == t) {
-        s->v[i] = v;
-        return;
-    }
-    if (!make_room(p, s, s->n + 1)) {
-        return;
-    }
-    memmove(s->t + i + 1, s->t + i, (s->n - i) * sizeof *s->t);
-    memmove(s->v + i + 1, s->v + i, (s->n - i) * sizeof *s->v);
-    s->t[i] = t;
-    s->v[i] = v;
-    s->n++;
-}
-
-/* The value of the last step before t; `otherwise` if there is none. */
-static int32_t value_before(const dls_ef_steps *s, double t, int32_t otherwise)
-{
-    const size_t i = first_step(s, t);
-    return i > 0 ? s->v[i - 1] : otherwise;
-}
-
-/* At the step t itself, which is there. */
-static int32_t value_at(const dls_ef_steps *s, double t)
-{
-    const size_t i = first_step(s, t);
-    return i < s->n ? s->v[i] : 0;
+    p->failed = p->failed || !dls_ef_set_step(s, t, v);
 }
 
 static void copy(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from)
 {
-    if (!make_room(p, to, from->n)) {
-        return;
-    }
-    to->n = from->n;
-    if (from->n > 0) {
-        memcpy(to->t, from->t, from->n * sizeof *to->t);
-        memcpy(to->v, from->v, from->n * sizeof *to->v);
-    }
-}
-
-/* Less g in the steps of [from, until). */
-static void subtract(dls_ef_steps *s, double from, double until, int32_t g)
-{
-    for (size_t i = first_step(s, from); i < s->n && s->t[i] < until; i++) {
-        s->v[i] -= g;
-    }
-}
-
-/* Those of `from` before t are steps of *to, too: to 0 where there was none. */
-static void join(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from, double t)
-{
-    size_t n = first_step(from, t), at = to->n + n;
-    if (!make_room(p, to, at)) {
-        return;
-    }
-    for (size_t i = to->n + 1; i-- > 0;) { /* from the last on, into the room behind */
-        size_t until; /* from which on they lie behind the step of *to before */
-        DLS_BISECT(until, n, i > 0 && from->t[until] <= to->t[i - 1]);
-        at -= n - until;
-        memcpy(to->t + at, from->t + until, (n - until) * sizeof *to->t);
-        memset(to->v + at, 0, (n - until) * sizeof *to->v);
-        n = until;
-        if (i > 0) {
-            to->t[--at] = to->t[i - 1];
-            to->v[at] = to->v[i - 1];
-            n -= n > 0 && from->t[n - 1] == to->t[at];
-        }
-    }
-    to->n = first_step(from, t) + to->n - at; /* without those that both had */
-    memmove(to->t, to->t + at, to->n * sizeof *to->t);
-    memmove(to->v, to->v + at, to->n * sizeof *to->v);
-}
-
-/* Equal neighbours become one. */
-static void merge(dls_ef_steps *s)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const bool other = i == 0 || s->v[i] != s->v[i - 1]; /* which is there still: n <= i */
-        s->t[n] = s->t[i];
-        s->v[n] = s->v[i];
-        n += other;
-    }
-    s->n = n;
-}
-
-static void steps_fini(dls_ef_steps *s)
-{
-    DLS_FREE_ALL(s->t, s->v);
-    *s = (dls_ef_steps){0};
+    p->failed = p->failed || !dls_ef_copy_steps(to, from);
 }
 
 void dls_ef_planner_fini(dls_ef_planner *p)
 {
-    steps_fini(&p->free);
-    steps_fini(&p->work);
-    steps_fini(&p->future);
+    dls_ef_steps_fini(&p->free);
+    dls_ef_steps_fini(&p->work);
+    dls_ef_steps_fini(&p->future);
+    for (size_t i = 0; i < p->n_marks; i++) {
+        dls_ef_steps_fini(&p->mark[i]);
+    }
+    DLS_FREE_ALL(p->mark, p->done);
 }
 
 void dls_ef_job_fini(dls_ef_job *j)
 {
-    steps_fini(&j->plan.gpus);
-    steps_fini(&j->offer.gpus);
-    steps_fini(&j->offer_free);
+    dls_ef_steps_fini(&j->plan.gpus);
+    dls_ef_steps_fini(&j->offer.gpus);
+    dls_ef_steps_fini(&j->offer_free);
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
@@ -224,8 +118,8 @@ static void finish(search *s, double end, double real)
 {
     s->plan->end = end;
     s->plan->real_end = real;
-    merge(&s->plan->gpus);
-    merge(s->free);
+    dls_ef_merge(&s->plan->gpus);
+    dls_ef_merge(s->free);
 }
 
 /* A given share until the next step; true: that does it. */
@@ -233,7 +127,7 @@ static bool hold_given(search *s)
 {
     const double speed = dls_ef_speed(s->j, s->given);
     double next = s->late;
-    size_t i = first_step(s->future, s->at);
+    size_t i = dls_ef_first_step(s->future, s->at);
     i += i < s->future->n && s->future->t[i] == s->at;
     if (i < s->future->n) {
         next = s->future->t[i];
@@ -241,20 +135,20 @@ static bool hold_given(search *s)
     set_step(s->p, &s->plan->gpus, s->at, s->given);
     const double real = whole(s->p, s->at + s->left / speed), end = align(s->p, s->now, real);
     if (next >= end && s->j->deadline >= real) {
-        const int32_t free_now = value_at(s->future, s->at);
-        const int32_t last = value_before(s->future, end, s->p->gpus);
-        subtract(s->free, s->at, end, s->given);
+        const int32_t free_now = dls_ef_value_at(s->future, s->at);
+        const int32_t last = dls_ef_value_before(s->future, end, s->p->gpus);
+        dls_ef_subtract(s->free, s->at, end, s->given);
         if (s->at != end) {
             set_step(s->p, s->free, s->at, free_now - s->given);
         }
-        if (!has(s->future, end)) {
+        if (!dls_ef_has_step(s->future, end)) {
             set_step(s->p, s->free, end, last);
         }
         finish(s, end, real);
         return true;
     }
     s->left -= ((next == s->late ? s->j->deadline : next) - s->at) * speed;
-    set_step(s->p, s->free, s->at, value_at(s->free, s->at) - s->given);
+    set_step(s->p, s->free, s->at, dls_ef_value_at(s->free, s->at) - s->given);
     s->at = next;
     set_step(s->p, &s->plan->gpus, s->at, 0);
     return false;
@@ -269,7 +163,7 @@ static int32_t share_of(const search *s, int32_t quota, int32_t free)
 static double fill_backwards(const search *s)
 {
     double stop = s->late, got = 0;
-    for (size_t i = first_step(s->free, s->late); i > 0 && s->free->t[i - 1] >= s->at; i--) {
+    for (size_t i = dls_ef_first_step(s->free, s->late); i > 0 && s->free->t[i - 1] >= s->at; i--) {
         const double from = s->free->t[i - 1];
         const int32_t share = share_of(s, s->quota, s->free->v[i - 1]);
         if (share > 0) {
@@ -284,18 +178,12 @@ static double fill_backwards(const search *s)
     return -1;
 }
 
-/* The share of free step i, which is known once the next has been seen. The plan's steps are gone through beside: those
- * before *at are earlier. */
-static void put_share(search *s, size_t i, size_t *at, int32_t share)
+/* The share of free step i, which is known once the next has been seen. */
+static void put_share(search *s, size_t i, int32_t share)
 {
     dls_ef_steps *gpus = &s->plan->gpus;
     const double from = s->free->t[i];
-    while (*at < gpus->n && gpus->t[*at] < from) {
-        ++*at;
-    }
-    if (*at < gpus->n && gpus->t[*at] == from) {
-        gpus->v[*at] = share;
-    } else {
+    if (gpus->n == 0 || gpus->t[gpus->n - 1] >= from || gpus->v[gpus->n - 1] != share) {
         set_step(s->p, gpus, from, share);
     }
     s->free->v[i] -= share;
@@ -307,17 +195,20 @@ static void fill_forwards(search *s, double since)
     const dls_ef_steps *free = s->free;
     double end = -1, real = 0;
     int32_t share = 0;
-    size_t i = first_step(free, s->at), at = 0;
+    size_t i = dls_ef_first_step(free, s->at);
     for (const size_t first = i; end < 0 && i < free->n && free->t[i] <= s->late; i++) {
         const double t = free->t[i];
         if (i > first) {
             const double from = free->t[i - 1], speed = share > 0 ? dls_ef_speed(s->j, share) : 0;
             const double work = ((t == s->late ? s->j->deadline : t) - from) * speed;
-            put_share(s, i - 1, &at, share);
+            put_share(s, i - 1, share);
             if (share > 0 && from >= since && work >= s->left) {
                 const double run = whole(s->p, s->left / speed);
                 end = from + align(s->p, 0, run);
                 real = from + run;
+                if (t < s->late) { /* what it has until the next step may be longer than its plan */
+                    set_step(s->p, &s->plan->gpus, t, 0);
+                }
                 continue;
             }
             s->left -= work;
@@ -327,12 +218,12 @@ static void fill_forwards(search *s, double since)
     if (end < 0) {
         const double from = free->t[i - 1], speed = dls_ef_speed(s->j, share);
         const double run = speed > 0 ? whole(s->p, s->left / speed) : 0; /* rounding left nothing */
-        put_share(s, i - 1, &at, share);
+        put_share(s, i - 1, share);
         end = from + align(s->p, 0, run);
         real = from + run;
     }
-    if (!has(s->future, end)) {
-        const size_t k = first_step(s->future, end);
+    if (!dls_ef_has_step(s->future, end)) {
+        const size_t k = dls_ef_first_step(s->future, end);
         const bool within = k > 0 && s->future->t[k - 1] >= s->at;
         set_step(s->p, s->free, end, within ? s->future->v[k - 1] : s->p->gpus);
     }
@@ -344,11 +235,11 @@ static void fall_behind(search *s)
 {
     const dls_ef_steps *free = s->free;
     int32_t share = 0;
-    size_t i = first_step(free, s->at), at = 0;
+    size_t i = dls_ef_first_step(free, s->at);
     for (const size_t first = i; i < free->n && free->t[i] <= s->late; i++) {
         const double t = free->t[i];
         if (i > first) {
-            put_share(s, i - 1, &at, share);
+            put_share(s, i - 1, share);
             s->left -= ((t == s->late ? s->j->deadline : t) - free->t[i - 1]) * dls_ef_speed(s->j, share);
         }
         share = share_of(s, s->lower, free->v[i]);
@@ -360,24 +251,24 @@ static void be_late(search *s)
 {
     double from = fmax(s->late, s->at);
     int32_t last = s->p->gpus;
-    for (size_t i = first_step(s->free, nextafter(s->late, (double)INFINITY)); i < s->free->n;
+    for (size_t i = dls_ef_first_step(s->free, nextafter(s->late, (double)INFINITY)); i < s->free->n;
          i++) {
         const double t = s->free->t[i];
-        const int32_t share = down(s->j, value_at(s->free, from));
+        const int32_t share = down(s->j, dls_ef_value_at(s->free, from));
         const double speed = dls_ef_speed(s->j, share);
         set_step(s->p, &s->plan->gpus, from, share);
         if (share > 0 && (t - from) * speed >= s->left) {
             const double real = whole(s->p, from + s->left / speed);
             const double end = align(s->p, s->now, real);
-            for (size_t k = first_step(s->free, s->late); k < s->free->n && s->free->t[k] < end;
+            for (size_t k = dls_ef_first_step(s->free, s->late); k < s->free->n && s->free->t[k] < end;
                  k++) {
-                last = has(s->future, s->free->t[k]) ? value_at(s->future, s->free->t[k]) : last;
+                last = dls_ef_has_step(s->future, s->free->t[k]) ? dls_ef_value_at(s->future, s->free->t[k]) : last;
             }
-            subtract(s->free, from, end, share);
+            dls_ef_subtract(s->free, from, end, share);
             if (from != end) {
                 set_step(s->p, s->free, from, last - share);
             }
-            if (!has(s->future, end)) {
+            if (!dls_ef_has_step(s->future, end)) {
                 set_step(s->p, s->free, end, last);
             }
             finish(s, end, real);
@@ -385,11 +276,11 @@ static void be_late(search *s)
         }
         if (share > 0) {
             s->left -= (t - from) * speed;
-            if (first_step(s->future, from) > 0) {
-                const double u = s->future->t[first_step(s->future, from) - 1];
-                last = has(s->free, u) ? value_at(s->free, u) : last;
+            if (dls_ef_first_step(s->future, from) > 0) {
+                const double u = s->future->t[dls_ef_first_step(s->future, from) - 1];
+                last = dls_ef_has_step(s->free, u) ? dls_ef_value_at(s->free, u) : last;
             }
-            subtract(s->free, from, t, share);
+            dls_ef_subtract(s->free, from, t, share);
         }
         from = t;
     }
@@ -419,8 +310,8 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
     copy(p, free, future);
     plan->gpus.n = 0;
     set_step(p, &plan->gpus, now, 0);
-    if (!has(free, s.late) && s.late >= now) {
-        set_step(p, free, s.late, value_before(free, s.late, p->gpus));
+    if (!dls_ef_has_step(free, s.late) && s.late >= now) {
+        set_step(p, free, s.late, dls_ef_value_before(free, s.late, p->gpus));
     }
     if (given > 0 && (p->failed || hold_given(&s))) {
         return plan->real_end <= j->deadline;
@@ -428,9 +319,6 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
     plan->quota = j->floor;
     for (s.quota = j->floor > 0 ? j->floor : up(j, 0); s.quota <= p->gpus && !p->failed;
          s.quota = up(j, s.quota)) {
-        if (s.lower == 0) {
-            join(p, &plan->gpus, free, s.late);
-        }
         const double since = fill_backwards(&s);
         if (since >= 0) {
             plan->quota = s.quota;
@@ -463,11 +351,6 @@ void dls_ef_sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *))
     }
 }
 
-static double by_id(const dls_ef_job *j)
-{
-    return j->id;
-}
-
 static double by_deadline(const dls_ef_job *j)
 {
     return j->deadline;
@@ -478,22 +361,80 @@ static double by_worth(const dls_ef_job *j)
     return -j->worth;
 }
 
+static int by_deadline_and_id(const void *x, const void *y)
+{
+    const dls_ef_job *const *a = x, *const *b = y;
+    return (*a)->deadline != (*b)->deadline ? ((*a)->deadline > (*b)->deadline) - ((*a)->deadline < (*b)->deadline)
+                                            : ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+/* How many of the first jobs have the plans that they would get; p->free is what is free behind them. */
+static size_t keep_plans(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
+{
+    size_t kept = 0;
+    if (p->upstream || p->done_s != now_s || p->done_gpus != p->gpus) {
+        p->n_done = 0;
+    }
+    while (kept < n && kept < p->n_done && job[kept] == p->done[kept] && job[kept]->planned) {
+        kept++;
+    }
+    if (kept > 0 && kept == p->n_done) {
+        return kept;
+    }
+    kept -= kept % MARK;
+    if (kept > 0) {
+        copy(p, &p->free, &p->mark[kept / MARK]);
+        return kept;
+    }
+    p->free.n = 0;
+    set_step(p, &p->free, now_s, p->gpus);
+    return 0;
+}
+
+/* What is free before job i. */
+static void put_mark(dls_ef_planner *p, size_t i)
+{
+    dls_error err;
+    const size_t k = i / MARK;
+    p->failed = p->failed || dls_grow(&p->mark, &p->cap_marks, k + 1, sizeof *p->mark, &err) != DLS_OK;
+    if (p->failed) {
+        return;
+    }
+    if (k == p->n_marks) {
+        p->mark[p->n_marks++] = (dls_ef_steps){0};
+    }
+    copy(p, &p->mark[k], &p->free);
+}
+
 bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
 {
     bool in_time = true;
-    p->free.n = 0;
-    set_step(p, &p->free, now_s, p->gpus);
-    if (!p->upstream) {
-        dls_ef_sort(job, n, by_id);
+    if (p->upstream) {
+        dls_ef_sort(job, n, by_deadline);
+    } else {
+        dls_sort(job, n, sizeof *job, by_deadline_and_id);
     }
-    dls_ef_sort(job, n, by_deadline);
+    dls_error err;
+    const size_t kept = keep_plans(p, job, n, now_s);
+    p->failed = p->failed || dls_grow(&p->done, &p->cap_done, n, sizeof *p->done, &err) != DLS_OK;
     for (size_t i = 0; i < n && !p->failed; i++) {
-        in_time &= make(p, job[i], now_s, &p->free, 0, &job[i]->plan, &p->work);
-        const dls_ef_steps swap = p->free;
-        p->free = p->work;
-        p->work = swap;
-        job[i]->gpus = p->failed ? 0 : value_at(&job[i]->plan.gpus, now_s);
+        if (i >= kept) {
+            if (i % MARK == 0) {
+                put_mark(p, i);
+            }
+            make(p, job[i], now_s, &p->free, 0, &job[i]->plan, &p->work);
+            const dls_ef_steps swap = p->free;
+            p->free = p->work;
+            p->work = swap;
+            job[i]->gpus = p->failed ? 0 : dls_ef_value_at(&job[i]->plan.gpus, now_s);
+            job[i]->planned = true;
+            p->done[i] = job[i];
+        }
+        in_time &= job[i]->plan.real_end <= job[i]->deadline;
     }
+    p->n_done = n;
+    p->done_s = now_s;
+    p->done_gpus = p->gpus;
     return in_time;
 }
 
@@ -514,18 +455,18 @@ static void offer(dls_ef_planner *p, dls_ef_job *j, double now)
     int32_t last = 0;
     /* What is free without its present plan. */
     copy(p, future, &p->free);
-    if (!has(future, j->plan.end)) {
-        set_step(p, future, j->plan.end, value_before(future, j->plan.end, p->gpus));
+    if (!dls_ef_has_step(future, j->plan.end)) {
+        set_step(p, future, j->plan.end, dls_ef_value_before(future, j->plan.end, p->gpus));
     }
     for (size_t i = 0; i < j->plan.gpus.n; i++) {
         const double t = j->plan.gpus.t[i];
-        if (!has(future, t)) {
-            set_step(p, future, t, value_before(future, t, p->gpus));
+        if (!dls_ef_has_step(future, t)) {
+            set_step(p, future, t, dls_ef_value_before(future, t, p->gpus));
         }
-        subtract(future, t, j->plan.end, last - j->plan.gpus.v[i]);
+        dls_ef_subtract(future, t, j->plan.end, last - j->plan.gpus.v[i]);
         last = j->plan.gpus.v[i];
     }
-    merge(future);
+    dls_ef_merge(future);
     make(p, j, now, future, j->next, &j->offer, &j->offer_free);
 }
 
@@ -571,6 +512,7 @@ static void judge_all(dls_ef_planner *p, dls_ef_job **job, size_t n, int32_t spa
 void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
 {
     int32_t spare = p->gpus;
+    p->n_done = 0;
     for (size_t i = 0; i < n; i++) {
         spare -= job[i]->gpus;
     }

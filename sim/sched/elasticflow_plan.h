@@ -16,21 +16,10 @@
 #ifndef DLS_SCHED_ELASTICFLOW_PLAN_H
 #define DLS_SCHED_ELASTICFLOW_PLAN_H
 
-#include "dlsim/error.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "sched/elasticflow_steps.h"
 
 #define DLS_EF_LEVELS 32
 #define DLS_EF_NO_DEADLINE 4e15 /* of best-effort jobs: whole seconds stay exact */
-
-/* A piecewise constant number of GPUs: v[i] from t[i] until t[i + 1]; ascending. */
-typedef struct dls_ef_steps {
-    double *t;
-    int32_t *v;
-    size_t n, cap_t, cap_v;
-} dls_ef_steps;
 
 typedef struct dls_ef_plan {
     dls_ef_steps gpus;
@@ -52,6 +41,7 @@ typedef struct dls_ef_job {
     double worth;      /* of giving it that, larger first */
     dls_ef_plan offer; /* the plan with it, and what that would leave free */
     dls_ef_steps offer_free;
+    bool planned;      /* by the last call of dls_ef_plan_all, and has not changed since */
 } dls_ef_job;
 
 typedef struct dls_ef_planner {
@@ -62,6 +52,13 @@ typedef struct dls_ef_planner {
     dls_ef_steps free;   /* what the plans leave */
     dls_ef_steps work;   /* scratch */
     dls_ef_steps future; /* scratch */
+    /* Of the last call of dls_ef_plan_all: its jobs in order, when, on how many GPUs, and what was free before the first of
+     * each 64. */
+    dls_ef_job **done; /* [n_done] */
+    dls_ef_steps *mark; /* [n_marks] */
+    size_t n_done, cap_done, n_marks, cap_marks;
+    double done_s;
+    int32_t done_gpus;
 } dls_ef_planner;
 
 void dls_ef_planner_fini(dls_ef_planner *p);
@@ -76,7 +73,8 @@ double dls_ef_speed(const dls_ef_job *j, int32_t gpus);
 void dls_ef_sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *));
 /* Sort by deadline and plan each of the jobs in turn for its minimum satisfactory share, in a
  * cluster that is free from now on; true if all deadlines are met. Shares (gpus) are those of the
- * plans now. O(jobs x levels x steps). */
+ * plans now. O(jobs x levels x steps); the first jobs of the order that were planned just so by the call before keep their
+ * plans (not as published), if that was for the same time. */
 bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s);
 /* Give away the GPUs that no share takes now. O(GPUs x jobs x levels x steps). */
 void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s);

@@ -3,6 +3,7 @@
  * elasticflow and edf on cases worked out by hand; who is let in keeps its deadline, whatever comes
  * later.
  */
+#include "sched/elasticflow_plan.h"
 #include "support/must.h"
 #include "support/sim_setup.h"
 #include "support/trace_of.h"
@@ -221,4 +222,57 @@ TEST(test_all_promises)
     printf("%zu deadlines met, %zu jobs declined\n", met, declined);
     assert_int_equal(met + declined, 60 * JOBS_MAX);
     assert_true(met > 600 && declined > 300);
+}
+
+/* Plans that are kept from the call before are those that a planner makes which knows of none: lists from which jobs
+ * go, to which they come, whose jobs change, and some seconds later. */
+TEST(test_plans_are_kept)
+{
+    enum { N = 300 };
+    static dls_ef_job job[N];
+    dls_ef_job *list[N], *again[N];
+    dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, 8);
+    dls_ef_planner p = {.gpus = 16, .slot_s = 60};
+    double now_s = 0;
+    for (int32_t i = 0; i < N; i++) {
+        job[i] = (dls_ef_job){.id = i, .left = 1 + (double)dls_rng_below(&rng, 1000)};
+        job[i].deadline = dls_rng_below(&rng, 3) ? 100 + (double)dls_rng_below(&rng, 9000) : DLS_EF_NO_DEADLINE;
+        for (int32_t g = 1; g <= 8; g *= 2) {
+            dls_ef_job_level(&job[i], g, g);
+        }
+    }
+    for (int call = 0; call < 40; call++) {
+        size_t n = 0;
+        now_s += call % 10 == 9;
+        for (int32_t i = 0; i < N; i++) {
+            if (call % 3 == 0 && dls_rng_below(&rng, 400) == 0) {
+                job[i].left += 50;
+                job[i].planned = false;
+            }
+            if (dls_rng_below(&rng, 500) > 0) {
+                list[n++] = &job[i];
+            }
+        }
+        dls_ef_planner other = {.gpus = p.gpus, .slot_s = p.slot_s};
+        double end_s[N];
+        int32_t gpus[N];
+        const bool in_time = dls_ef_plan_all(&p, list, n, now_s);
+        for (size_t i = 0; i < n; i++) {
+            end_s[i] = list[i]->plan.real_end;
+            gpus[i] = list[i]->gpus;
+            again[i] = list[i];
+        }
+        assert_int_equal(dls_ef_plan_all(&other, again, n, now_s), in_time);
+        for (size_t i = 0; i < n; i++) {
+            assert_ptr_equal(list[i], again[i]);
+            assert_true(end_s[i] == list[i]->plan.real_end && gpus[i] == list[i]->gpus);
+        }
+        assert_int_equal(p.free.n, other.free.n);
+        assert_memory_equal(p.free.v, other.free.v, p.free.n * sizeof *p.free.v);
+        dls_ef_planner_fini(&other);
+    }
+    for (int32_t i = 0; i < N; i++) {
+        dls_ef_job_fini(&job[i]);
+    }
+    dls_ef_planner_fini(&p);
 }
