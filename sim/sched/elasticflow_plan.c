@@ -432,7 +432,7 @@ bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s
         }
         in_time &= job[i]->plan.real_end <= job[i]->deadline;
     }
-    p->n_done = n;
+    p->n_done = p->failed ? 0 : n;
     p->done_s = now_s;
     p->done_gpus = p->gpus;
     return in_time;
