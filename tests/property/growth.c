@@ -41,7 +41,7 @@ static const struct policy {
     {"muri-s", 2.0, 200},
     {"optimus", 1.6, 200},
     {"pollux", 2.0, 200},
-    {"shockwave", 2.4, 560}, /* a quarter of fewer have GPUs for everybody on some traces, which costs next to nothing */
+    {"shockwave", 2.4, 640}, /* a quarter of fewer have GPUs for everybody on some traces, which costs next to nothing */
     {"sia", 2.1, 200},
     {"slurm", 2.1, 200},
     /* fair-share where there are as many virtual clusters as jobs, the placements where no two jobs ask
