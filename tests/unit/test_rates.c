@@ -280,3 +280,34 @@ TEST(kernels_that_repeat)
     assert_true(repeated > n / 2);
     unload(t);
 }
+
+/* Each of these is ahead of the one before in everything, and so computes a step as fast or faster, be it of many small
+ * kernels or of few large ones. 6 %: kernels of different GPUs were measured by different people. */
+TEST(newer_is_no_slower)
+{
+    tables *t = load();
+    static const char *const order[] = {"P100", "V100", "A100-80GB", "H100", "H200", "B200", "GB200"};
+    static const char *const models[] = {"lstm", "efficientnet_b0", "resnet50", "bert_base", "vit_b_16"};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        for (int n = 0; n < DLS_NUMERIC_COUNT; n++) {
+            const dls_model_names names = dls_model_lookup(models[i]);
+            DLS_OWN(dls_workload_fini) dls_workload w = {0};
+            assert_int_equal(dls_model_workload(&names, (dls_numeric)n, &w, NULL), DLS_OK);
+            double before[2] = {INFINITY, INFINITY};
+            for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+                const dls_hw_gpu *gpu = NULL;
+                assert_int_equal(dls_hardware_gpu(&t->hw, order[k], &gpu, NULL), DLS_OK);
+                if (dls_gpu_knows(gpu, (dls_numeric)n, NULL) != DLS_OK) {
+                    continue;
+                }
+                const dls_rates rates = dls_opmodel_rates(&t->model, gpu, (dls_numeric)n);
+                for (int b = 0; b < 2; b++) {
+                    const double s = dls_step_time(&w, &rates, b ? 64 : 1).gpu_s;
+                    assert_true(s > 0 && s <= 1.06 * before[b]);
+                    before[b] = s;
+                }
+            }
+        }
+    }
+    unload(t);
+}
