@@ -566,8 +566,10 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
     }
     DLS_TRY(check(w, q, &names, err));
     out->network = names.zoo->name;
-    out->image = names.image ? names.image : dls_zoo_image(names.zoo);
-    out->sequence = names.sequence ? names.sequence : names.zoo->sequence;
+    out->image = dls_zoo_image(names.zoo);
+    out->sequence = names.zoo->sequence;
+    out->image = out->image && names.image ? names.image : out->image;
+    out->sequence = out->sequence && names.sequence ? names.sequence : out->sequence;
     dls_model_names run = names; /* whoever answers, memory is that of what PyTorch runs */
     run.runner |= DLS_RUN_EAGER | (q->fused_attention ? DLS_RUN_FUSED_ATTENTION : 0);
     run.layers = NULL;

@@ -117,8 +117,8 @@ static void print_table(const request *a, const rows *r)
 {
     char network[128];
     const dls_step_question *q = r->question;
-    printf("%s%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s%s%s; %s says:\n\n", a->base.model, meant(a, r, network),
-           (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
+    printf("%s%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s%s%s; %s says:\n\n", a->base.model,
+           meant(a, r, network), (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
            r->answer[0].exchange, q->nodes > 1 ? " over " : "", q->nodes > 1 ? q->network : "",
            q->framework ? ", " : "", q->framework ? q->framework : "", a->p.source);
     printf("%-26s %9s %10s %8s %7s %18s %20s  %s\n", "", "step ms", "samples/s", "speed", "GiB",

@@ -106,6 +106,14 @@ expect 0 predict --whatif --model=vgg16 --source=operator
 says out.txt "vgg16, batch 32"
 expect 4 predict --whatif --model=opt-6.7b --batch=1 --gpu=V100 --source=operator # whose network has not its name
 says err.txt " GiB (the zoo's opt_67b, 2048 tokens)"
+expect 4 predict --whatif --model=bart-large --image=224 --source=operator # no size that it does not have
+says err.txt "bart_large sees no images (the zoo's bart_large, 512 tokens)"
+expect 4 predict --whatif --model=stable-diffusion-2 --sequence=77 --source=operator
+says err.txt "stable_diffusion_2 has no sequence length (the zoo's stable_diffusion_2, 768 pixels an edge)"
+for model in stable_diffusion_1 stable_diffusion_2; do
+    expect 4 predict --whatif --model=$model --image=500 --source=operator
+    says err.txt "an image's edge must be a multiple of 64 pixels"
+done
 
 expect 2 predict --whatif
 says err.txt "model is needed"

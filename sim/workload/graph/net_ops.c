@@ -5,6 +5,8 @@
  */
 #include "workload/graph/net_impl.h"
 
+#include <stdio.h>
+
 #define HALF_BYTES 2
 #define COPY 2 /* passes over memory: read here, written there */
 
@@ -42,7 +44,9 @@ dls_tensor dls_net_latents(dls_net *net, int32_t edge, int32_t by, int32_t of, i
     net->planes = by_channel(net);
     dls_net_layer(net, "input");
     if (edge % of != 0) {
-        dls_net_fail(net, "the edge of the image does not halve often enough");
+        char what[64];
+        snprintf(what, sizeof what, "an image's edge must be a multiple of %d pixels", (int)of);
+        dls_net_fail(net, what);
     }
     return input(net, &(dls_shape){.dim = {dls_net_batch(net), edge / by, edge / by, c}, .n = 4}, false);
 }

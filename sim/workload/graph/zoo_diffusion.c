@@ -54,7 +54,8 @@ static dls_tensor gated(dls_net *net, dls_tensor x)
 static dls_tensor attended(dls_net *net, dls_tensor image, const unet *u)
 {
     const int64_t h = dls_net_dim(net, image, 1), w = dls_net_dim(net, image, 2), width = dls_net_dim(net, image, 3);
-    const dls_block_heads b = {.heads = u->each > 0 ? width / u->each : u->heads,
+    const bool parts = u->each > 0 && width >= u->each; /* all widths of a network that failed are 1 */
+    const dls_block_heads b = {.heads = parts ? width / u->each : u->heads,
                                .style = DLS_BLOCK_BART,
                                .unmasked = true,
                                .last_bias = true};
