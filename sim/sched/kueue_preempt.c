@@ -15,6 +15,7 @@ enum { LIST_NEARER, LIST_OTHER, LIST_OWN };
 
 struct dls_kueue_candidate {
     size_t load;
+    size_t next; /* of its queue, in order; [n]: none */
     int32_t list, queue, job;
     int64_t priority, since_us;
     bool rejected, out; /* of fair sharing: for the second strategy; taken or passed over */
@@ -217,13 +218,13 @@ static bool by_priority(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *
 /* ---- by fair sharing ------------------------------------------------------------------------- */
 
 /* The next candidate of a queue; s->n: none. */
-static size_t head_of(const dls_kueue_search *s, int32_t queue)
+static size_t head_of(const dls_kueue_search *s, dls_quota_tree *t, int32_t queue)
 {
-    size_t k = 0;
-    while (k < s->n && (s->at[k].queue != queue || s->at[k].out)) {
-        k++;
+    size_t *k = &t->at[queue].candidate;
+    while (*k < s->n && s->at[*k].out) {
+        *k = s->at[*k].next;
     }
-    return k;
+    return *k;
 }
 
 /* From a cohort downwards the member with the highest share; one that cannot give any more is left out from then on. -1: some
@@ -235,7 +236,7 @@ static int32_t highest(const dls_kueue_search *s, dls_quota_tree *t, int32_t coh
         dls_quota *q = &t->at[c];
         const bool queue = q->first < 0;
         const double share = dls_kueue_share(t, c);
-        q->pruned |= queue ? (share == 0 && c != own) || head_of(s, c) == s->n : share == 0 && !q->path;
+        q->pruned |= queue ? (share == 0 && c != own) || head_of(s, t, c) == s->n : share == 0 && !q->path;
         const double most = best < 0 ? -1 : dls_kueue_share(t, best);
         if (!q->pruned && (share > most || (share == most && (!queue || t->at[best].first < 0)))) {
             best = c;
@@ -261,12 +262,18 @@ static void begin(dls_kueue_search *s, dls_quota_tree *t, int32_t own, bool agai
 {
     for (size_t i = 0; i < t->n; i++) {
         t->at[i].pruned = t->at[i].path = false;
+        t->at[i].candidate = s->n;
     }
     for (int32_t at = own; at >= 0; at = t->at[at].parent) {
         t->at[at].path = true;
     }
     for (size_t k = 0; k < s->n && again; k++) {
         s->at[k].out = !s->at[k].rejected;
+    }
+    for (size_t k = s->n; k-- > 0;) {
+        size_t *first = &t->at[s->at[k].queue].candidate;
+        s->at[k].next = *first;
+        *first = k;
     }
 }
 
@@ -278,6 +285,14 @@ static int32_t top_of(const dls_quota_tree *t, int32_t at)
     return at;
 }
 
+static double share_without(dls_quota_tree *t, int32_t node, dls_kueue_load *of)
+{
+    put(t, of, true);
+    const double share = dls_kueue_share(t, node);
+    put(t, of, false);
+    return share;
+}
+
 /* The first candidate of a queue whose leaving is fair; false: none, all are rejected. */
 static bool take_fair(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load, const dls_kueue_load *in,
                       int32_t from, bool initial)
@@ -285,15 +300,14 @@ static bool take_fair(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *lo
     int32_t mine = in->queue, theirs = from;
     part(t, &mine, &theirs);
     const double own = dls_kueue_share(t, mine), before = dls_kueue_share(t, theirs);
-    for (size_t k; (k = head_of(s, from)) < s->n;) {
+    double least = (double)INFINITY; /* whose leaving was not fair: nor is that of larger ones */
+    for (size_t k; (k = head_of(s, t, from)) < s->n;) {
         dls_kueue_load *of = &load[s->at[k].load];
-        put(t, of, true);
-        const double after = dls_kueue_share(t, theirs);
-        put(t, of, false);
-        if (initial ? own < before : own <= after) {
+        if (of->gpus < least && (initial ? own < before : own <= share_without(t, theirs, of))) {
             take(s, t, load, k);
             return true;
         }
+        least = fmin(least, of->gpus);
         s->at[k].out = s->at[k].rejected = true;
     }
     return false;
@@ -311,7 +325,7 @@ static bool first_pass(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *l
         }
         bool took = true;
         if (from == in->queue || within) {
-            take(s, t, load, head_of(s, from));
+            take(s, t, load, head_of(s, t, from));
         } else {
             took = take_fair(s, t, load, in, from, initial);
         }

@@ -47,8 +47,10 @@ typedef struct dls_quota {
     bool borrows;                     /* preempts others and borrows with it, up to a priority */
     double threshold;
     bool strict;                      /* nobody passes the first that waits */
-    int32_t list, meets;              /* while candidates are sought */
+    /* While candidates are sought. */
+    int32_t list, meets;
     bool pruned, path;
+    size_t candidate; /* the first one of a queue that is left */
     /* Of shares. */
     double limit, priority;
     double asked;       /* by itself and by members */
