@@ -98,24 +98,27 @@ static const char *why_not(const rows *r, size_t i, char text[64])
 }
 
 /* Which network a name stands for that is not its own: "resnet18" is one of small images here. */
-static const char *meant(const request *a, const rows *r, char text[128])
+static const char *meant(const request *a, const rows *r, char text[160])
 {
     const dls_step_answer *answer = &r->answer[0];
-    const int32_t size = answer->image ? answer->image : answer->sequence;
-    const bool own = !*answer->network || strcmp(answer->network, a->base.model) == 0;
+    char image[32] = "", sequence[32] = "";
     text[0] = '\0';
-    if (!own && size > 0) {
-        snprintf(text, 128, " (the zoo's %s, %d %s)", answer->network, (int)size,
-                 answer->image ? "pixels an edge" : "tokens");
-    } else if (!own) {
-        snprintf(text, 128, " (the zoo's %s)", answer->network);
+    if (!*answer->network || strcmp(answer->network, a->base.model) == 0) {
+        return text;
     }
+    if (answer->image) {
+        snprintf(image, sizeof image, ", %d pixels an edge", (int)answer->image);
+    }
+    if (answer->sequence) {
+        snprintf(sequence, sizeof sequence, ", %d token%s", (int)answer->sequence, answer->sequence > 1 ? "s" : "");
+    }
+    snprintf(text, 160, " (the zoo's %s%s%s)", answer->network, image, sequence);
     return text;
 }
 
 static void print_table(const request *a, const rows *r)
 {
-    char network[128];
+    char network[160];
     const dls_step_question *q = r->question;
     printf("%s%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s%s%s; %s says:\n\n", a->base.model,
            meant(a, r, network), (int)q->batch, (int)q->workers, q->gpu, (int)q->nodes, q->nodes > 1 ? "s" : "",
@@ -184,7 +187,7 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
     DLS_TRY(dls_step_predictor_create(&a->p, &p, err));
     DLS_TRY(make_rows(a, p, r, err));
     DLS_TRY(dls_step_predict(p, r->question, r->n, r->answer, err));
-    char text[64], network[128];
+    char text[64], network[160];
     const char *why = why_not(r, 0, text);
     if (*why) {
         return dls_fail(err, DLS_EINPUT, a->base.model, "%s%s", why, meant(a, r, network));

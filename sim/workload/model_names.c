@@ -214,7 +214,9 @@ static const struct {
     {"qwen2514b", "qwen2_14b", NULL},
     {"qwen2532b", "qwen2_32b", NULL},
     {"qwen2572b", "qwen2_72b", NULL},
-    {"qwen25coder1p5b", "qwen2_1_5b", NULL}, /* other texts */
+    {"qwen25coder0p5b", "qwen2_0_5b", NULL}, /* other texts */
+    {"qwen25coder1p5b", "qwen2_1_5b", NULL},
+    {"qwen25coder3b", "qwen2_3b", NULL},
     {"qwen25coder7b", "qwen2_7b", NULL},
     {"qwen25coder14b", "qwen2_14b", NULL},
     {"qwen25coder32b", "qwen2_32b", NULL},

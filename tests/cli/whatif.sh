@@ -110,6 +110,8 @@ expect 4 predict --whatif --model=bart-large --image=224 --source=operator # no 
 says err.txt "bart_large sees no images (the zoo's bart_large, 512 tokens)"
 expect 4 predict --whatif --model=stable-diffusion-2 --sequence=77 --source=operator
 says err.txt "stable_diffusion_2 has no sequence length (the zoo's stable_diffusion_2, 768 pixels an edge)"
+expect 0 predict --whatif --model=clip --batch=1 --sequence=1 --source=operator
+says out.txt "clip (the zoo's clip_vit_base_patch32, 224 pixels an edge, 1 token), batch 1"
 for model in stable_diffusion_1 stable_diffusion_2; do
     expect 4 predict --whatif --model=$model --image=500 --source=operator
     says err.txt "an image's edge must be a multiple of 64 pixels"
