@@ -57,7 +57,8 @@ static dls_status read_column(const dls_run *run, const char *name, dls_field_ty
     }
     DLS_TRY(dls_alloc_array(&data, n, bytes, name, err));
     DLS_H5_OWNED const hid_t memory = dls_field_h5_type(want, bytes, false);
-    if (n > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) {
+    DLS_H5_OWNED const hid_t converting = dls_h5_converting(n, stored, memory);
+    if (n > 0 && H5Dread(set, memory, H5S_ALL, H5S_ALL, converting, data) < 0) {
         return dls_h5_fail(err, DLS_EINPUT, "\"%s\" is damaged", name);
     }
     if (want == DLS_FIELD_TEXT) {

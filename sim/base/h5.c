@@ -196,6 +196,20 @@ hid_t dls_h5_text_type(size_t bytes)
     return type;
 }
 
+hid_t dls_h5_converting(size_t n, hid_t stored, hid_t memory)
+{
+    enum { USUAL = 1 << 20 };
+    if (H5Tequal(stored, memory) > 0) {
+        return H5P_DEFAULT;
+    }
+    const hid_t how = H5Pcreate(H5P_DATASET_XFER);
+    const size_t a = H5Tget_size(stored), b = H5Tget_size(memory), cell = a > b ? a : b;
+    if (n > 0 && cell > 0 && n < USUAL / cell) {
+        H5Pset_buffer(how, n * cell, NULL, NULL);
+    }
+    return how;
+}
+
 dls_status dls_h5_put_text(hid_t at, const char *name, const char *text, dls_error *err)
 {
     DLS_H5_OWNED const hid_t type = dls_h5_text_type(strlen(text) + 1);

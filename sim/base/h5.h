@@ -70,7 +70,7 @@ dls_status dls_h5_damaged(dls_error *err, const char *what);
 #define DLS_H5_OWNED DLS_OWN(dls_h5_leave)
 static inline void dls_h5_leave(const hid_t *id)
 {
-    if (*id >= 0) {
+    if (*id > 0) { /* 0 is H5P_DEFAULT */
         H5Idec_ref(*id);
     }
 }
@@ -156,6 +156,10 @@ dls_status dls_h5_get_dict(hid_t at, const char *name, dls_strdict *dict,
 
 /* Fixed-length UTF-8, filled up with zeros; for H5Tclose, negative on failure. */
 hid_t dls_h5_text_type(size_t bytes);
+/* The transfer list, for DLS_H5_OWNED, with which so many cells are read or written that are of one type in
+ * the file and of another in memory. HDF5 clears the buffer in which it converts them, 1 MiB unless told,
+ * at every call: more than all else that reading a small column costs. */
+hid_t dls_h5_converting(size_t n, hid_t stored, hid_t memory);
 /* n cells of 1, 4 or 8 bytes as they are in a file, little-endian. */
 void dls_h5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes);
 
