@@ -487,7 +487,9 @@ static dls_status wait_again(struct kueue *s, const dls_view *view, bool *more, 
     s->lines.running = true; /* who gave way still runs in the view */
     dls_lines_open(&s->lines);
     for (size_t i = 0; i < s->n_again && *more; i++) {
-        DLS_TRY(dls_lines_again(&s->lines, view, ask, s, s->again[i], err));
+        if (!dls_lines_has(&s->lines, s->again[i])) { /* a guest has stood there since before it joined */
+            DLS_TRY(dls_lines_again(&s->lines, view, ask, s, s->again[i], err));
+        }
     }
     s->n_again = s->n_gave_way = 0;
     clear_lines(s);

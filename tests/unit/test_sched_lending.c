@@ -376,6 +376,34 @@ TEST(test_kueue_at_once)
     expect_kueue("a,r,4,,,,,Any,,\nb,r,4,,,,,,,\n", "none", just, 4, (const double[]){0, 1000, 10, 110}, (const int[]){0, 0, 0, 0});
 }
 
+static double third_beside_first(void *state, const dls_place_index *index, const dls_request *r, int32_t host, const dls_shape *shape)
+{
+    return r->job == 2 && host == 0;
+}
+
+/* The third job of b is a guest of the first while it stands in line behind the second, which nobody passes; a takes its
+ * GPUs back from both, and when they are on them again, the second waits until both have ended. */
+TEST(test_kueue_guest)
+{
+    const case_job jobs[] = {{0, 100, 8, "b", NULL}, {1, 10, 5, "b", NULL}, {2, 100, 8, "b", NULL}, {10, 50, 4, "a", NULL}};
+    const double start_s[] = {0, 152, 2, 10};
+    const int preempts[] = {1, 0, 1, 0};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    char text[512];
+    snprintf(text, sizeof text, "%sa,r,4,,,,,Any,,\nb,r,4,,,,,,,StrictFIFO\n", cohort_columns);
+    setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 4), "kueue", "consolidated");
+    dls_placement_ops ops = *s.p.placement;
+    ops.share = third_beside_first;
+    s.p.placement = &ops;
+    setup_option(&s, "cohorts")->s = put("kueue_guest.csv", text);
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->guest_starts, 2);
+    for (int j = 0; j < 4; j++) {
+        assert_int_equal(rec->start_us[j], S(start_s[j]));
+        assert_int_equal(rec->preempts[j], preempts[j]);
+    }
+}
+
 /* A cohort is as high as the way down to its furthest queue: a and c borrow alike, and a came first. Who can neither start nor
  * preempt keeps nothing free. */
 TEST(test_kueue_order)
