@@ -43,15 +43,20 @@ static dls_status check_format(hid_t file, dls_error *err)
                           DLS_RESULTS_FORMAT);
 }
 
+static dls_status open_runs(dls_results *f, dls_error *err)
+{
+    DLS_TRY(dls_h5_open(f->path, &f->file, err));
+    DLS_TRY(check_format(f->file, err));
+    return dls_h5_get_group(f->file, "runs", &f->runs, err);
+}
+
 static dls_status open_file(dls_results *f, const char *path, dls_error *err)
 {
     f->path = dls_strdup(path);
     if (!f->path) {
         return dls_nomem(err, "file name", strlen(path));
     }
-    DLS_TRY(dls_h5_open(f->path, &f->file, err));
-    DLS_TRY(check_format(f->file, err));
-    DLS_TRY(dls_h5_get_group(f->file, "runs", &f->runs, err));
+    DLS_TRY(open_runs(f, err));
     DLS_TRY(dls_h5_names(f->runs, &f->ids, err));
     return f->ids.n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "holds no run");
 }
@@ -214,6 +219,11 @@ void dls_run_let_go(dls_results *f, dls_run *run)
     }
     H5Fclose(f->file);
     f->file = f->runs = run->group = run->linked = H5I_INVALID_HID;
+}
+
+dls_status dls_results_reopen(dls_results *f, dls_error *err)
+{
+    return dls_h5_where(open_runs(f, err), err, f->path);
 }
 
 const char *dls_run_attr(const dls_run *run, const char *name)

@@ -53,6 +53,8 @@ DLS_OWNER(dls_run, dls_run_close)
 /* Close the HDF5 file: the run's texts and numbers and the file's list of runs stay. No other run
  * of it may be open. */
 void dls_run_let_go(dls_results *file, dls_run *run);
+/* Open a file that was let go again, for another of its runs; the list of them is the one that was read. */
+dls_status dls_results_reopen(dls_results *file, dls_error *err) DLS_MUST_CHECK;
 
 /* Read every table once, in blocks, then those of the record into `rec`, which is zero before, and compare
  * them with their digests: EINPUT names the first that is not what was written. Without `all` only columns that

@@ -42,10 +42,9 @@ static dls_status read_texts(dls_saved *s, const char *group, const char *name, 
     return dls_run_read_column(s->run, path, DLS_FIELD_TEXT, out->n, &out->text, &out->width, err);
 }
 
-static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_error *err)
+static dls_status read_run(dls_saved *s, const char *run, dls_error *err)
 {
-    DLS_TRY(dls_results_open(path, &s->file, err));
-    DLS_TRY(dls_run_open(s->file, run ? run : dls_results_run_id(s->file, 0), &s->run, err));
+    DLS_TRY(dls_run_open(s->file, run, &s->run, err));
     DLS_TRY(dls_run_read_record(s->run, true, &s->rec, err));
     s->rec.allocs.has_guests = true; /* the column tells */
     s->trace.n = s->run->n_jobs;
@@ -55,7 +54,7 @@ static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_
     }
     DLS_TRY(read_texts(s, "jobs", "id", &s->id, err));
     if (s->id.n != s->run->n_jobs) {
-        return dls_fail(err, DLS_EINPUT, path, "column 'jobs/id' does not have %zu rows", s->run->n_jobs);
+        return dls_fail(err, DLS_EINPUT, s->file->path, "column 'jobs/id' does not have %zu rows", s->run->n_jobs);
     }
     dls_run_let_go(s->file, s->run); /* it may be replaced while this lives */
     return DLS_OK;
@@ -68,17 +67,15 @@ dls_status dls_saved_open(const char *path, const char *run, dls_saved **out, dl
     DLS_HDF5_LOCKED;
     DLS_HOLD(dls_saved_close) dls_saved *s = NULL;
     DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "run", err));
-    DLS_TRY(open_run(s, path, run, err));
+    DLS_TRY(dls_results_open(path, &s->file, err));
+    DLS_TRY(read_run(s, run ? run : dls_results_run_id(s->file, 0), err));
     *out = dls_take(&s);
     return DLS_OK;
 }
 
-void dls_saved_close(dls_saved *s)
+/* Of the file its name and the list of its runs are left. */
+static void free_run(dls_saved *s)
 {
-    if (!s) {
-        return;
-    }
-    DLS_HDF5_LOCKED;
     dls_table_free(&dls_trace_table, &s->trace);
     dls_run_free_record(&s->rec);
     for (size_t d = 0; d < DLS_DICTS; d++) {
@@ -87,6 +84,26 @@ void dls_saved_close(dls_saved *s)
     dls_free(s->id.text);
     free(s->report);
     dls_run_close(s->run);
+    *s = (dls_saved){.file = s->file};
+}
+
+dls_status dls_saved_turn(dls_saved *s, const char *run, dls_error *err)
+{
+    DLS_ASSERT(s && s->run && run);
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    free_run(s);
+    DLS_TRY(dls_results_reopen(s->file, err));
+    return read_run(s, run, err);
+}
+
+void dls_saved_close(dls_saved *s)
+{
+    if (!s) {
+        return;
+    }
+    DLS_HDF5_LOCKED;
+    free_run(s);
     dls_results_close(s->file);
     dls_free(s);
 }

@@ -252,17 +252,14 @@ static dls_status print_run(dls_saved *run, const char *id, dls_error *err)
 /* The run that is asked for, or all of the file, one after the other. */
 static dls_status show_runs(const request *req, const char *path, dls_error *err)
 {
-    DLS_HOLD(dls_saved_close) dls_saved *file = NULL;
+    DLS_HOLD(dls_saved_close) dls_saved *saved = NULL;
     DLS_HOLD(json_object_put) json_object *list = req->json ? json_object_new_array() : NULL;
-    const char *id = req->run_id;
-    DLS_TRY(dls_saved_open(path, id, &file, err));
-    for (size_t i = 0; i == 0 || (!req->run_id && dls_saved_run(file, i)); i++) {
-        DLS_HOLD(dls_saved_close) dls_saved *other = NULL;
-        id = req->run_id ? req->run_id : dls_saved_run(file, i);
-        DLS_TRY(i ? dls_saved_open(path, id, &other, err) : DLS_OK);
+    DLS_TRY(dls_saved_open(path, req->run_id, &saved, err));
+    for (size_t i = 0; i == 0 || (!req->run_id && dls_saved_run(saved, i)); i++) {
+        const char *id = req->run_id ? req->run_id : dls_saved_run(saved, i);
+        DLS_TRY(i ? dls_saved_turn(saved, id, err) : DLS_OK);
         fputs(list || i == 0 ? "" : "\n", stdout);
-        DLS_TRY(list ? add_run(i ? other : file, id, list, err)
-                     : print_run(i ? other : file, id, err));
+        DLS_TRY(list ? add_run(saved, id, list, err) : print_run(saved, id, err));
     }
     return list ? dls_json_print(stdout, dls_take(&list), err) : DLS_OK;
 }

@@ -28,12 +28,11 @@ static bool is_wanted(const dls_words *runs, const char *id)
 /* The runs are what was written: the script, which draws them, takes their tables as they stand. */
 static dls_status check_file(const char *path, const dls_words *runs, dls_error *err)
 {
-    DLS_HOLD(dls_saved_close) dls_saved *first = NULL;
+    DLS_HOLD(dls_saved_close) dls_saved *saved = NULL;
     const char *id;
-    DLS_TRY(dls_saved_open(path, NULL, &first, err));
-    for (size_t i = 1; (id = dls_saved_run(first, i)) && (runs->n > 0 || i < MOST_RUNS); i++) {
-        DLS_HOLD(dls_saved_close) dls_saved *other = NULL;
-        DLS_TRY(is_wanted(runs, id) ? dls_saved_open(path, id, &other, err) : DLS_OK);
+    DLS_TRY(dls_saved_open(path, NULL, &saved, err));
+    for (size_t i = 1; (id = dls_saved_run(saved, i)) && (runs->n > 0 || i < MOST_RUNS); i++) {
+        DLS_TRY(is_wanted(runs, id) ? dls_saved_turn(saved, id, err) : DLS_OK);
     }
     return DLS_OK;
 }

@@ -309,6 +309,14 @@ TEST(saved)
         assert_true(of_file.value == of_sim.value || (isnan(of_file.value) && isnan(of_sim.value)));
     }
     assert_int_equal(n, dls_simulation_n_numbers(sim));
+    must(dls_saved_turn(file, dls_saved_run(file, 0), &err));
+    assert_string_equal(dls_saved_text(file, "scheduler"), "srtf");
+    assert_int_equal(dls_saved_rows(file, DLS_TABLE_JOBS), 200);
+    assert_null(dls_saved_run(file, 1));
+    dls_saved *other;
+    must(dls_saved_open(path, NULL, &other, &err));
+    assert_int_equal(dls_saved_turn(other, "nothing", &err), DLS_EINPUT);
+    dls_saved_close(other);
     assert_int_equal(truncate(path, 5000), 0);
     dls_saved *damaged;
     assert_int_equal(dls_saved_open(path, NULL, &damaged, &err), DLS_EINPUT);

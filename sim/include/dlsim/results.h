@@ -37,6 +37,10 @@ typedef struct dls_saved dls_saved;
 DLS_API dls_status dls_saved_open(const char *path, const char *run, dls_saved **out,
                                   dls_error *err) DLS_MUST_CHECK;
 DLS_API void dls_saved_close(dls_saved *saved); /* NULL-safe */
+/* Close the run and open another of the same file, by its name; what was borrowed is gone, but for names of runs.
+ * Cheaper than to open the file for each of many runs, which lists all of them. After an error only dls_saved_close
+ * may be called. Errors: as dls_saved_open. O(size of the run). */
+DLS_API dls_status dls_saved_turn(dls_saved *saved, const char *run, dls_error *err) DLS_MUST_CHECK;
 /* The runs of the file that it comes from, in order of name; NULL: past the last. */
 DLS_API const char *dls_saved_run(const dls_saved *saved, size_t i);
 /* An attribute of the run (docs/results.md) as text: "scheduler", "digest", "config_text"; "": there is none. */
