@@ -150,7 +150,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     dls_plan_keep_all(plan);
     DLS_TRY(dls_ledger_begin(&a->ledger, view, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        dls_ledger_take(&a->ledger, view, j, view->held_type[j], view->held_gpus[j]);
+        dls_ledger_keep(&a->ledger, view, j);
     }
     DLS_TRY(list_waiting(a, view, &n, &gpus, err));
     if (n == 0) {

@@ -237,8 +237,8 @@ static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, int
                       gpus = view->held_gpus[job];
         owner *o = owner_of(s, view, job);
         if (!s->taken[i] && !(o->over && s->tree.shares) && (!s->reclaim || gpus <= may_have(s, o, step) + 1e-9) &&
-            (step == 0 || dls_ledger_room(&s->ledger, view, job, type) >= gpus)) {
-            dls_ledger_take(&s->ledger, view, job, type, gpus);
+            (step == 0 || dls_view_host(view, job) >= 0 || dls_ledger_room(&s->ledger, view, job, type) >= gpus)) {
+            dls_ledger_keep(&s->ledger, view, job);
             use(s, o, gpus);
             dls_plan_keep(plan, job);
             s->taken[i] = true;

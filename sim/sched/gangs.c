@@ -112,6 +112,13 @@ void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t t
     l->left[type] -= gpus;
 }
 
+void dls_ledger_keep(dls_ledger *l, const dls_view *view, int32_t job)
+{
+    if (dls_view_host(view, job) < 0) {
+        dls_ledger_take(l, view, job, view->held_type[job], view->held_gpus[job]);
+    }
+}
+
 int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job)
 {
     int32_t best = -1;

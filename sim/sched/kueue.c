@@ -181,7 +181,7 @@ static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *er
         dls_kueue_load *of = &s->load[s->n_load++];
         *of = load_of(s, view, j);
         of->fixed = of->queue < 0;
-        dls_ledger_take(&s->ledger, view, j, view->held_type[j], view->held_gpus[j]);
+        dls_ledger_keep(&s->ledger, view, j);
         if (!of->fixed) {
             dls_quota_use(&s->tree, of->queue, of->gpus);
         }
@@ -271,12 +271,12 @@ static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queu
     return DLS_OK;
 }
 
-/* Those that gave way have none of the GPUs any more, or again. */
+/* Those that gave way have none of the GPUs any more, or again; a guest has none anyway. */
 static void give_back(struct kueue *s, const dls_view *view, int sign)
 {
     for (size_t i = 0; i < s->n_load; i++) {
         const dls_kueue_load *of = &s->load[i];
-        if (of->gone && !of->fixed) {
+        if (of->gone && !of->fixed && dls_view_host(view, of->job) < 0) {
             dls_ledger_take(&s->ledger, view, of->job, of->type, -sign * (int64_t)of->gpus);
         }
     }

@@ -76,7 +76,7 @@ static dls_status leave(struct optimus *s, const dls_view *view, int32_t job, dl
         .type = view->held_type[job], .gpus = view->held_gpus[job], .goodput = 1, .present = true};
     s->share[s->n++] = (struct share){.job = job, .n = 1, .first = s->n_offers, .at = s->n_offers};
     s->n_offers++;
-    dls_ledger_take(&s->ledger, view, job, view->held_type[job], view->held_gpus[job]);
+    dls_ledger_keep(&s->ledger, view, job);
     return DLS_OK;
 }
 

@@ -191,8 +191,9 @@ static double beside_fifth(void *state, const dls_place_index *index, const dls_
     return r->job == 8 && host >= 4;
 }
 
-/* Eight GPUs are a's, whose ninth job the placement made a guest; four of the others end when b's and c's come, which weigh three and one. a asks
- * for five GPUs, so two of three are b's and one is c's. If it asked for six as long as nobody has looked at its line, both were b's, and then the third. */
+/* Eight GPUs are a's, whose ninth job the placement made a guest; four of the others end when b's and c's come, which weigh two and one. a asks
+ * for five GPUs, so two of three are b's and one is c's; the guest has none of its own, and the one that is left over is b's. If a asked for six as
+ * long as nobody has looked at its line, b and c had two each. */
 TEST(test_queues_guest)
 {
     case_job jobs[15];
@@ -206,7 +207,7 @@ TEST(test_queues_guest)
     dls_placement_ops ops = *s.p.placement;
     ops.share = beside_fifth;
     s.p.placement = &ops;
-    setup_option(&s, "queues")->s = table("queues", "a,,0,,1,900\nb,,0,,3,\nc,,0,,1,\n");
+    setup_option(&s, "queues")->s = table("queues", "a,,0,,1,900\nb,,0,,2,\nc,,0,,1,\n");
     s.p.until_us = S(150);
     dls_record *rec = case_run(&s.p);
     for (int j = 0; j < 15; j++) {
@@ -214,7 +215,7 @@ TEST(test_queues_guest)
     }
     assert_int_equal(rec->guest_starts, 1);
     assert_int_equal(runs[0], 5);
-    assert_int_equal(runs[1], 2);
+    assert_int_equal(runs[1], 3);
     assert_int_equal(runs[2], 1);
     dls_record_destroy(rec);
     setup_fini(&s);
@@ -401,6 +402,24 @@ TEST(test_kueue_guest)
     for (int j = 0; j < 4; j++) {
         assert_int_equal(rec->start_us[j], S(start_s[j]));
         assert_int_equal(rec->preempts[j], preempts[j]);
+    }
+}
+
+/* A guest has no GPUs of its own: those that the second job gave back are the fourth's at once. */
+TEST(test_guests_hold_nothing)
+{
+    static const char *const scheds[] = {"kueue", "fair-share", "allox"};
+    const case_job jobs[] = {{0, 500, 8, "b", NULL}, {0, 50, 8, "b", NULL}, {2, 500, 8, "b", NULL}, {60, 10, 8, "b", NULL}};
+    for (size_t k = 0; k < sizeof scheds / sizeof *scheds; k++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, case_cluster(2, 8, 0), case_trace(jobs, 4), scheds[k], "consolidated");
+        dls_placement_ops ops = *s.p.placement;
+        ops.share = third_beside_first;
+        s.p.placement = &ops;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        assert_int_equal(rec->guest_starts, 1);
+        assert_int_equal(rec->start_us[2], S(2));
+        assert_int_equal(rec->start_us[3], S(60));
     }
 }
 
