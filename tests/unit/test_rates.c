@@ -293,7 +293,7 @@ TEST(newer_is_no_slower)
             const dls_model_names names = dls_model_lookup(models[i]);
             DLS_OWN(dls_workload_fini) dls_workload w = {0};
             assert_int_equal(dls_model_workload(&names, (dls_numeric)n, &w, NULL), DLS_OK);
-            double before[2] = {INFINITY, INFINITY};
+            double before[2] = {(double)INFINITY, (double)INFINITY};
             for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
                 const dls_hw_gpu *gpu = NULL;
                 assert_int_equal(dls_hardware_gpu(&t->hw, order[k], &gpu, NULL), DLS_OK);
