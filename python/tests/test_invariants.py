@@ -115,6 +115,8 @@ class Case:
         if self.scheduler in ("fifo", "fjf", "srtf", "srsf", "sjf", "lpjf", "dlas", "dlas-gpu", "gittins", "qssf", "sjf-duration",
                               "shortest-expected", "easy") and r.random() < 0.4:
             o["scheduler.discipline"] = r.choice(("strict", "fit", "easy", "preempt"))
+        if o.get("scheduler.discipline", self.scheduler) == "easy":
+            o["scheduler.reserve"] = r.choice(("gpus", "nodes"))
         if self.scheduler in ("dlas", "dlas-gpu", "gittins") and r.random() < 0.7:
             o["scheduler.queue_limits"], o["scheduler.promote_knob"] = [20, 100], r.choice((0, 1, 4))
         for key, names in (("slice", ("gandiva",)), ("round", ("gandiva-pack", "gavel-las", "gavel-ftf", "gavel-cost", "gavel-makespan",

@@ -311,6 +311,15 @@ static dls_status build_policies(const dls_builder *b, const char *file_schedule
                              "must be \"default\"",
                              c->scheduler);
         }
+        const int takes = c->sim.discipline >= 0 ? c->sim.discipline : (int)c->sim.sched->discipline;
+        c->sim.reserve_nodes = strcmp(c->settings.value[DLS_CFG_RESERVE].v.s, "nodes") == 0;
+        if (c->sim.reserve_nodes && (!c->sim.sched->priority || takes != DLS_EASY)) {
+            dls_problems_add(b->problems, where(b, DLS_CFG_RESERVE),
+                             "'scheduler.reserve' must be \"gpus\": only discipline \"easy\" reserves nodes");
+        } else if (c->sim.reserve_nodes && c->cluster.gpu_parts) {
+            dls_problems_add(b->problems, where(b, DLS_CFG_RESERVE),
+                             "'scheduler.reserve' must be \"gpus\" where jobs have parts of GPUs");
+        }
     }
     DLS_TRY(build_options(b, DLS_CFG_PLACEMENT, file_placement, c->placement,
                           DLS_CFG_PLACEMENT_NAME, &c->placement_values, err));

@@ -132,6 +132,9 @@ typedef struct dls_key {
        "How jobs are taken in the scheduler's order: strict stops at the first that does not "    \
        "fit, fit skips it, easy skips without delaying it, preempt also takes GPUs away; "        \
        "default: the scheduler's own.", TO(sim.discipline))                                       \
+    XX(RESERVE, "scheduler.reserve", STR, "gpus", 0, 0, "gpus|nodes",                             \
+       "What easy keeps for the first job that waits: a number of GPUs, or the nodes on which "   \
+       "the placement would start it once enough of the running jobs have ended.", NONE)          \
     XX(RESTORE, "scheduler.restore_cost", TIME, "62 s", 0, 31557600, NULL,                        \
        "Time to restore a job at every start but the first, GPUs held.", TO(sim.restore_us))      \
     XX(ESTIMATES, "scheduler.estimates", STR, "exact", 0, 0,                                      \

@@ -325,6 +325,21 @@ static dls_status take_grant(dls_engine *e, int32_t job, int32_t *parts, dls_err
     return DLS_OK;
 }
 
+dls_status dls_place_trial(dls_engine *e, int32_t job, int32_t type, int64_t at_us, bool *fits, dls_error *err)
+{
+    DLS_DEBUG_ASSERT(!e->index->parts);
+    int64_t retry_us = DLS_NEVER;
+    const dls_placement_ops *ops = e->params->placement;
+    dls_request r = request(e, job, type);
+    r.now_us = at_us;
+    r.retry_us = &retry_us;
+    dls_grant_reset(&e->ask.grant);
+    *fits = e->index->type[type].free_gpus >= r.gpus &&
+            ops->place(e->ask.placement_state, e->index, &r, &e->ask.grant);
+    DLS_TRY(dls_policy_check(e, ops->name, job, err));
+    return *fits ? check_grant(e, &r, ops->name, false, err) : DLS_OK;
+}
+
 dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
                          dls_error *err)
 {

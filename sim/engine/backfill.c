@@ -72,7 +72,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             uint32_t types = fits & ~head_types;
             int32_t found = DLS_NONE;
             bool spends = false;
-            if (types || (fits & head_types && c->weight <= spare)) {
+            if (types || (fits & head_types && c->weight <= spare && c->late_pass != s->pass)) {
                 found = c->head != head ? c->head : dls_select_next_waiting(s, &s->cls[p->first_class + k], head);
                 spends = !types && found != DLS_NONE && s->order.aux[found] > left;
                 types = types ? types : fits & head_types;

@@ -31,6 +31,7 @@
 #include "engine/guests.h"
 #include "engine/hold.h"
 #include "engine/jobs.h"
+#include "engine/reserve.h"
 #include "engine/round.h"
 #include "engine/select.h"
 #include "engine/services.h"
@@ -57,6 +58,7 @@ struct dls_engine {
     dls_rounds rounds;
     dls_decision decision;
     dls_guests guests;
+    dls_reservation reserve;
     dls_failure_state failures;
     dls_serving serving;
     dls_stall stall;
@@ -73,6 +75,7 @@ struct dls_engine {
     DLS_WALK_ARRAYS(XX)                                                                            \
     DLS_ROUND_ARRAYS(XX)                                                                           \
     DLS_GUEST_ARRAYS(XX)                                                                           \
+    DLS_RESERVE_ARRAYS(XX)                                                                         \
     DLS_FAILURE_ARRAYS(XX)                                                                         \
     DLS_SERVING_ARRAYS(XX)                                                                         \
     DLS_AUDIT_ARRAYS(XX)
@@ -83,6 +86,7 @@ struct dls_engine {
     DLS_HOLD_LISTS(XX)                                                                             \
     DLS_ASK_LISTS(XX)                                                                              \
     DLS_ROUND_LISTS(XX)                                                                            \
+    DLS_RESERVE_LISTS(XX)                                                                          \
     DLS_FAILURE_LISTS(XX)
 
 /* XX(member, slots): event queues */

@@ -28,13 +28,22 @@ static void mark_refused_pools(dls_engine *e)
 
 /* ---- without preemption ------------------------------------------------------------------------ */
 
-/* Place and start a waiting job on a type; *started false: refused, it waits on. */
-static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *started,
+/* Place and start a waiting job on a type; *started false: refused, it waits on. `late`: beside what is reserved. */
+static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool late, bool *started,
                                 dls_error *err)
 {
     DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->job[job].type < 0);
     int32_t parts;
-    DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
+    const bool kept = late && dls_reserve_keep(e);
+    const dls_status status = dls_place_job(e, job, type, &parts, started, err);
+    if (late) {
+        dls_reserve_return(e);
+    }
+    DLS_TRY(status);
+    if (!*started && kept) {
+        e->select.cls[e->job[job].cls].late_pass = e->select.pass;
+        return DLS_OK;
+    }
     if (!*started) {
         dls_select_refuse(&e->select, job, type, e->clock.now_us);
         return DLS_OK;
@@ -55,7 +64,7 @@ static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
         if (job == DLS_NONE || type < 0) {
             return DLS_OK;
         }
-        DLS_TRY(start_waiting(e, job, type, &started, err));
+        DLS_TRY(start_waiting(e, job, type, false, &started, err));
     }
 }
 
@@ -68,9 +77,12 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
     if (head == DLS_NONE) {
         return DLS_OK;
     }
-    int64_t spare;
-    const int64_t shadow_us =
-        dls_select_shadow(&e->select, head, e->clock.now_us, &head_types, &spare);
+    int64_t spare, shadow_us;
+    if (e->reserve.on) {
+        DLS_TRY(dls_reserve(e, head, &shadow_us, &head_types, &spare, err));
+    } else {
+        shadow_us = dls_select_shadow(&e->select, head, e->clock.now_us, &head_types, &spare);
+    }
     for (;;) {
         bool started, uses_spare = false;
         const int32_t job = dls_select_backfill(&e->select, head, e->clock.now_us, shadow_us,
@@ -78,7 +90,7 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
         if (job == DLS_NONE) {
             return DLS_OK;
         }
-        DLS_TRY(start_waiting(e, job, type, &started, err));
+        DLS_TRY(start_waiting(e, job, type, uses_spare && e->reserve.on, &started, err));
         if (started && uses_spare) {
             spare -= dls_class_of(e, job)->weight;
         }

@@ -49,6 +49,7 @@ typedef struct dls_class {
     uint64_t refused_pass;  /* last pass in which the placement refused it */
     uint64_t refused_releases; /* how often GPUs had been given back then */
     uint32_t refused_types; /* on which types */
+    uint64_t late_pass;     /* last pass in which it was refused what is not reserved for another */
     dls_order_set parked;   /* refused jobs that are out of the way of the next of the class */
     int32_t n_parked;
     bool closed;            /* in the pool's list of closed classes */

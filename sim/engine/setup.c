@@ -338,6 +338,7 @@ static void choose_parts(dls_engine *e)
     s->ageing = s->preempts ? p->sched->ageing : DLS_AGE_NONE;
     s->backfills = !e->walk.on && e->discipline == DLS_EASY;
     s->ranked = s->preempts || s->backfills;
+    e->reserve.on = s->backfills && p->reserve_nodes && !p->placement->gpus_only;
     s->resizes = e->walk.on;
 }
 

@@ -30,6 +30,7 @@ typedef struct dls_sim_params {
     const dls_kinds *kinds;       /* of the trace's jobs, for what placements may know of a model; NULL:
                                      unknown */
     int discipline; /* -1: the policy's own, else a dls_discipline */
+    bool reserve_nodes; /* EASY backfilling reserves nodes, else numbers of GPUs */
     uint64_t seed;
     int64_t restore_us;   /* charged at every start but the first, GPUs held, no progress */
     double storage_bps;   /* at which a job's state is written and read back; 0: takes no time */

@@ -182,6 +182,36 @@ TEST(test_spare)
     CHECK_S(rec->start_us[3], 110);
 }
 
+/* Job 2 wants a whole node of four GPUs, under yarn: node 0 when job 0 ends, node 1 when job 1 does. By number it would
+ * fit when job 0 ends whatever job 3 has, which goes where GPUs are free: on node 0, as the lowest. Job 4 ends in time. */
+static void check_reserve(bool nodes, int32_t node_of_3, double start_2, double start_4)
+{
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 3},
+                                    {.duration_s = 200, .gpus = 2},
+                                    {.submit_s = 1, .duration_s = 10, .gpus = 4},
+                                    {.submit_s = 2, .duration_s = 300, .gpus = 1},
+                                    {.submit_s = 3, .duration_s = 50, .gpus = 1}};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 5), "easy", "yarn");
+    s.p.estimates_exact = s.p.want_allocs = s.p.audit = true;
+    s.p.reserve_nodes = nodes;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[3], 2);
+    CHECK_S(rec->start_us[2], start_2);
+    CHECK_S(rec->start_us[4], start_4);
+    bool found = false;
+    for (size_t i = 0; i < rec->allocs.n; i++) {
+        found = found || (rec->allocs.job[i] == 3 && rec->allocs.node[i] == node_of_3);
+    }
+    assert_true(found);
+}
+
+TEST(test_reserved_nodes)
+{
+    check_reserve(false, 0, 200, 3);
+    check_reserve(true, 1, 100, 3);
+}
+
 /* Job 1 is late at 30, job 0 as well: the reservation of job 2 is for now, and one of their GPUs is spare. */
 TEST(test_late)
 {
