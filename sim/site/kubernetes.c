@@ -38,19 +38,21 @@ typedef struct gang {
     int64_t submit_us;               /* of the first; DLS_ABSENT */
     int64_t priority;
     int32_t space, queue, kai, type; /* in names; queue: "namespace/name" of Kueue's; -1: none */
+    int32_t lives;                   /* objects of its name, one after the other; 0: no uid is known */
 } gang;
 
 typedef struct reading {
     dls_walk w;
     dls_site_nodes nodes;
-    dls_strdict keys, names;
-    gang *gang; /* [codes of keys] */
+    dls_strdict keys, names, uids;
+    gang *gang;      /* [codes of keys] */
+    int32_t *of_uid; /* [codes of uids] codes of keys */
     dls_kube_pods of_gangs;
     dls_kube_gathered *gathered; /* [keys.n], when all are read */
     dls_strdict node_names;
     dls_kube_quotas quotas;
     int32_t *cluster_of; /* [names]: the cluster queue of a local one; 0: none, else its code + 1 */
-    size_t gang_cap, names_cap;
+    size_t gang_cap, names_cap, uids_cap;
     size_t pods, other, without, parts; /* other: objects of other kinds; without: pods without GPUs; parts: of a part of one */
     size_t nodes_again, foreign;        /* nodes listed before; pods that ask for GPUs by another name */
     char first_foreign[64];
@@ -98,27 +100,45 @@ static dls_status name_of(reading *r, const char *space, const char *name, int32
 }
 
 /* The gang of a key, made if it is new. */
-static dls_status gang_of(reading *r, const char *space, const char *name, gang **out,
+static dls_status gang_of_key(reading *r, const char *space, const char *key, int32_t *code, dls_error *err)
+{
+    const size_t before = r->keys.n;
+    DLS_TRY(dls_strdict_put(&r->keys, key, strlen(key), code, err));
+    DLS_TRY(dls_grow(&r->gang, &r->gang_cap, r->keys.n, sizeof *r->gang, err));
+    if (r->keys.n > before) {
+        gang *g = &r->gang[*code];
+        *g = (gang){.submit_us = DLS_ABSENT, .priority = DLS_ABSENT, .queue = -1, .kai = -1, .type = -1};
+        DLS_TRY(name_of(r, "", space, &g->space, err));
+    }
+    return DLS_OK;
+}
+
+/* The gang of an object: objects that follow each other under one name, which only their uids tell apart, are
+ * gangs of their own. uid "": whichever was read first. */
+static dls_status gang_of(reading *r, const char *space, const char *name, const char *uid, gang **out,
                           dls_error *err)
 {
-    char key[600];
-    int32_t code;
-    const size_t before = r->keys.n;
-    const int n = snprintf(key, sizeof key, "%s/%s", space, name);
-    if (n < 0 || (size_t)n >= sizeof key) {
+    char key[620];
+    int32_t code, life = 0;
+    const int n = snprintf(key, sizeof key - 20, "%s/%s", space, name);
+    if (n < 0 || (size_t)n >= sizeof key - 20) {
         return dls_walk_fail(&r->w, err, "a name that is longer than names are");
     }
-    DLS_TRY(dls_strdict_put(&r->keys, key, (size_t)n, &code, err));
-    DLS_TRY(dls_grow(&r->gang, &r->gang_cap, r->keys.n, sizeof *r->gang, err));
-    *out = &r->gang[code];
-    if (r->keys.n > before) {
-        **out = (gang){.submit_us = DLS_ABSENT,
-                       .priority = DLS_ABSENT,
-                       .queue = -1,
-                       .kai = -1,
-                       .type = -1};
-        DLS_TRY(name_of(r, "", space, &(*out)->space, err));
+    DLS_TRY(gang_of_key(r, space, key, &code, err));
+    if (*uid) {
+        const size_t before = r->uids.n;
+        DLS_TRY(dls_strdict_put(&r->uids, uid, strlen(uid), &life, err));
+        DLS_TRY(dls_grow(&r->of_uid, &r->uids_cap, r->uids.n, sizeof *r->of_uid, err));
+        if (r->uids.n > before) {
+            if (r->gang[code].lives++ > 0) { /* names have no colon */
+                snprintf(key + n, sizeof key - (size_t)n, ":%d", (int)r->gang[code].lives);
+                DLS_TRY(gang_of_key(r, space, key, &code, err));
+            }
+            r->of_uid[life] = code;
+        }
+        code = r->of_uid[life];
     }
+    *out = &r->gang[code];
     return DLS_OK;
 }
 
@@ -168,6 +188,21 @@ static const char *group_of(json_object *meta)
         }
     }
     return dls_kube_text(meta, "name");
+}
+
+static json_object *owner_of(json_object *meta)
+{
+    size_t n;
+    json_object *owners = dls_kube_list_of(meta, "ownerReferences", &n);
+    return n > 0 ? json_object_array_get_idx(owners, 0) : NULL;
+}
+
+/* Of the object that a group is named after: the pod's owner or the pod itself; "": of another. */
+static const char *uid_of(json_object *meta, const char *group)
+{
+    json_object *owner = owner_of(meta);
+    const bool owned = strcmp(dls_kube_text(owner, "name"), group) == 0;
+    return owned || strcmp(dls_kube_text(meta, "name"), group) == 0 ? dls_kube_text(owned ? owner : meta, "uid") : "";
 }
 
 /* The end of the last container; DLS_ABSENT: one has none. */
@@ -287,7 +322,8 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
         *(part ? &r->parts : &r->without) += 1;
         return DLS_OK;
     }
-    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), group_of(meta), &g, err));
+    const char *group = group_of(meta);
+    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), group, uid_of(meta, group), &g, err));
     is.gang = (int32_t)(g - r->gang);
     is.undated = !came(g, meta);
     const char *queue = dls_kube_text(dls_kube_get(meta, "labels"), "kueue.x-k8s.io/queue-name");
@@ -308,12 +344,11 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
 /* Kueue holds a gang back before there are pods: it came when its Workload did. */
 static dls_status read_workload(reading *r, json_object *load, dls_error *err)
 {
-    size_t n;
-    json_object *meta = dls_kube_get(load, "metadata"), *owners = dls_kube_list_of(meta, "ownerReferences", &n);
+    json_object *meta = dls_kube_get(load, "metadata"), *owner = owner_of(meta);
     const char *queue = dls_kube_text(dls_kube_get(load, "spec"), "queueName");
-    json_object *owner = n > 0 ? json_object_array_get_idx(owners, 0) : meta;
     gang *g;
-    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(owner, "name"), &g, err));
+    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(owner ? owner : meta, "name"),
+                    dls_kube_text(owner, "uid"), &g, err));
     if (*queue) {
         DLS_TRY(name_of(r, dls_kube_text(meta, "namespace"), queue, &g->queue, err));
     }
@@ -331,7 +366,7 @@ static dls_status read_pod_group(reading *r, json_object *group, dls_error *err)
         r->other++;
         return DLS_OK;
     }
-    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(meta, "name"), &g, err));
+    DLS_TRY(gang_of(r, dls_kube_text(meta, "namespace"), dls_kube_text(meta, "name"), "", &g, err));
     came(g, meta);
     return set_kai_queue(r, g, queue, err);
 }
@@ -488,12 +523,16 @@ static void report(const reading *r, const char *objects, const dls_trace *trace
         fprintf(to, "  left out: %zu pods and %d nodes without GPUs, %zu objects of other kinds\n",
                 r->without, (int)r->nodes.without, r->other);
     }
-    size_t apart = 0;
+    size_t apart = 0, again = 0;
     for (size_t i = 0; i < r->keys.n; i++) {
+        again += r->gang[i].lives > 1 ? (size_t)r->gang[i].lives - 1 : 0;
         apart += r->gathered[i].gpus > 0 && r->gathered[i].gpus < r->gathered[i].all_gpus;
     }
     if (apart > 0) {
         fprintf(to, "  %zu gangs had pods one after the other: as large as most of them at once\n", apart);
+    }
+    if (again > 0) {
+        fprintf(to, "  %zu gangs were made anew under the name of one before: each a job of its own\n", again);
     }
     if (r->of_gangs.again + r->nodes_again > 0) {
         fprintf(to, "  listed before: %zu pods, %zu nodes\n", r->of_gangs.again, r->nodes_again);
@@ -533,11 +572,12 @@ static void reading_fini(reading *r)
     dls_walk_fini(&r->w);
     dls_strdict_fini(&r->keys);
     dls_strdict_fini(&r->names);
+    dls_strdict_fini(&r->uids);
     dls_strdict_fini(&r->node_names);
     dls_kube_pods_fini(&r->of_gangs);
     dls_kube_quotas_fini(&r->quotas);
     dls_site_nodes_fini(&r->nodes);
-    DLS_FREE_ALL(r->gang, r->gathered, r->cluster_of);
+    DLS_FREE_ALL(r->gang, r->of_uid, r->gathered, r->cluster_of);
 }
 
 dls_status dls_site_import_kubernetes(const char *objects, const char *folder, FILE *to,

@@ -149,6 +149,12 @@ like("one", "tries-c", (210, 280), uid="u3", **job)
 like("one", "seen", (400, 500), uid="u4")["status"]["containerStatuses"] = [{"state": {"running": {}}}]
 like("one", "seen", (400, 500), uid="u4")
 like("one", "seen", (400, 500), uid="u4")["status"]["containerStatuses"] = [{"state": {"running": {}}}]
+like("one", "seen", (520, 530), uid="u5")  # another pod of the name
+for made, bound, end, uid in ((600, 610, 700, "j1"), (900, 910, 1000, "j2")):
+    again = {"labels": {"job-name": "again"}, "creationTimestamp": "2026-03-01T10:%02d:%02dZ" % (made // 60, made % 60)}
+    for i in range(2): like("one", "again-%d" % i, (bound, end), uid=uid + str(i), ownerReferences=[{"name": "again", "uid": uid}], **again)
+    items.append({"kind": "Workload", "metadata": {"namespace": "nlp", "name": "w" + uid, "creationTimestamp": again["creationTimestamp"],
+                  "ownerReferences": [{"name": "again", "uid": uid}]}, "spec": {"queueName": "main"}})
 like("one", "backwards", (500, 400))
 del like("one", "undated", (500, 600))["metadata"]["creationTimestamp"]
 like("one", "mig", (500, 600))["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/mig-1g.5gb": 1}}
@@ -158,7 +164,8 @@ like("one", "first", (500, 600))["spec"]["initContainers"] = [{"resources": {"li
 json.dump({"items": items}, open("history.json", "w"))
 END
 expect 0 import kubernetes --objects=history.json -o history
-for text in "listed before: 2 pods" "1 gangs had pods one after the other" "1 containers that ask for GPUs by another name (the first: nvidia.com/mig-1g.5gb)" \
+for text in "listed before: 2 pods" "1 gangs had pods one after the other" \
+    "2 gangs were made anew under the name of one before" "1 containers that ask for GPUs by another name (the first: nvidia.com/mig-1g.5gb)" \
     "1 numbers that are none, taken as 0 (the first: nvidia.com/gpu: 8x)" "a pod without creationTimestamp: 1" "the end lies before the start: 1"; do says err.txt "$text"; done
 python3 - <<'END' || fail "the trace of a history: $(cat history/trace.csv)"
 import csv
@@ -166,6 +173,11 @@ rows = {r["job_id"]: r for r in csv.DictReader(l for l in open("history/trace.cs
 tries = rows["nlp/tries"]
 assert tries["num_gpu"] == "4" and float(tries["duration"]) == 90 and float(tries["submit_time"]) + float(tries["queue"]) == 210, tries
 assert float(rows["nlp/seen"]["duration"]) == 100 and rows["nlp/seen"]["num_gpu"] == "2", rows["nlp/seen"]
+assert float(rows["nlp/seen:2"]["duration"]) == 10, rows["nlp/seen:2"]
+for name, start, duration in (("nlp/again", 610, 90), ("nlp/again:2", 910, 90)):
+    row = rows[name]
+    assert float(row["submit_time"]) == start - 10 and float(row["queue"]) == 10 and float(row["duration"]) == duration, row
+    assert row["num_gpu"] == "4" and row["vc"] == "research", row
 assert rows["nlp/first"]["num_gpu"] == "4" and not {"nlp/backwards", "nlp/undated", "nlp/odd", "nlp/mig"} & set(rows), rows
 END
 checks=$((checks + 3))
