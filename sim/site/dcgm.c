@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum metric { UTILISATION, MEMORY, POWER, N_METRICS, OTHER = N_METRICS } metric;
+typedef enum metric { UTILISATION, ENGINE, MEMORY, POWER, N_METRICS } metric;
 
 /* The fields of DCGM; unit: what one is in the profile's (parts, MiB, W). */
 static const struct known {
@@ -35,7 +35,7 @@ static const struct known {
     metric metric;
     double unit, most;
 } known[] = {{"DCGM_FI_DEV_GPU_UTIL", UTILISATION, 0.01, 100},
-             {"DCGM_FI_PROF_GR_ENGINE_ACTIVE", UTILISATION, 1, 1},
+             {"DCGM_FI_PROF_GR_ENGINE_ACTIVE", ENGINE, 1, 1}, /* where there is no GPU_UTIL */
              {"DCGM_FI_DEV_FB_USED", MEMORY, 1, 16e6},
              {"DCGM_FI_DEV_POWER_USAGE", POWER, 1, 5000}};
 #define N_KNOWN (sizeof known / sizeof *known)
@@ -398,7 +398,7 @@ static dls_status read_metrics(reading *r, const char *path, dls_error *err)
 
 static bool has_any(const profile *p)
 {
-    return p->n[UTILISATION] + p->n[MEMORY] + p->n[POWER] > 0;
+    return p->n[UTILISATION] + p->n[ENGINE] + p->n[MEMORY] + p->n[POWER] > 0;
 }
 
 static void put_number(FILE *out, double value, bool there)
@@ -426,7 +426,8 @@ static dls_status put_profiles(FILE *out, void *what, dls_error *err)
         fputc(',', out);
         dls_csv_put(out, p->type >= 0 ? dls_strdict_get(&r->names, p->type) : "");
         fprintf(out, ",%zu", n);
-        put_number(out, p->sum[UTILISATION] / (double)p->n[UTILISATION], p->n[UTILISATION] > 0);
+        const metric use = p->n[UTILISATION] > 0 ? UTILISATION : ENGINE; /* exporters send both: they are not one mean */
+        put_number(out, p->sum[use] / (double)p->n[use], p->n[use] > 0);
         put_number(out, p->most[MEMORY], p->n[MEMORY] > 0);
         put_number(out, p->sum[POWER] / (double)p->n[POWER], p->n[POWER] > 0);
         fputc('\n', out);

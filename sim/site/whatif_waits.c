@@ -363,6 +363,9 @@ dls_status dls_whatif_target_of(const char *text, dls_whatif_target *out, dls_er
         name[end - 1] = '\0';
     }
     const bool gpus = strcmp(name, "GPUs") == 0 || strcmp(name, "GPU") == 0;
+    if (gpus && kind[strspn(kind, "0123456789")]) {
+        return wrong(text, err); /* 8x, 8.5 */
+    }
     if (!gpus && strcmp(kind, "partition") != 0 && strcmp(kind, "account") != 0) {
         return wrong(text, err);
     }

@@ -15,6 +15,8 @@ result = [series("DCGM_FI_DEV_GPU_UTIL", [80, 100, "NaN"], hpc_job="7", **V),
           series("DCGM_FI_DEV_POWER_USAGE", [200, 250, 300], hpc_job="7", **dict(V, gpu="1")),
           series("DCGM_FI_DEV_SM_CLOCK", [1400], hpc_job="7", **V),
           series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", [0.25, 0.75], exported_pod="llm-0", exported_namespace="nlp", Hostname="n02"),
+          series("DCGM_FI_DEV_GPU_UTIL", [60], exported_pod="both", exported_namespace="nlp", Hostname="n02"),
+          series("DCGM_FI_PROF_GR_ENGINE_ACTIVE", [0.2, 0.2], exported_pod="both", exported_namespace="nlp", Hostname="n02"),
           series("DCGM_FI_DEV_GPU_UTIL", [10] * 6, Hostname="n03", instance="10.0.0.3:9400")]
 answer = {"status": "success", "data": {"resultType": "matrix", "result": result}}
 json.dump(answer, open("answer.json", "w"))
@@ -40,16 +42,17 @@ END
 profile() { grep -qx "$1" site/profiles.csv || fail "no line '$1' in $(cat site/profiles.csv)"; }
 
 expect 0 import dcgm --metrics=answer.json --sacct=sacct.txt -o site
-for text in "20 samples, 15 of them of 4 jobs" "no value (none, or beyond what can be): 2, the first: DCGM_FI_DEV_GPU_UTIL 7, value 3" \
+for text in "23 samples, 18 of them of 5 jobs" "no value (none, or beyond what can be): 2, the first: DCGM_FI_DEV_GPU_UTIL 7, value 3" \
     "of other metrics: 1" "of no job: 1" "several jobs shared: 2" 'energy.profiles = "site/profiles.csv"'; do
     says err.txt "$text"
 done
 profile '7,V100,6,0.9,3000,200'
 profile 'nlp/llm-0,,2,0.5,,'
+profile 'nlp/both,,2,0.6,,' # the share of time alone, where both are there
 profile '8,,2,0.1,,'
 profile '9,,1,0.1,,'
 expect 0 import dcgm --metrics=answer.json -q -o site
-test "$(wc -l <site/profiles.csv)" -eq 3 || fail "without the accounting: $(cat site/profiles.csv)"
+test "$(wc -l <site/profiles.csv)" -eq 4 || fail "without the accounting: $(cat site/profiles.csv)"
 expect 0 import dcgm --metrics=wide.csv -o site
 profile '7,,2,0.6,,110'
 says err.txt "(none, or beyond what can be): 4, the first: wide.csv:3"

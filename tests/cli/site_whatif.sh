@@ -182,7 +182,8 @@ for words in "--add h100" "--add h100:16" "--add h100:0x8" "--remove old:7" "--r
     # shellcheck disable=SC2086
     expect 2 whatif site.cfg $words
 done
-for target in "wait < 1h" "mean wait" "p95 wait of 8 < 1h" "p101 wait < 1h" "mean wait < soon" "mean wait < -1h" "mean wait < 0" "mean wait of GPUs 8 < 1h"; do
+for target in "wait < 1h" "mean wait" "p95 wait of 8 < 1h" "p101 wait < 1h" "mean wait < soon" "mean wait < -1h" "mean wait < 0" "mean wait of GPUs 8 < 1h" "mean wait of 8x GPUs < 1h" \
+    "mean wait of 8.5 GPUs < 1h"; do
     expect 2 whatif site.cfg --target "$target"
     says err.txt "--target"
 done
