@@ -10,7 +10,7 @@ typedef struct actions {
     PyObject_HEAD dls_actions *act;
     dls_plan *plan;
     const dls_view *view; /* of a plan */
-    int64_t left;         /* GPUs that fill() has not given away */
+    int64_t left;         /* GPUs that fill() has not given away; -1: not counted yet */
 } actions;
 
 static PyTypeObject *actions_type, *plan_type;
@@ -34,13 +34,23 @@ PyObject *ext_actions(dls_actions *act)
     return (PyObject *)self;
 }
 
+/* GPUs that jobs have or could have: others are down, or services have them. */
+static int64_t usable_gpus(const dls_view *view)
+{
+    int64_t gpus = view->free_gpus;
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        gpus += dls_view_host(view, j) < 0 ? view->held_gpus[j] : 0;
+    }
+    return gpus;
+}
+
 PyObject *ext_plan(dls_plan *plan, const dls_view *view)
 {
     actions *self = create(plan_type);
     if (self) {
         self->plan = plan;
         self->view = view;
-        self->left = view->total_gpus;
+        self->left = -1;
     }
     return (PyObject *)self;
 }
@@ -240,7 +250,11 @@ static int fill_one(actions *self, int32_t job)
 
 static PyObject *plan_fill(PyObject *self, PyObject *jobs)
 {
-    return each(self, jobs, fill_one) < 0 ? NULL : PyLong_FromLongLong(((actions *)self)->left);
+    actions *plan = (actions *)self;
+    if (is_live(plan) && plan->left < 0) {
+        plan->left = usable_gpus(plan->view);
+    }
+    return each(self, jobs, fill_one) < 0 ? NULL : PyLong_FromLongLong(plan->left);
 }
 
 static PyObject *plan_keep_all(PyObject *self, PyObject *unused)
@@ -269,8 +283,8 @@ int ext_act_types(PyObject *module)
     static PyMethodDef plan_methods[] = {
         {"run", plan_run, METH_O, "These jobs, a number or several, have what they ask for."},
         {"fill", plan_fill, METH_O,
-         "In this order, those that ask for no more GPUs than are left of all GPUs, whatever their "
-         "type, have what they ask for; how many are left."},
+         "In this order, those that ask for no more GPUs than are left of all that are up, whatever "
+         "their type, have what they ask for; how many are left."},
         {"set", (PyCFunction)(void (*)(void))allocate, METH_VARARGS | METH_KEYWORDS,
          "set(job, gpus=0, type=-1, nodes=None, batch=0): it has this; nodes: [(node, gpus)]."},
         {"keep", plan_keep, METH_O, "These running jobs are as they are."},

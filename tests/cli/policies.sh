@@ -26,7 +26,14 @@ run() {
 run policy1 --scheduler=largest
 run policy2 --scheduler=greedy
 run policy3 --scheduler=las-rounds
+run policy3 --scheduler=las-rounds --set failures.node_mtbf=1d --set checkpoint.period=10min
+grep -q "failures" out.txt || fail "nothing failed"
 run policy4 --placement=wholes --scheduler=fjf
+# What is left of a gang finds a node when all of them are whole.
+printf 'job_id,num_gpu,submit_time,duration\n0,12,0,10\n1,20,0,10\n' >rest.csv
+expect 0 --config="$source/configs/quickstart.cfg" --trace=rest.csv --plugin=./policy4.so --placement=wholes \
+    --set 'cluster.nodes[0].count=5'
+says out.txt "2 completed"
 # Each of them goes on equally in a clone that is made in the midst of a run. (A program without sanitizers cannot
 # load a library with them.)
 cat >clones.c <<'END'
