@@ -29,19 +29,29 @@ class Compiled:
         self.policy, self.function, self.address, self.needs = policy, function, address, needs
 
 
-def _names(function: Any, found: set[str]) -> set[str]:
-    """The names that a function, those in it and those that it calls use."""
+def _names(function: Any, seen: set[Any]) -> set[str]:
+    """The names, and the texts (job["gpus"]), that a function, those in it and those that it calls use."""
+    from types import CellType, FunctionType, ModuleType
+
+    seen.add(function)
     codes = [function.__code__]
     for code in codes:
         codes += [one for one in code.co_consts if hasattr(one, "co_names")]
-    names = {name for code in codes for name in code.co_names} - found
-    found |= names
-    values = [function.__globals__.get(name) for name in names]
-    for value in values + [cell.cell_contents for cell in function.__closure__ or ()]:
+    names = {name for code in codes for name in (*code.co_names, *code.co_consts) if isinstance(name, str)}
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != CellType()]
+    values = [function.__globals__.get(name) for name in sorted(names)] + cells
+    looked = set()
+    for value in values:
+        if isinstance(value, tuple):
+            values += value
+        elif isinstance(value, ModuleType) and value not in looked:
+            looked.add(value)  # of a module what Numba compiles, and the modules in it
+            there = [vars(value).get(name) for name in sorted(names)]
+            values += [one for one in there if hasattr(one, "py_func") or isinstance(one, ModuleType)]
         value = getattr(value, "py_func", value)  # of Numba
-        if hasattr(value, "__code__"):
-            _names(value, found)
-    return found
+        if isinstance(value, FunctionType) and value not in seen:
+            names |= _names(value, seen)
+    return names
 
 
 def compile(policy: Any) -> Compiled:
@@ -80,6 +90,13 @@ def compile(policy: Any) -> Compiled:
     return Compiled(policy, function, function.address, needs)
 
 
+def _interval_us(policy: Any) -> int:
+    interval = getattr(policy, "interval", 60)
+    if not hasattr(interval, "__float__") or not interval >= 1e-6:
+        raise ValueError(f"{policy!r}: interval is a time in seconds, from 1e-6 on, not {interval!r}")
+    return 2**63 - 1 if interval > 9e12 else round(float(interval) * 1e6)
+
+
 def _name(name: str) -> str:
     return "py-" + "".join(c if c.isascii() and c.isalnum() or c == "-" else "_" for c in name.lower())
 
@@ -109,7 +126,8 @@ def as_policy(value: Any, places: bool | None = None) -> Any:
     owner = value if isinstance(value, type) else type(value)
     name = getattr(value, "name", _name(owner.__name__))
     summary = (owner.__doc__ or "").strip().partition("\n")[0] or "a policy in Python"
-    interval = getattr(value, "interval", 60)
+    if not isinstance(name, str) or "\0" in name:
+        raise ValueError(f"{value!r}: its name is {name!r}, no text that names a policy")
     return _dlsim.Policy(
         value,
         kind,
@@ -117,7 +135,7 @@ def as_policy(value: Any, places: bool | None = None) -> Any:
         summary.encode(),
         discipline=_choice(value, "discipline", _DISCIPLINES, "preempt"),
         ageing=_choice(value, "ageing", _AGEINGS, "none"),
-        interval_us=round(interval * 1e6),
+        interval_us=_interval_us(value),
         on_arrival=bool(getattr(value, "on_arrival", False)),
         on_end=bool(getattr(value, "on_end", False)),
         joins=bool(getattr(value, "joins", False)),

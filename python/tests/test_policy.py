@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 import traceback
+import types
 import unittest
 import unittest.mock
 import weakref
@@ -163,6 +164,22 @@ class Orders(unittest.TestCase):
             def priority(self, job):
                 return job.remaining * self.remaining
 
+        there = types.ModuleType("there")
+        there.inner = types.ModuleType("inner")
+        there.inner.left = numba.njit(lambda job: job.remaining)
+        pair = (numba.njit(lambda job: job.gpus), there.inner.left)
+        there.left = numba.njit(lambda job: pair[1](job))
+
+        class Module(Srtf):
+            def priority(self, job):
+                return there.left(job) if job.gpus > 0 else there.inner.left(job)
+
+        class Item(Srtf):
+            def priority(self, job):
+                return job["remaining"]
+
+        for policy in Module, Item:
+            self.assertEqual(run(dlsim.compile(policy)).digest, run("srtf").digest)
         self.assertEqual(run(dlsim.compile(Nested)).digest, run("srtf").digest)
         self.assertEqual(run(dlsim.compile(Calls)).digest, run(dlsim.compile(Work)).digest)
         self.assertEqual(run(dlsim.compile(Single)).digest, run(Single).digest)
@@ -247,6 +264,12 @@ class Programs(unittest.TestCase):
         self.assertEqual(run(LasFill).digest, theirs.digest)
 
     @needs("numpy")
+    def test_fill_leaves_what_is_down(self):
+        for seed in range(4):
+            done = run(LasFill, **{"run.seed": seed, "failures.node_mtbf": "1h", "checkpoint.period": "5min"})
+            self.assertGreater(done["node_failures"], 0)
+            self.assertEqual(done["completed"], 200)
+
     def test_what_a_round_returns(self):
         import numpy
 
@@ -396,7 +419,11 @@ class Wrong(unittest.TestCase):
         self.raises(dlsim.PolicyError, "job 150", lambda self, view, act: (act.start(150), None)[1], "pass_")
         self.raises(dlsim.PolicyError, "", lambda self, view, act: act.preempt([-3]), "pass_")
         self.raises(IndexError, "no job", lambda self, view, act: view.remaining_us([10**6]), "pass_")
-        self.raises(dlsim.PolicyError, "apart", lambda self, view, plan: None, "round", interval=-1)
+        for interval in -1, 0, math.nan, "60", None, 1e-9:
+            self.raises(ValueError, "interval is a time", lambda self, view, plan: None, "round", interval=interval)
+        run(type("Once", (LasFill,), {"interval": math.inf, "on_arrival": True, "on_end": True}))
+        for name in 5, "x\0y":
+            self.raises(ValueError, "its name is", lambda self, view, plan: None, "round", name=name)
 
     def test_tables(self):
         with self.assertRaisesRegex(TypeError, "exactly one"):
