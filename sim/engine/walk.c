@@ -293,7 +293,10 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
         dls_select_remove_running(&e->select, job);
         dls_give_back(e, job, e->job[job].parts);
     }
-    const uint32_t types = types_with_room(e, job, want, gpus);
+    uint32_t types = types_with_room(e, job, want, gpus);
+    if (!types && owns && gpus < had && !want->nodes && (want->type < 0 || want->type == e->hold.type[job])) {
+        types = UINT32_C(1) << e->hold.type[job]; /* gives some back, also where failures left its quota less than is used */
+    }
     if (!types && dls_drains_kept(e) == 0) {
         const int64_t room = want->type >= 0 ? dls_view_quota_gpus(&e->view, job, want->type)
                                              : dls_view_room(&e->view, job);

@@ -25,6 +25,11 @@ run() {
 }
 run policy1 --scheduler=largest
 run policy2 --scheduler=greedy
+# Those that share what a quota leaves have more than that when nodes fail: they may shrink.
+for seed in 1 2 3; do
+    run policy2 --scheduler=greedy --set failures.node_mtbf=1d --set checkpoint.period=10min --seed=$seed \
+        --set 'cluster.virtual_clusters[0].name=other' --set 'cluster.virtual_clusters[0].gpus=8'
+done
 run policy3 --scheduler=las-rounds
 run policy3 --scheduler=las-rounds --set failures.node_mtbf=1d --set checkpoint.period=10min
 grep -q "failures" out.txt || fail "nothing failed"
