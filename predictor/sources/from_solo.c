@@ -22,8 +22,7 @@ void dls_prediction_of_solo(const dls_solo *solo, dls_prediction *out)
     m[DLS_GPU_MEM_PEAK] = busy_s > 0 ? fmin(1, solo->mem_util * iteration_s / busy_s) : 0;
     double burst_s = 0;
     if (solo->link_bytes > 0 && solo->line_bps > 0) {
-        burst_s = fmin(iteration_s,
-                       fmax(solo->overlap_s, solo->fixed_s + solo->link_bytes / solo->line_bps));
+        burst_s = fmin(iteration_s, solo->link_bytes / solo->line_bps);
     }
     out->link_bps = burst_s > 0 ? solo->link_bytes / burst_s : 0;
     m[DLS_NET_TX_ACTIVE] = m[DLS_NET_RX_ACTIVE] = burst_s;

@@ -5,8 +5,7 @@
  *
  *      GPU         busy for utilisation x iteration, else idle; at its peak while busy
  *      GPU memory  while the GPU is busy, at the rate that makes the mean right
- *      network     the exchange that crosses the link: link_bytes at the link's pace, but not faster than the
- *                  backward pass that it hides behind lets them come
+ *      network     link_bytes at the pace of the link when it is free, as the world moves them
  */
 #ifndef DLS_SOURCES_FROM_SOLO_H
 #define DLS_SOURCES_FROM_SOLO_H

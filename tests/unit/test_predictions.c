@@ -147,16 +147,14 @@ TEST(test_oracle)
     assert_true(dls_predictions_about(f).cache_hits > st.cache_hits);
 }
 
-/* 4 GB over a link of 2 GB/s take 2 s after half a second of setting up: 1.6 GB/s while they go,
- * fewer where the exchange stretches over the backward pass, more where the iteration is shorter.
- */
+/* 4 GB over a link of 2 GB/s take 2 s, whatever is set up before and whatever they hide behind; faster where the
+ * iteration is shorter. */
 TEST(test_send_rate_by_hand)
 {
     static const struct {
         double iteration_s, overlap_s, fixed_s, bytes, line_bps, burst_s, rate_bps;
-    } row[] = {{10, 1, 0.5, 4e9, 2e9, 2.5, 1.6e9}, {10, 5, 0.5, 4e9, 2e9, 5, 8e8},
-               {10, 0, 0, 4e9, 2e9, 2, 2e9},       {2, 0, 0.5, 4e9, 2e9, 2, 2e9},
-               {10, 1, 0.5, 0, 2e9, 0, 0},         {10, 1, 0.5, 4e9, 0, 0, 0}};
+    } row[] = {{10, 1, 0.5, 4e9, 2e9, 2, 2e9}, {10, 5, 0.5, 4e9, 2e9, 2, 2e9}, {10, 0, 0, 4e9, 2e9, 2, 2e9},
+               {1, 0, 0.5, 4e9, 2e9, 1, 4e9},  {10, 1, 0.5, 0, 2e9, 0, 0},     {10, 1, 0.5, 4e9, 0, 0, 0}};
     for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
         const dls_solo solo = {.iteration_s = row[i].iteration_s,
                                .overlap_s = row[i].overlap_s,
