@@ -70,6 +70,7 @@ class Job:
     now: float
     first_start: Optional[float]
     since: float
+    rate: Optional[float]
     user: Optional[str]
     vc: Optional[str]
     model: Optional[str]

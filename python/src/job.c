@@ -30,13 +30,15 @@ enum {
     JOB_NOW,
     JOB_FIRST_START,
     JOB_SINCE,
+    JOB_RATE,
     JOB_FIELDS
 };
 
 const char *const ext_job_fields[] = {
     "index",    "gpus",     "submit",   "duration", "estimate",    "remaining", "executed",
     "attained", "waited",   "running",  "starts",   "priority",    "deadline",  "limit",
-    "batch",    "min_gpus", "max_gpus", "now",      "first_start", "since",     NULL};
+    "batch",    "min_gpus", "max_gpus", "now",      "first_start", "since",     "rate",
+    NULL};
 
 static const char *const job_docs[JOB_FIELDS] = {
     "number in order of submission",
@@ -58,7 +60,8 @@ static const char *const job_docs[JOB_FIELDS] = {
     "most GPUs that it can use",
     "simulated time, s",
     "first start, s; None",
-    "when it got its present state, s"};
+    "when it got its present state, s",
+    "work per time that it has shown since it started or its speed last changed, 1 at the reference; None"};
 
 static double seconds(int64_t us)
 {
@@ -72,6 +75,7 @@ static double absent(const int64_t *column, int32_t job)
 
 double ext_job_number(const dls_view *v, int32_t job, int field)
 {
+    dls_observation seen;
     switch (field) {
     case JOB_INDEX:
         return job;
@@ -113,6 +117,8 @@ double ext_job_number(const dls_view *v, int32_t job, int field)
         return seconds(v->first_start_us[job]);
     case JOB_SINCE:
         return seconds(v->since_us[job]);
+    case JOB_RATE:
+        return dls_view_observed(v, job, &seen) ? seen.rate : (double)NAN;
     default:
         return (double)NAN;
     }

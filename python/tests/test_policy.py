@@ -123,6 +123,7 @@ class Orders(unittest.TestCase):
         self.assertEqual(seen[5]["duration"], trace["duration"][5])
         self.assertIs(seen[5]["running"], False)
         self.assertIsNone(seen[5]["deadline"])
+        self.assertIsNone(seen[5]["rate"])
         self.assertIsNone(seen[5]["model"])
 
     @needs("numba")
@@ -311,6 +312,8 @@ class Programs(unittest.TestCase):
                 test.assertTrue((left > 0).all())
                 test.assertTrue((view.executed_us(view.running) >= 0).all())
                 test.assertEqual(view.job(0)["gpus"], view.gpus[0])
+                rates = [view.job(int(job))["rate"] for job in view.running if view.executed_us([job])[0] > 0]
+                test.assertEqual(rates, [1.0] * len(rates))
                 test.assertIsNone(view.predict(0, 0, 1))
                 test.assertEqual(view.active.tolist(), sorted([*view.waiting.tolist(), *view.running.tolist()]))
                 plan.keep_all()

@@ -28,11 +28,10 @@ static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
     sim->interrupted = sim->watch && !sim->watch(sim->watch_user, now_us, done, n_jobs);
 }
 
-static void infeasible(void *user, size_t n, int32_t first)
+static void infeasible(void *user, const dls_infeasible *who)
 {
     dls_simulation *sim = user;
-    sim->n_infeasible = n;
-    sim->first_infeasible = (size_t)first;
+    sim->infeasible = *who;
 }
 
 /* The callbacks of a simulation that has an engine, or gets one from these parameters.
@@ -96,7 +95,6 @@ dls_status dls_simulation_of(const dls_config *config, const dls_trace *trace, d
     DLS_TRY(dls_alloc_array(&sim, 1, sizeof *sim, "simulation", err));
     sim->config = config;
     sim->trace = trace;
-    sim->first_infeasible = dls_trace_cols(trace)->n;
     DLS_TRY(create(sim, err));
     *out = dls_take(&sim);
     return DLS_OK;
@@ -140,8 +138,7 @@ dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
     copy->config = sim->config;
     copy->trace = sim->trace;
     copy->wall_s = sim->wall_s;
-    copy->n_infeasible = sim->n_infeasible;
-    copy->first_infeasible = sim->first_infeasible;
+    copy->infeasible = sim->infeasible;
     copy->outside = sim->outside;
     memcpy(copy->warning, sim->warning, sizeof copy->warning);
     DLS_TRY(clone_parts(copy, sim, err));
@@ -317,7 +314,7 @@ dls_counts dls_simulation_counts(const dls_simulation *sim)
     DLS_ASSERT(sim);
     const dls_view *view = dls_sim_view(sim->engine);
     const size_t declined = dls_sim_jobs_declined(sim->engine);
-    const size_t done = dls_sim_jobs_done(sim->engine) - sim->n_infeasible;
+    const size_t done = dls_sim_jobs_done(sim->engine) - sim->infeasible.n;
     return (dls_counts){
         .jobs = sim->rec->n_jobs,
         .submitted = (size_t)view->waiting_jobs + (size_t)view->running_jobs + done,
@@ -325,12 +322,34 @@ dls_counts dls_simulation_counts(const dls_simulation *sim)
         .running = (size_t)view->running_jobs,
         .finished = done - declined,
         .declined = declined,
-        .infeasible = sim->n_infeasible,
-        .first_infeasible = sim->first_infeasible,
+        .infeasible = sim->infeasible.n,
+        .first_infeasible = sim->infeasible.n > 0 ? (size_t)sim->infeasible.first : sim->rec->n_jobs,
         .events = sim->rec->events,
         .passes = sim->rec->passes,
         .complete = sim->result && sim->result->complete,
     };
+}
+
+const char *dls_simulation_infeasible(const dls_simulation *sim, size_t i, size_t *jobs, size_t *first)
+{
+    static const char *const why[DLS_OBSTACLES] = {
+        [DLS_NO_TYPE] = "GPU types that are not there",
+        [DLS_NO_GPU_MEMORY] = "models that do not fit into the memory of GPUs",
+        [DLS_NO_GPUS] = "more GPUs than there are of a type",
+        [DLS_NO_QUOTA] = "more GPUs than quotas, services and spare nodes leave",
+        [DLS_NO_CPU] = "more processors than nodes have",
+        [DLS_NO_MEMORY] = "more memory than nodes have",
+        [DLS_NO_PLACE] = "gangs that the placement refuses on the empty cluster",
+    };
+    DLS_ASSERT(sim && jobs && first);
+    for (size_t k = 0; k < DLS_OBSTACLES; k++) {
+        if (sim->infeasible.by[k] > 0 && i-- == 0) {
+            *jobs = sim->infeasible.by[k];
+            *first = (size_t)sim->infeasible.first_by[k];
+            return why[k];
+        }
+    }
+    return NULL;
 }
 
 const char *dls_simulation_scheduler(const dls_simulation *sim)

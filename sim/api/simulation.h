@@ -24,7 +24,7 @@ struct dls_simulation {
     dls_watch_fn watch;
     void *watch_user;
     double wall_s; /* in the engine */
-    size_t n_infeasible, first_infeasible;
+    dls_infeasible infeasible;
     bool outside;
     bool failed; /* can only be destroyed */
     bool interrupted;

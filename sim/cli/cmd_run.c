@@ -36,12 +36,15 @@ static void tell_infeasible(const parts *p)
 {
     const dls_counts n = dls_simulation_counts(p->sim);
     if (n.infeasible > 0) {
-        char id[DLS_PRINTABLE_BYTES];
-        fprintf(stderr,
-                "%zu of %zu jobs can never run on this cluster and are left out; the first is "
-                "%s (%d GPUs)\n",
-                n.infeasible, n.jobs, dls_printable(dls_trace_id(p->trace, n.first_infeasible), id),
-                dls_trace_cols(p->trace)->gpus[n.first_infeasible]);
+        fprintf(stderr, "%zu of %zu jobs can never run on this cluster and are left out:", n.infeasible, n.jobs);
+        size_t jobs, first;
+        const char *why;
+        for (size_t i = 0; (why = dls_simulation_infeasible(p->sim, i, &jobs, &first)) != NULL; i++) {
+            char id[DLS_PRINTABLE_BYTES];
+            fprintf(stderr, "%s %s (%zu, the first is %s of %d GPUs)", i > 0 ? ";" : "", why, jobs,
+                    dls_printable(dls_trace_id(p->trace, first), id), dls_trace_cols(p->trace)->gpus[first]);
+        }
+        fputc('\n', stderr);
     }
 }
 

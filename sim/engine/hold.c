@@ -116,22 +116,22 @@ bool dls_retake(dls_engine *e, int32_t job)
     return true;
 }
 
-dls_shape dls_shape_of(dls_engine *e, int32_t job)
+dls_shape dls_shape_of(const dls_engine *e, int32_t job)
 {
     return dls_shape_of_parts(e, e->job[job].parts);
 }
 
-dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts)
+dls_shape dls_shape_of_parts(const dls_engine *e, int32_t parts)
 {
     DLS_DEBUG_ASSERT(parts >= 0);
     dls_shape shape = {.type = e->index->node[e->hold.part[parts].node].type};
-    e->hold.rack_count++;
+    const uint64_t count = ++e->hold.rack_seen[e->index->n_racks];
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
         const int32_t rack = e->index->node[e->hold.part[p].node].rack;
         shape.gpus += dls_gpus_of(e->hold.part[p].mask);
         shape.n_nodes++; /* a grant names a node once */
-        shape.n_racks += e->hold.rack_seen[rack] != e->hold.rack_count;
-        e->hold.rack_seen[rack] = e->hold.rack_count;
+        shape.n_racks += e->hold.rack_seen[rack] != count;
+        e->hold.rack_seen[rack] = count;
     }
     return shape;
 }

@@ -19,14 +19,13 @@ typedef struct dls_holding {
     size_t n_parts, parts_cap;
     int32_t free_part;
 
-    uint64_t *rack_seen;   /* [racks] scratch: when a rack was last counted */
-    uint64_t rack_count;
+    uint64_t *rack_seen;   /* [racks + 1] scratch: in which count a rack was last seen; the last: number of the count */
     int32_t rack_nodes[DLS_TYPES_MAX]; /* most nodes of the type in a rack */
 } dls_holding;
 
 #define DLS_HOLD_ARRAYS(XX)                                                                        \
     XX(hold.type, e->n, true)                                                                      \
-    XX(hold.rack_seen, e->index->n_racks, true)
+    XX(hold.rack_seen, e->index->n_racks + 1, true)
 
 /* XX(member of the engine, elements in use, elements that there is room for) */
 #define DLS_HOLD_LISTS(XX) XX(hold.part, e->hold.n_parts, e->hold.parts_cap)
@@ -47,7 +46,7 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts);
 bool dls_retake(dls_engine *e, int32_t job);
 
 /* The shape of a list of parts, not empty; of what a job holds. O(nodes). */
-dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts);
-dls_shape dls_shape_of(dls_engine *e, int32_t job);
+dls_shape dls_shape_of_parts(const dls_engine *e, int32_t parts);
+dls_shape dls_shape_of(const dls_engine *e, int32_t job);
 
 #endif

@@ -50,7 +50,7 @@ typedef struct dls_jobs {
     dls_learned past;           /* of the history; without one all are NULL */
 
     size_t done;                /* finished, infeasible or declined */
-    size_t infeasible;
+    dls_infeasible infeasible;
     size_t declined;            /* turned away by the scheduler */
 } dls_jobs;
 
@@ -115,6 +115,8 @@ int64_t dls_job_stalled_us(const dls_engine *e, int32_t job);
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err) DLS_MUST_CHECK;
 /* A new stretch begins now, at the same rate. */
 dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* What a running job on those parts has shown since the stretch of its present rate began; false: nothing yet. */
+bool dls_job_observe(const dls_engine *e, int32_t job, int32_t parts, dls_observation *out);
 /* Tell a policy that learns what the stretch that ends now has shown. */
 void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts);
 /* Ask the world which rates what happened at this instant has changed. */

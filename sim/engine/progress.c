@@ -257,32 +257,17 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     return DLS_OK;
 }
 
-void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
+bool dls_job_observe(const dls_engine *e, int32_t job, int32_t parts, dls_observation *out)
 {
-    const dls_prediction_ops *predictions = e->params->predictions;
-    const bool learns = predictions && predictions->seen;
-    if (!e->params->sched->seen && !learns) {
-        return;
-    }
     const int64_t executed_us = progressed_us(e, job) - progressed_before_us(e, job);
     if (executed_us <= 0) {
-        return;
+        return false;
     }
     const dls_pace *pace = e->params->pace;
     const dls_shape shape = dls_shape_of_parts(e, parts);
     const double rate = (double)e->job[job].rate / (double)DLS_RATE_ONE;
     const double speed = e->walk.speed ? e->walk.speed[job] : 1;
-    const double iteration_s = pace && pace->reference_s
-                                   ? pace->reference_s(pace->world, job) * speed / rate
-                                   : (double)NAN;
-    if (learns) {
-        predictions->seen(predictions->from, job, &shape, iteration_s, executed_us);
-    }
-    if (!e->params->sched->seen) {
-        return;
-    }
-    dls_view_update(e);
-    const dls_observation seen = {
+    *out = (dls_observation){
         .job = job,
         .type = shape.type,
         .gpus = shape.gpus,
@@ -290,10 +275,29 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
         .n_racks = shape.n_racks,
         .batch = dls_view_batch(&e->view, job),
         .executed_us = executed_us,
-        .iteration_s = iteration_s,
+        .iteration_s = pace && pace->reference_s ? pace->reference_s(pace->world, job) * speed / rate
+                                                 : (double)NAN,
         .rate = rate,
     };
-    e->params->sched->seen(e->ask.sched_state, &e->view, &seen);
+    return true;
+}
+
+void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
+{
+    const dls_prediction_ops *predictions = e->params->predictions;
+    const bool learns = predictions && predictions->seen;
+    dls_observation seen;
+    if ((!e->params->sched->seen && !learns) || !dls_job_observe(e, job, parts, &seen)) {
+        return;
+    }
+    if (learns) {
+        const dls_shape shape = {.type = seen.type, .gpus = seen.gpus, .n_nodes = seen.n_nodes, .n_racks = seen.n_racks};
+        predictions->seen(predictions->from, job, &shape, seen.iteration_s, seen.executed_us);
+    }
+    if (e->params->sched->seen) {
+        dls_view_update(e);
+        e->params->sched->seen(e->ask.sched_state, &e->view, &seen);
+    }
 }
 
 dls_status dls_rates_settle(dls_engine *e, dls_error *err)

@@ -81,11 +81,53 @@ static dls_status find_room(dls_engine *e, dls_error *err)
     return DLS_OK;
 }
 
+/* For so many of the job's GPUs have the free nodes of a type the CPU and memory. */
+static int64_t side_room(const dls_engine *e, int32_t type, int64_t cpu_milli, int64_t mem_mib)
+{
+    const dls_request r = {.type = type, .cpu_milli_per_gpu = cpu_milli, .mem_mib_per_gpu = mem_mib};
+    int64_t gpus = 0;
+    for (int32_t n = 0; n < e->index->n_nodes; n++) {
+        gpus += e->index->node[n].type == type ? dls_node_limit(&e->index->node[n], &r) : 0;
+    }
+    return gpus;
+}
+
+/* Why the type is not for the class of a job, of which the empty cluster's quotas leave it so many GPUs. */
+static dls_obstacle obstacle_on(const dls_engine *e, int32_t job, int32_t type, int64_t limit)
+{
+    const dls_class *c = dls_class_of(e, job);
+    const uint32_t allowed = dls_cluster_types(
+        e->params->cluster, dls_trace_gpu_types(e->params->trace, e->col->gpu_types[job]));
+    return !(allowed >> type & 1)                                                  ? DLS_NO_TYPE
+           : !(c->types >> type & 1)                                               ? DLS_NO_GPU_MEMORY
+           : c->weight > e->index->type[type].total_gpus * e->select.unit          ? DLS_NO_GPUS
+           : c->weight > limit                                                     ? DLS_NO_QUOTA
+           : side_room(e, type, c->cpu_milli, 0) < c->gpus                         ? DLS_NO_CPU
+           : side_room(e, type, 0, c->mem_mib) < c->gpus                           ? DLS_NO_MEMORY
+                                                                                   : DLS_NO_PLACE;
+}
+
+static void leave_out(dls_engine *e, int32_t job, dls_obstacle why)
+{
+    dls_infeasible *who = &e->jobs.infeasible;
+    if (who->n++ == 0) {
+        who->first = job;
+    }
+    if (who->by[why]++ == 0) {
+        who->first_by[why] = job;
+    }
+    e->select.job[job].cls = -1;
+    e->rec->state[job] = DLS_JOB_INFEASIBLE;
+    e->jobs.done++;
+}
+
 /* Leave each class only the types on which the empty cluster would take it. */
 static dls_status find_infeasible(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
     bool all_feasible = true;
+    DLS_FREED dls_obstacle *why = NULL; /* [classes] the greatest */
+    DLS_TRY(dls_alloc_array(&why, (size_t)s->n_classes + 1, sizeof *why, "job classes", err));
     for (int32_t j = 0, tried = 0; tried < s->n_classes; j++) {
         dls_class *c = &s->cls[s->job[j].cls];
         if (c->refused_pass != UINT64_MAX) {
@@ -101,6 +143,9 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
                 DLS_TRY(try_empty(e, j, t, &fits, err));
             }
             if (!fits) {
+                const dls_obstacle here = obstacle_on(e, j, t, limit);
+                dls_obstacle *most = &why[s->job[j].cls];
+                *most = here > *most ? here : *most;
                 c->types &= ~(UINT32_C(1) << t);
             }
         }
@@ -111,10 +156,7 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
     }
     for (int32_t j = 0; j < e->n && !all_feasible; j++) {
         if (!s->cls[s->job[j].cls].types) {
-            s->job[j].cls = -1;
-            e->rec->state[j] = DLS_JOB_INFEASIBLE;
-            e->jobs.done++;
-            e->jobs.infeasible++;
+            leave_out(e, j, why[s->job[j].cls]);
         }
     }
     return DLS_OK;

@@ -159,7 +159,7 @@ static dls_status sample(dls_engine *e, dls_error *err)
                                e->serving.alone),
         .running_jobs = e->view.running_jobs,
         .pending_jobs = e->view.waiting_jobs,
-        .finished_jobs = (int32_t)(e->jobs.done - e->jobs.infeasible),
+        .finished_jobs = (int32_t)(e->jobs.done - e->jobs.infeasible.n),
         .busy_nodes = e->index->busy_nodes - e->failures.down_nodes,
         .full_nodes = e->index->full_nodes - e->failures.down_nodes,
     };
@@ -223,9 +223,8 @@ dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *
     dls_error unwanted;
     err = err ? err : &unwanted;
     DLS_TRY(dls_engine_create(p, &e, err));
-    if (p->infeasible && e->jobs.infeasible > 0) {
-        const uint8_t *first = memchr(e->rec->state, DLS_JOB_INFEASIBLE, e->col->n);
-        p->infeasible(p->user, e->jobs.infeasible, (int32_t)(first - e->rec->state));
+    if (p->infeasible && e->jobs.infeasible.n > 0) {
+        p->infeasible(p->user, &e->jobs.infeasible);
     }
     if (p->sched->share && e->n > 0) {
         const dls_status status = dls_evq_set(&e->clock.events, DLS_SLOT_SHARE(e),

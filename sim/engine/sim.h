@@ -17,6 +17,25 @@
 #include "workload/kinds.h"
 #include "engine/pace.h"
 
+/* What keeps a job from ever running, on the GPU type on which it gets furthest. */
+typedef enum dls_obstacle {
+    DLS_NO_TYPE,       /* none that it allows is there */
+    DLS_NO_GPU_MEMORY, /* for its model */
+    DLS_NO_GPUS,       /* as many as it asks for */
+    DLS_NO_QUOTA,      /* or what services and spare nodes leave of it */
+    DLS_NO_CPU,        /* as many cores with each of its GPUs */
+    DLS_NO_MEMORY,     /* as much with each of its GPUs */
+    DLS_NO_PLACE,      /* the placement refuses it on the empty cluster */
+    DLS_OBSTACLES
+} dls_obstacle;
+
+typedef struct dls_infeasible {
+    size_t n;
+    int32_t first;
+    size_t by[DLS_OBSTACLES];            /* jobs with that obstacle .. */
+    int32_t first_by[DLS_OBSTACLES];     /* .. and the first of them */
+} dls_infeasible;
+
 typedef struct dls_sim_params {
     const dls_cluster_spec *cluster;
     const dls_trace *trace;
@@ -59,9 +78,8 @@ typedef struct dls_sim_params {
     /* Optional, told before policies are set up and afterwards. */
     dls_policies_fn policies;
     void *policies_user;
-    /* Told once, before the first event: how many jobs can never run here, and the first of them.
-     */
-    void (*infeasible)(void *user, size_t n_infeasible, int32_t first_job);
+    /* Told once, before the first event: which jobs can never run here. */
+    void (*infeasible)(void *user, const dls_infeasible *who);
     void *user;
 } dls_sim_params;
 

@@ -232,6 +232,12 @@ bool dls_view_predict(const dls_view *view, int32_t job, const dls_shape *shape,
     return dls_place_predict(&r, job, shape, out);
 }
 
+bool dls_view_observed(const dls_view *view, int32_t job, dls_observation *out)
+{
+    return is_job(view, __func__, job) && view->running[job] &&
+           dls_job_observe(view->engine, job, view->engine->job[job].parts, out);
+}
+
 double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape, int64_t batch)
 {
     const dls_elastic *elastic = view->engine->params->elastic;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * gandiva-pack: Gandiva (Xiao et al., OSDI 2018) as Gavel has it for comparison: jobs have equal
- * shares of time; while more GPUs are asked for than there are, pairs drawn at random share them,
- * and pairs that do worse together than by turns are parted.
+ * shares of time; while more GPUs are asked for than there are, pairs drawn at random of jobs that have
+ * run alone share them, and pairs that are seen to do worse together than by turns are parted.
  */
 #include "sched/gavel.h"
 
@@ -19,21 +19,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     return DLS_OK;
 }
 
-static void note_rate(void *state, const dls_view *view, const dls_observation *what)
-{
-    const dls_gavel *g = state;
-    const size_t at = *(const size_t *)dls_view_job_state(view, what->job);
-    if (at == 0 || !(what->rate > 0)) {
-        return;
-    }
-    dls_gavel_entry *e = &g->entry[at - 1];
-    if (e->partner >= 0 && e->joined == g->round) {
-        e->beside = what->rate;
-    } else if (what->rate > e->alone) {
-        e->alone = what->rate;
-    }
-}
-
 DLS_GAVEL_ROUND(isolated_round, dls_gavel_isolated)
 
 const dls_sched_ops dls_sched_ops_gandiva_pack = {
@@ -41,6 +26,5 @@ const dls_sched_ops dls_sched_ops_gandiva_pack = {
     .name = "gandiva-pack",
     .summary = "equal shares of time, pairs drawn at random share GPUs (Gandiva); rounds of Gavel",
     .init = init,
-    .seen = note_rate,
     .joins = true,
 };

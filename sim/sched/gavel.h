@@ -16,6 +16,8 @@
 #include "sched/gangs.h"
 #include "sched/timeshares.h"
 
+#define DLS_GAVEL_FAILED 8
+
 typedef struct dls_gavel_entry {
     int32_t job;
     uint64_t round; /* in which it was last there */
@@ -30,7 +32,10 @@ typedef struct dls_gavel_entry {
     uint64_t joined;      /* round in which the two were last to run together */
     bool apart;           /* has been refused a place beside another */
     double use;           /* of its GPUs, mean; NAN: not known */
-    double alone, beside; /* rates that it has shown */
+    double alone[DLS_TYPES_MAX]; /* greatest rate that it has shown alone; 0: none yet */
+    double beside;               /* rate that it has shown beside its partner, over alone; 0: none yet */
+    int32_t failed[DLS_GAVEL_FAILED]; /* jobs that it was parted from, the last of n_failed */
+    uint32_t n_failed;
     /* Finish-time fairness. */
     double isolated_s, last_left, last_isolated; /* the last two: 0 before the first allocation */
 } dls_gavel_entry;
@@ -38,8 +43,8 @@ typedef struct dls_gavel_entry {
 /* Jobs of equal gangs share GPUs in pairs while more GPUs are asked for than there are
  * (gavel_pack.c). */
 typedef struct dls_gavel_packing {
-    bool on, at_random; /* pairs that use their GPUs least, by the predictor; or any, judged by how
-                           they do */
+    bool on, at_random; /* pairs that use their GPUs least, by the predictor; or any of those that have
+                           run alone, judged by what they have shown */
     double knee,
         slope; /* of two that use u and v: speed 1 - slope max(0, u + v - knee), at least 1 / 2 */
     dls_rng rng;
@@ -94,7 +99,8 @@ enum { DLS_GAVEL_OPT_ROUND, DLS_GAVEL_OPT_RESET, DLS_GAVEL_OPT_TYPES, DLS_GAVEL_
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Part pairs that were refused or that did badly; true: one was. O(jobs). */
+/* Look at what jobs have shown, part pairs that were refused or that did badly; true: one was, or a job may
+ * have a partner from now on. O(jobs). */
 bool dls_gavel_part(dls_gavel *g, const dls_view *view);
 /* Make pairs until all that is asked for fits. O(jobs log jobs). */
 dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err) DLS_MUST_CHECK;

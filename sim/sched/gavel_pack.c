@@ -44,10 +44,42 @@ bool dls_gavel_leads(const dls_gavel *g, const dls_view *view, const dls_gavel_e
 double dls_gavel_beside(const dls_gavel *g, const dls_gavel_entry *a, const dls_gavel_entry *b)
 {
     if (g->packing.at_random) { /* nothing is known beforehand */
-        const bool seen = a->beside > 0 && b->beside > 0 && a->alone > 0 && b->alone > 0;
-        return seen ? fmin(1, (a->beside / a->alone + b->beside / b->alone) / 2) : 1;
+        return a->beside > 0 && b->beside > 0 ? fmin(1, (a->beside + b->beside) / 2) : 1;
     }
     return fmax(0.5, 1 - g->packing.slope * fmax(0, a->use + b->use - g->packing.knee));
+}
+
+/* ---- what was seen --------------------------------------------------------------------------- */
+
+/* Rate of a job alone on a type; where it has not been so, by its rate on another and what is known of
+ * their speeds. 0: it has not run alone. */
+static double alone_on(const dls_gavel *g, const dls_gavel_entry *e, int32_t type)
+{
+    double rate = e->alone[type];
+    for (int32_t k = 0; k < g->n_types && rate == 0; k++) {
+        const int32_t t = g->type[k];
+        rate = e->speed[t] > 0 ? e->alone[t] * e->speed[type] / e->speed[t] : 0;
+    }
+    return rate;
+}
+
+/* The rate that a job has shown since the last round; true: its first alone. Nothing is made of that of a
+ * job whose partner is just over: it may be that of both or its own. */
+static bool look_at(const dls_gavel *g, const dls_view *view, dls_gavel_entry *e)
+{
+    dls_observation seen;
+    const bool paired = e->partner >= 0;
+    if (!g->packing.at_random || !dls_view_observed(view, e->job, &seen) ||
+        (paired && dls_view_host(view, e->job) != e->partner && dls_view_host(view, e->partner) != e->job)) {
+        return false;
+    }
+    const double alone = alone_on(g, e, seen.type);
+    if (paired) {
+        e->beside = alone > 0 ? seen.rate / alone : 0;
+        return false;
+    }
+    e->alone[seen.type] = fmax(e->alone[seen.type], seen.rate);
+    return alone == 0;
 }
 
 /* ---- parting --------------------------------------------------------------------------------- */
@@ -58,9 +90,29 @@ static void split(dls_gavel_entry *a, dls_gavel_entry *b)
     a->beside = b->beside = 0;
 }
 
+static bool has_failed(const dls_gavel_entry *e, int32_t with)
+{
+    for (uint32_t i = 0; i < DLS_GAVEL_FAILED && i < e->n_failed; i++) {
+        if (e->failed[i] == with) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fail_pair(dls_gavel_entry *a, dls_gavel_entry *b)
+{
+    a->failed[a->n_failed++ % DLS_GAVEL_FAILED] = b->job;
+    b->failed[b->n_failed++ % DLS_GAVEL_FAILED] = a->job;
+    split(a, b);
+}
+
 bool dls_gavel_part(dls_gavel *g, const dls_view *view)
 {
     bool any = false;
+    for (size_t i = 0; i < g->n; i++) {
+        any |= look_at(g, view, &g->entry[i]);
+    }
     for (size_t i = 0; i < g->n; i++) {
         dls_gavel_entry *e = &g->entry[i], *other = dls_gavel_partner(g, view, e);
         if (!other) {
@@ -76,9 +128,8 @@ bool dls_gavel_part(dls_gavel *g, const dls_view *view)
             other->apart = true;
             split(e, other);
             any = true;
-        } else if (g->packing.at_random && e->beside > 0 && other->beside > 0 &&
-                   2 * dls_gavel_beside(g, e, other) < 1) {
-            split(e, other);
+        } else if (g->packing.at_random && 2 * dls_gavel_beside(g, e, other) < 1) {
+            fail_pair(e, other);
             any = true;
         }
     }
@@ -97,8 +148,8 @@ static size_t list_singles(dls_gavel *g, const dls_view *view, int64_t *asked)
     for (size_t i = 0; i < g->n; i++) {
         dls_gavel_entry *e = &g->entry[i];
         *asked += view->gpus[e->job];
-        if (e->partner >= 0 || e->apart) {
-            continue;
+        if (e->partner >= 0 || e->apart || (g->packing.at_random && alone_on(g, e, g->type[0]) == 0)) {
+            continue; /* jobs that nothing has been seen of run alone first */
         }
         if (!g->packing.at_random && e->use == 0) {
             e->use = dls_gang_use(view, e->job);
@@ -113,6 +164,21 @@ static size_t list_singles(dls_gavel *g, const dls_view *view, int64_t *asked)
         }
     }
     return n;
+}
+
+/* Who is to run beside a job, of those behind it: the next, or the first that it was not parted from. */
+static single *find_partner(const dls_gavel *g, const dls_view *view, single *a, const single *end)
+{
+    const dls_gavel_entry *x = entry_of(g, view, a->job);
+    for (single *b = a + 1; b < end && b - a <= 1 + (ptrdiff_t)x->n_failed && b - a <= 1 + DLS_GAVEL_FAILED; b++) {
+        if (a->gpus != b->gpus || a->types != b->types || a->pool != b->pool) {
+            return NULL;
+        }
+        if (!has_failed(x, b->job) && 2 * dls_gavel_beside(g, x, entry_of(g, view, b->job)) > 1) {
+            return b;
+        }
+    }
+    return NULL;
 }
 
 dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err)
@@ -134,13 +200,13 @@ dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err)
     }
     dls_sort(g->packing.single, n, sizeof *g->packing.single, least_use);
     for (size_t i = 0; i + 1 < n && asked > there; i++) {
-        const single *a = &g->packing.single[i], *b = a + 1;
-        dls_gavel_entry *x = entry_of(g, view, a->job), *y = entry_of(g, view, b->job);
-        if (a->gpus == b->gpus && a->types == b->types && a->pool == b->pool &&
-            2 * dls_gavel_beside(g, x, y) > 1) {
+        single *a = &g->packing.single[i], *b = find_partner(g, view, a, g->packing.single + n);
+        if (b) {
+            dls_gavel_entry *x = entry_of(g, view, a->job), *y = entry_of(g, view, b->job);
             x->partner = y->job;
             y->partner = x->job;
             asked -= a->gpus;
+            *b = a[1]; /* which is looked at where b was */
             i++;
         }
     }

@@ -58,7 +58,7 @@ END
 printf 'job_id,num_gpu,submit_time,duration\nbig,300,0,10\nsmall,1,1,10\n' >big.csv
 expect 0 --config="$config" --trace=big.csv
 says err.txt "1 of 2 jobs can never run"
-says err.txt "big (300 GPUs)"
+says err.txt "left out: more GPUs than there are of a type (1, the first is big of 300 GPUs)"
 
 # The Tiresias simulator is a command of its own, no mode of a configuration.
 expect 3 --config="$config" --trace="$sample" --set run.compat=tiresias

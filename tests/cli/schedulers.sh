@@ -80,6 +80,8 @@ END
 for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas-gpu" { print $1 }'); do
     expect 0 --config=quotas.cfg --trace=quotas.csv --scheduler="$scheduler"
     says out.txt "2 completed, 4 infeasible, 0 unfinished"
+    says err.txt "left out: GPU types that are not there (1, the first is 2 of 2 GPUs); more GPUs than there are of a type (1, the first is 1 of 9 GPUs); \
+more GPUs than quotas, services and spare nodes leave (2, the first is 3 of 4 GPUs)"
 done
 # Elastic jobs with room for their least size, but for their gang on no type, by number (0) and by the nodes' CPUs (2):
 # under who does not resize they can never run. Who does, gives job 2 the two GPUs that it can have, and asks for no more.
@@ -94,7 +96,10 @@ for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas
     expect 0 --config=rigid.cfg --trace=gang.csv --scheduler="$scheduler" --set run.patience=1000
     case $scheduler in
     edf | elasticflow | optimus | pollux | sia) says out.txt "3: 3 completed, 0 infeasible, 0 unfinished" ;;
-    *) says out.txt "3: 1 completed, 2 infeasible, 0 unfinished" ;;
+    *)
+        says out.txt "3: 1 completed, 2 infeasible, 0 unfinished"
+        says err.txt "of a type (1, the first is 0 of 6 GPUs); more processors than nodes have (1, the first is 2 of 4 GPUs)"
+        ;;
     esac
 done
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu

@@ -117,5 +117,5 @@ says err.txt "nothing in the table was measured on the GPU type"
 # A model that fits into the memory of no GPU, and one that fits on some types only.
 printf 'job_id,num_gpu,submit_time,duration,model_name,batch_size\n1,4,0,100,llama_7b,4\n2,1,0,100,bert_large,1\n3,1,0,100,gpt2_medium,1\n' >large.csv
 expect 0 run -c "$study" --trace=large.csv
-says err.txt "1 of 3 jobs can never run"
+says err.txt "1 of 3 jobs can never run on this cluster and are left out: models that do not fit into the memory of GPUs (1, the first is 1 of 4 GPUs)"
 says out.txt "2 completed, 1 infeasible"

@@ -9,7 +9,7 @@
 /* ---- questions about what does not exist ----------------------------------------------------- */
 
 static int32_t wild, wild_query;
-enum { VIEW_QUERIES = 15, PLACE_QUERIES = 19 };
+enum { VIEW_QUERIES = 16, PLACE_QUERIES = 19 };
 
 static void ask_view(const dls_view *v)
 {
@@ -59,6 +59,11 @@ static void ask_view(const dls_view *v)
     case 14:
         (void)dls_view_room(v, wild);
         break;
+    case 15: {
+        dls_observation seen;
+        assert_false(dls_view_observed(v, wild, &seen));
+        break;
+    }
     }
     assert_string_equal(dls_view_name(v, DLS_NAME_MODEL, wild), "");
 }

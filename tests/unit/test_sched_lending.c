@@ -3,6 +3,7 @@
  * Policies where their answers are known: virtual clusters that lend and take back, the order of
  * AlloX, pairs of Gandiva.
  */
+#include "support/fake_world.h"
 #include "support/scratch.h"
 #include "support/sim_setup.h"
 #include "support/test.h"
@@ -451,20 +452,86 @@ TEST(test_allox)
     assert_int_equal(rec->end_us[0], S(650));
 }
 
-/* Two jobs and one GPU: they share it; a third with a GPU for each does not. */
-TEST(test_gandiva_pairs)
+/* ---- pairs ------------------------------------------------------------------------------------ */
+
+static int64_t beside; /* rate of a job beside another; alone it is DLS_RATE_ONE */
+
+static dls_status settle_pairs(dls_world *w, const dls_rate_change **changed, size_t *n, dls_error *err)
 {
-    static const case_job jobs[] = {{0, 100, 1, NULL, NULL}, {0, 100, 1, NULL, NULL}};
-    for (int gpus = 1; gpus <= 2; gpus++) {
-        DLS_OWN(setup_fini) sim_setup s = {0};
-        setup_init(&s, case_cluster(1, gpus, 0), case_trace(jobs, 2), "gandiva-pack",
-                   "consolidated");
-        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
-        for (int j = 0; j < 2; j++) {
-            assert_int_equal(rec->start_us[j], 0);
-            assert_int_equal(rec->preempts[j], 0);
+    *n = 0;
+    for (int32_t j = 0; j < FAKE_JOBS; j++) {
+        bool alone = true;
+        for (int32_t k = 0; k < FAKE_JOBS; k++) {
+            alone = alone && !(w->running[j] && w->running[k] && fake_shares_gpu(w, j, k));
+        }
+        const int64_t rate = alone ? DLS_RATE_ONE : beside;
+        if (w->running[j] && rate != w->rate[j]) {
+            w->rate[j] = rate;
+            w->change[(*n)++] = (dls_rate_change){j, rate};
         }
     }
+    *changed = w->change;
+    return DLS_OK;
+}
+
+static dls_record *run_pairs(const case_job *jobs, size_t n, int gpus, double rate)
+{
+    sim_setup s;
+    fake_world w;
+    setup_init(&s, case_cluster(1, gpus, 0), case_trace(jobs, n), "gandiva-pack", "consolidated");
+    setup_option(&s, "round")->f = 100;
+    beside = llround(rate * DLS_RATE_ONE);
+    dls_pace pace = fake_pace(&w, s.trace);
+    pace.settle = settle_pairs;
+    pace.solo = NULL;
+    pace.alone = NULL;
+    s.p.pace = &pace;
+    dls_record *rec = case_run(&s.p);
+    setup_fini(&s);
+    return rec;
+}
+
+/* A GPU for each of two: they do not share. */
+TEST(test_gandiva_room_for_all)
+{
+    static const case_job jobs[] = {{0, 1000, 1, NULL, NULL}, {0, 1000, 1, NULL, NULL}};
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_pairs(jobs, 2, 2, 0.75);
+    assert_int_equal(rec->guest_starts, 0);
+    assert_int_equal(rec->end_us[1], S(1000));
+}
+
+/* Two jobs and one GPU: each runs alone for a round, then they share it for as long as that pays. */
+TEST(test_gandiva_pair_pays)
+{
+    static const case_job jobs[] = {{0, 1000, 1, NULL, NULL}, {0, 1000, 1, NULL, NULL}};
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_pairs(jobs, 2, 1, 0.75);
+    assert_int_equal(rec->guest_starts, 1);
+    for (int j = 0; j < 2; j++) {
+        assert_int_equal(rec->start_us[j], S(100 * j));
+        assert_int_equal(rec->end_us[j], S(200 + 900 / 0.75));
+    }
+}
+
+/* Where it does not they are parted after a round, and do not share again. */
+TEST(test_gandiva_pair_does_not_pay)
+{
+    static const case_job jobs[] = {{0, 1000, 1, NULL, NULL}, {0, 1000, 1, NULL, NULL}};
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_pairs(jobs, 2, 1, 0.25);
+    assert_int_equal(rec->guest_starts, 1);
+    const int64_t first = rec->end_us[0] < rec->end_us[1] ? rec->end_us[0] : rec->end_us[1];
+    const int64_t last = rec->end_us[0] + rec->end_us[1] - first;
+    assert_in_range(first, S(1000), last);
+    /* Alone, but for 100 s in which both do a quarter; and the GPU is idle for the rest of the round in which the
+     * first ends. */
+    assert_int_equal(last, S(2 * 1000 + 100 - 2 * 25 + 25));
+}
+
+/* Three jobs on one GPU: each pair is tried, none pays, and then they take turns. */
+TEST(test_gandiva_tries_others)
+{
+    static const case_job jobs[] = {{0, 3000, 1, NULL, NULL}, {0, 3000, 1, NULL, NULL}, {0, 3000, 1, NULL, NULL}};
+    DLS_HOLD(dls_record_destroy) dls_record *rec = run_pairs(jobs, 3, 1, 0.25);
+    assert_int_equal(rec->guest_starts, 3);
 }
 
 GROUP(make_folder, drop_folder)

@@ -124,14 +124,13 @@ TEST(test_refused_type)
 
 typedef struct told {
     int calls;
-    size_t n;
-    int32_t first;
+    dls_infeasible who;
 } told;
 
-static void on_infeasible(void *user, size_t n, int32_t first)
+static void on_infeasible(void *user, const dls_infeasible *who)
 {
     told *t = user;
-    *t = (told){t->calls + 1, n, first};
+    *t = (told){t->calls + 1, *who};
 }
 
 TEST(test_infeasible)
@@ -153,8 +152,12 @@ TEST(test_infeasible)
         DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
         assert_true(rec->complete);
         assert_int_equal(t.calls, 1);
-        assert_int_equal(t.n, 3);
-        assert_int_equal(t.first, 1);
+        assert_int_equal(t.who.n, 3);
+        assert_int_equal(t.who.first, 1);
+        assert_int_equal(t.who.by[DLS_NO_GPUS], 2);
+        assert_int_equal(t.who.first_by[DLS_NO_GPUS], 1);
+        assert_int_equal(t.who.by[DLS_NO_PLACE], 1);
+        assert_int_equal(t.who.first_by[DLS_NO_PLACE], 2);
         for (int j = 0; j < 5; j++) {
             const bool runs = j == 0 || j == 3;
             assert_int_equal(rec->state[j], runs ? DLS_JOB_FINISHED : DLS_JOB_INFEASIBLE);

@@ -206,8 +206,7 @@ DLS_API bool dls_view_predict(const dls_view *view, int32_t job, const struct dl
 /* How fast a job says it does its work on a shape and with a global batch (DLS_ABSENT: that of the trace),
  * over its gang of the trace on GPUs of that type: what it has been profiled to do (perf.elastic), before
  * what the world takes away. 1 for the gang; NAN beyond min_gpus..max_gpus or the empty cluster. O(log rows). */
-DLS_API double dls_view_speed(const dls_view *view, int32_t job, const struct dls_shape *shape,
-                              int64_t batch);
+DLS_API double dls_view_speed(const dls_view *view, int32_t job, const struct dls_shape *shape, int64_t batch);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
 /* Waiting jobs in order of submission, running ones in order of their last start; -1 ends. The job that a
@@ -326,6 +325,9 @@ typedef struct dls_observation {
     double iteration_s;   /* mean time of a training step in it; NAN without a performance model */
     double rate;          /* work done per time, 1 at the reference with the gang of the trace */
 } dls_observation;
+/* What a running job has shown so far at the speed that it has had until now: since it started, or that last
+ * changed. false, and *out is as it was: it does not run, or has not progressed at that speed. O(its nodes). */
+DLS_API bool dls_view_observed(const dls_view *view, int32_t job, dls_observation *out);
 
 /* For policies that divide the cluster among gang sizes: one group per distinct size, ascending. */
 typedef struct dls_groups {
@@ -434,13 +436,11 @@ typedef struct dls_request {
 
 /* Prediction for the request's job, or for another running or waiting one. false: no predictor, or
  * nothing known of the job; *out is then all NAN. O(1). */
-DLS_API bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
-                                dls_prediction *out);
+DLS_API bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape, dls_prediction *out);
 /* The candidate shapes of the request's job, best known first by predicted remaining time; borrowed. */
 DLS_API const dls_shape *dls_place_candidates(const dls_request *r, size_t *n);
-/* For `started`: the bursts of the job that starts, or of a running one, begin at this time from now on and
- * again every iteration, measured as with dls_grant_shift. Turning a running job is free: it takes less than an
- * iteration. */
+/* For `started`: from now on the bursts of the job that starts, or of a running one, begin at this time and again
+ * every iteration, measured as with dls_grant_shift. Free for a running job: it takes less than an iteration. */
 DLS_API void dls_place_turn(const dls_request *r, int32_t job, double shift_s);
 /* The random stream of (seed, job, attempt): two schedulers that place the same job in the same cluster
  * draw the same. */

@@ -219,6 +219,10 @@ typedef struct dls_counts {
     bool complete;     /* finished, and everything has happened */
 } dls_counts;
 DLS_API dls_counts dls_simulation_counts(const dls_simulation *sim);
+/* The i-th of the reasons why jobs can never run, in words: what they want and do not get; how many *jobs it
+ * keeps from running, and the *first of them. NULL: there are not so many. A job of several is counted where
+ * it gets furthest. O(1). */
+DLS_API const char *dls_simulation_infeasible(const dls_simulation *sim, size_t i, size_t *jobs, size_t *first);
 /* As a scheduling policy sees it: time, GPUs, jobs, walks (dlsim/policy.h). Borrowed; it shows the
  * present whenever the simulation stands still. */
 DLS_API const dls_view *dls_simulation_view(const dls_simulation *sim);
