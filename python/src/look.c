@@ -263,20 +263,27 @@ static PyObject *view_number(PyObject *object, void *closure)
     }
 }
 
-static PyObject *view_job(PyObject *object, PyObject *which)
+/* The number of a job; -1 with an exception. */
+static int32_t job_of(const view *self, PyObject *number)
 {
-    const view *self = (view *)object;
-    const long index = PyLong_AsLong(which);
+    const long index = PyLong_AsLong(number);
     if (PyErr_Occurred() || !is_live(self)) {
-        return NULL;
+        return -1;
     }
     if (index < 0 || index >= self->view->n_jobs) {
         PyErr_Format(PyExc_IndexError, "there is no job %ld", index);
-        return NULL;
+        return -1;
     }
-    PyObject *dict = PyDict_New();
+    return (int32_t)index;
+}
+
+static PyObject *view_job(PyObject *object, PyObject *which)
+{
+    const view *self = (view *)object;
+    const int32_t index = job_of(self, which);
+    PyObject *dict = index < 0 ? NULL : PyDict_New();
     for (int i = 0; dict && ext_job_fields[i]; i++) {
-        const double number = ext_job_number(self->view, (int32_t)index, i);
+        const double number = ext_job_number(self->view, index, i);
         PyObject *value = isnan(number) ? Py_NewRef(Py_None) : PyFloat_FromDouble(number);
         if (!value || PyDict_SetItemString(dict, ext_job_fields[i], value) < 0) {
             Py_CLEAR(dict);
@@ -303,15 +310,61 @@ static PyObject *view_free(PyObject *object, PyObject *number)
 static PyObject *view_room(PyObject *object, PyObject *number)
 {
     const view *self = (view *)object;
-    const long index = PyLong_AsLong(number);
-    if (PyErr_Occurred() || !is_live(self)) {
+    const int32_t job = job_of(self, number);
+    return job < 0 ? NULL : PyLong_FromLongLong(dls_view_room(self->view, job));
+}
+
+static PyObject *view_host(PyObject *object, PyObject *number)
+{
+    const view *self = (view *)object;
+    const int32_t job = job_of(self, number);
+    return job < 0 ? NULL : PyLong_FromLong(dls_view_host(self->view, job));
+}
+
+static PyObject *view_types_of(PyObject *object, PyObject *number)
+{
+    const view *self = (view *)object;
+    const int32_t job = job_of(self, number);
+    PyObject *list = job < 0 ? NULL : PyList_New(0);
+    const uint32_t types = list ? dls_view_types(self->view, job) : 0;
+    for (int32_t t = 0; list && t < self->view->n_types; t++) {
+        PyObject *type = types >> t & 1 ? PyLong_FromLong(t) : NULL;
+        if (type && PyList_Append(list, type) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(type);
+    }
+    return list;
+}
+
+static PyObject *view_quota_gpus(PyObject *object, PyObject *args)
+{
+    const view *self = (view *)object;
+    PyObject *number;
+    int type;
+    if (!PyArg_ParseTuple(args, "Oi", &number, &type)) {
         return NULL;
     }
-    if (index < 0 || index >= self->view->n_jobs) {
-        PyErr_Format(PyExc_IndexError, "there is no job %ld", index);
+    const int32_t job = job_of(self, number);
+    if (job >= 0 && (type < 0 || type >= self->view->n_types)) {
+        PyErr_Format(PyExc_IndexError, "there is no GPU type %d", type);
         return NULL;
     }
-    return PyLong_FromLongLong(dls_view_room(self->view, (int32_t)index));
+    return job < 0 ? NULL : PyLong_FromLongLong(dls_view_quota_gpus(self->view, job, type));
+}
+
+static PyObject *view_type_names(PyObject *object, void *unused)
+{
+    const view *self = (view *)object;
+    PyObject *list = is_live(self) ? PyList_New(0) : NULL;
+    for (int32_t t = 0; list && t < self->view->n_types; t++) {
+        PyObject *name = PyUnicode_FromString(dls_view_type_name(self->view, t));
+        if (!name || PyList_Append(list, name) < 0) {
+            Py_CLEAR(list);
+        }
+        Py_XDECREF(name);
+    }
+    return list;
 }
 
 static PyObject *view_predict(PyObject *object, PyObject *args)
@@ -430,6 +483,10 @@ static int add_view(PyObject *module)
         {"free", view_free, METH_O, "Free GPUs of a type."},
         {"room", view_room, METH_O,
          "GPUs of one type that a job could have now: the most of those that it may run on, within its quota."},
+        {"types_of", view_types_of, METH_O, "GPU types that a job may run on, numbers."},
+        {"quota_gpus", view_quota_gpus, METH_VARARGS,
+         "quota_gpus(job, type): free GPUs of a type that the quota of the job's virtual cluster leaves it."},
+        {"host", view_host, METH_O, "The running job whose GPUs a job has joined; -1: it has its own."},
         {"predict", view_predict, METH_VARARGS,
          "predict(job, type, gpus, nodes=1, racks=1): what the predictor says, a dict, or None."},
         {NULL, NULL, 0, NULL}};
@@ -446,6 +503,7 @@ static int add_view(PyObject *module)
         {"free_gpus", view_number, NULL, "free GPUs of all types", (void *)3},
         {"total_gpus", view_number, NULL, "GPUs of all types", (void *)4},
         {"types", view_number, NULL, "GPU types", (void *)5},
+        {"type_names", view_type_names, NULL, "what they are called", NULL},
         {"seed", view_number, NULL, "of the run", (void *)6},
         {NULL, NULL, NULL, NULL, NULL}};
 #undef XX
