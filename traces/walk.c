@@ -16,7 +16,7 @@
 
 dls_status dls_walk_init(dls_walk *w, const dls_trace_source *src, dls_error *err)
 {
-    *w = (dls_walk){.src = src, .p = src->text, .end = src->text + src->len, .at = src->text};
+    *w = (dls_walk){.src = src, .p = dls_past_mark(src->text), .end = src->text + src->len, .at = src->text};
     w->tokener = json_tokener_new_ex(MAX_DEPTH);
     if (!w->tokener) {
         return dls_nomem(err, "JSON reader", 0);

@@ -63,6 +63,18 @@ static dls_status add_group(dls_fidelity *f, const char *kind, const char *name,
     return DLS_OK;
 }
 
+/* The least number of GPUs beyond so many that a job has; 0: none. */
+static int32_t size_after(const dls_fidelity *f, int32_t gpus)
+{
+    const dls_trace_columns *c = dls_trace_cols(f->trace);
+    int32_t least = 0;
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        const int32_t has = c->gpus[f->job[i].job];
+        least = has > gpus && (least == 0 || has < least) ? has : least;
+    }
+    return least;
+}
+
 static dls_status add_groups(dls_fidelity *f, double *room, dls_error *err)
 {
     const dls_trace_columns *c = dls_trace_cols(f->trace);
@@ -73,11 +85,7 @@ static dls_status add_groups(dls_fidelity *f, double *room, dls_error *err)
     for (int32_t k = 0; c->job_class && (size_t)k < dls_trace_n_classes(f->trace); k++) {
         DLS_TRY(add_group(f, "account", dls_trace_class(f->trace, k), c->job_class, k, room, err));
     }
-    int32_t most = 0;
-    for (size_t j = 0; j < c->n; j++) {
-        most = c->gpus[j] > most ? c->gpus[j] : most;
-    }
-    for (int32_t gpus = 1; gpus <= most; gpus++) {
+    for (int32_t gpus = size_after(f, 0); gpus > 0; gpus = size_after(f, gpus)) {
         char name[16];
         snprintf(name, sizeof name, "%d", (int)gpus);
         DLS_TRY(add_group(f, "GPUs", name, c->gpus, gpus, room, err));

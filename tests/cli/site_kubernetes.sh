@@ -122,6 +122,9 @@ expect 0 fidelity odd
 # The same objects again, a history of several dumps one behind the other: each pod and node once, with the end that the later one
 # knows. Pods that were started anew or one after the other are as many as ran at once. What has no date or ends before it starts, other
 # names of GPUs and quantities that are none are counted.
+{ printf '\357\273\277'; cat list.json; } >marked.json
+expect 0 import kubernetes --objects=marked.json -o marked
+cmp site/trace.csv marked/trace.csv || fail "a byte order mark"
 cat list.json list.json >twice.json
 expect 0 import kubernetes --objects=twice.json -o twice
 says err.txt "listed before: 6 pods, 4 nodes"
