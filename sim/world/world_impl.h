@@ -56,6 +56,7 @@ typedef struct dls_slot {
     int64_t rate;     /* 0: started and not yet settled */
     bool touched;     /* in the list of jobs to look at */
     bool stale_speed; /* who shares its GPUs has changed */
+    bool own_links;   /* it sends, and has every link to itself (perf.contention) */
 } dls_slot;
 
 #define DLS_PULL_ONE 0x1p30

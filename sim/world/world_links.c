@@ -323,11 +323,12 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
     DLS_TRY(check_seats(w, job, type, seats, n, err));
     dls_shape shape = dls_world_shape(w, type, seats, n);
     int32_t index = -1;
-    bool network = false;
+    bool network = false, sends = false;
     if (!w->ops->unit_rate) {
         DLS_TRY(slowest(w, job, seats, n, &shape, &index, err));
         const dls_solo *solo = &w->shapes.entry[index].solo;
-        network = solo->link_bytes > 0 && w->p.contention && !in_domain(w, &shape);
+        sends = solo->link_bytes > 0 && !in_domain(w, &shape);
+        network = sends && w->p.contention;
         if (!memory_holds(w, shape.type, solo->mem_bytes, seats, n)) {
             return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
                             "the job shares GPUs whose memory does not hold all of their jobs");
@@ -344,6 +345,7 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
                     .shift_s = (double)NAN,
                     .path = hashed_path(w, job),
                     .born = ++w->starts,
+                    .own_links = sends && !network,
                     .touched = listed};
     w->slot_of[job] = slot;
     dls_shares_add(&w->shares, slot, network ? w->shapes.entry[index].curve : NULL);
@@ -414,7 +416,8 @@ void dls_world_link_scale(dls_world *w, int32_t node, double part)
         for (int32_t level = 0; level < w->n_levels; level++) {
             const dls_shares *of = dls_level_shares(w, level);
             for (int32_t c = of->link[node].first; c >= 0; c = of->crossing[c].next) {
-                if (of->crossing[c].network) { /* what it uses is another part of the capacity */
+                /* What it uses is another part of the capacity. */
+                if (of->crossing[c].network || w->slot[of->crossing[c].flow].own_links) {
                     dls_world_touch(w, of->crossing[c].flow);
                 }
             }

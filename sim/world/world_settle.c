@@ -159,6 +159,16 @@ static void count_pull_backs(dls_world *w, dls_slot *s, double iteration_s)
     s->pulled_gpus = llround(lost * DLS_PULL_ONE);
 }
 
+/* What a job that is not on shared links can send: its line, or what is left of the narrowest of its nodes' links. */
+static double own_bps(const dls_world *w, const dls_slot *s, const dls_flow *f, double line)
+{
+    for (int32_t c = s->own_links ? f->crossing : -1; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+        const double left = w->shares.link[w->shares.crossing[c].link].capacity;
+        line = left > 0 ? fmin(line, left) : line;
+    }
+    return line;
+}
+
 /* The rate that a job now has. */
 static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
 {
@@ -185,9 +195,11 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
                     dls_world_set_load(w, s->level, &shares->crossing[c], used);
                 }
             }
-        } else if (e->curve && f->speed < 1) {
-            iteration_s = fmax(e->solo.iteration_s,
-                               dls_curve_iteration_s(e->curve, e->curve->line, f->speed));
+        } else if (e->curve) {
+            const double bps = own_bps(w, s, f, e->curve->line);
+            if (bps < e->curve->line || f->speed < 1) {
+                iteration_s = fmax(e->solo.iteration_s, dls_curve_iteration_s(e->curve, bps, f->speed));
+            }
         }
         rate = dls_world_rate(w, s->job, iteration_s);
     } else if (f->speed < 1) {

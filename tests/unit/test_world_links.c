@@ -121,6 +121,39 @@ TEST(test_no_contention)
     assert_true(changed[0].rate == changed[1].rate);
 }
 
+/* But not more of them than is left: each is as fast as one that is alone on links that are shared. */
+TEST(test_no_contention_on_half_a_link)
+{
+    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}};
+    const dls_rate_change *changed;
+    int64_t alone = 0;
+    for (int shared = 1; shared >= 0; shared--) {
+        DLS_OWN(world_fini) world_setup s = {0};
+        world_init(&s, "operator", two_racks, 1, jobs, 3);
+        s.p.contention = shared == 1;
+        world_open(&s);
+        world_start(&s, 0, 0, 0, 4, 1, 0);
+        for (int32_t j = 1; j < 3 && !shared; j++) {
+            world_start(&s, j, 0, 3 * (j - 1), 4, 1, j); /* nodes 0 to 3, and 3 to 6 */
+        }
+        assert_int_equal(world_settle(&s, &changed), shared ? 1 : 3);
+        const int64_t whole = changed[0].rate;
+        dls_world_link_scale(s.w, 1, 0.25);
+        assert_int_equal(world_settle(&s, &changed), shared ? 1 : 2);
+        assert_true((double)changed[0].rate < 0.7 * (double)whole);
+        if (shared) {
+            alone = changed[0].rate;
+            continue;
+        }
+        assert_true(changed[0].job == 0 && changed[1].job == 1);
+        NEAR((double)changed[0].rate, (double)alone, 1e-3);
+        assert_true(changed[0].rate == changed[1].rate);
+        dls_world_link_scale(s.w, 1, 1);
+        assert_int_equal(world_settle(&s, &changed), 2);
+        assert_true(changed[0].rate == whole);
+    }
+}
+
 /* Jobs of different nodes meet on the uplink of their rack, or in the core. */
 TEST(test_uplinks)
 {
