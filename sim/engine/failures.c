@@ -175,6 +175,7 @@ dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
     for (int32_t p = e->job[job].parts; p >= 0; p = e->hold.part[p].next) {
         nodes++;
         int32_t *first = &f->on_node[e->hold.part[p].node];
+        f->held_nodes += *first == DLS_NONE;
         f->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
         if (*first != DLS_NONE) {
             f->link[*first].prev = p;
@@ -205,10 +206,22 @@ void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts)
             f->link[l->prev].next = l->next;
         } else {
             f->on_node[e->hold.part[p].node] = l->next;
+            f->held_nodes -= l->next == DLS_NONE;
         }
         if (l->next != DLS_NONE) {
             f->link[l->next].prev = l->prev;
         }
+    }
+}
+
+void dls_failures_nodes(const dls_engine *e, int32_t *busy, int32_t *full)
+{
+    const dls_failure_state *f = &e->failures;
+    *busy = f->held_nodes;
+    *full = e->index->full_nodes - f->down_nodes - e->serving.full_alone;
+    for (int32_t i = 0; i < f->n_drains; i++) { /* left just now, and not yet down */
+        const int32_t node = f->drains[i];
+        *full -= f->on_node[node] == DLS_NONE && f->withheld[node] != dls_node_gpus(&e->index->node[node]);
     }
 }
 

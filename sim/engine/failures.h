@@ -28,6 +28,7 @@ typedef struct dls_failure_state {
     int32_t *drains;    /* [nodes] those that drain, n_drains of them */
     int32_t n_drains;
     int32_t *on_node;   /* [nodes] list of the parts there, DLS_NONE */
+    int32_t held_nodes; /* that have one */
     dls_link_on *link;  /* [parts] */
     size_t link_cap;
     int32_t *victims; /* scratch */
@@ -69,6 +70,8 @@ int32_t dls_drains_kept(const dls_engine *e);
 void dls_drain_lend(dls_engine *e, int32_t node, uint64_t mask);
 /* After a pass: a node that was given GPUs in it is looked at again at once. */
 dls_status dls_drains_wake(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Nodes of which jobs hold GPUs; of them, those of which nothing that works is free. */
+void dls_failures_nodes(const dls_engine *e, int32_t *busy, int32_t *full);
 /* Slots of the queue of events. */
 size_t dls_failure_slots(const dls_engine *e);
 /* A job has got its parts, or is about to lose them. */

@@ -407,12 +407,13 @@ void dls_services_count(dls_engine *e)
 {
     dls_serving *v = &e->serving;
     const dls_gpu_parts *parts = e->index->parts;
-    v->lent_milli = v->alone = 0;
+    v->lent_milli = v->alone = v->full_alone = 0;
     for (int32_t k = 0; k < e->rec->services.n; k++) {
         for (int32_t node = v->at[k].low; node <= v->at[k].high; node++) {
             uint64_t held = v->owner[node] == k ? v->own[node] & ~e->index->node[node].free_mask &
                                                       ~e->failures.withheld[node]
                                                 : 0;
+            v->full_alone += held && e->failures.on_node[node] == DLS_NONE && !e->index->node[node].free_mask;
             v->lent_milli += parts ? 0 : DLS_GPU_MILLI * __builtin_popcountll(held);
             for (; held && parts; held &= held - 1) {
                 const int32_t g = e->failures.first_gpu[node] + __builtin_ctzll(held);

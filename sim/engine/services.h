@@ -30,6 +30,7 @@ typedef struct dls_serving {
     int64_t in_use;               /* GPUs withheld now */
     int64_t part_milli, lent_milli; /* sum of `part`; what jobs have of their own */
     int32_t alone;                /* GPUs of which only a service has a part */
+    int32_t full_alone;           /* nodes without a free GPU, for a service's parts, and without jobs */
     int64_t since_us;             /* accounts go to here */
 } dls_serving;
 

@@ -153,6 +153,10 @@ static dls_status sample(dls_engine *e, dls_error *err)
     for (int32_t t = 0; e->failures.on && t < e->select.n_types; t++) {
         failed += e->failures.down_gpus[t];
     }
+    int32_t busy_nodes = e->index->busy_nodes, full_nodes = e->index->full_nodes;
+    if (e->failures.on) {
+        dls_failures_nodes(e, &busy_nodes, &full_nodes);
+    }
     const dls_series_point p = {
         .t_us = e->clock.now_us,
         .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus - failed -
@@ -160,8 +164,8 @@ static dls_status sample(dls_engine *e, dls_error *err)
         .running_jobs = e->view.running_jobs,
         .pending_jobs = e->view.waiting_jobs,
         .finished_jobs = (int32_t)(e->jobs.done - e->jobs.infeasible.n),
-        .busy_nodes = e->index->busy_nodes - e->failures.down_nodes,
-        .full_nodes = e->index->full_nodes - e->failures.down_nodes,
+        .busy_nodes = busy_nodes,
+        .full_nodes = full_nodes,
     };
     DLS_TRY(dls_record_series(e->rec, &p, err));
     if (!e->rec->want_world) {

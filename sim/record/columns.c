@@ -74,9 +74,9 @@ static const dls_record_column series[] = {
     {"pending_jobs", DLS_FIELD_I32, AT(pending_jobs), "jobs", .what = "jobs that wait"},
     {"finished_jobs", DLS_FIELD_I32, AT(finished_jobs), "jobs", .what = "jobs that have ended"},
     {"busy_nodes", DLS_FIELD_I32, AT(busy_nodes), "nodes",
-     .what = "nodes with a GPU taken, or failed alone; 0 if GPUs are only counted"},
+     .what = "nodes of which jobs hold GPUs; 0 if GPUs are only counted"},
     {"full_nodes", DLS_FIELD_I32, AT(full_nodes), "nodes",
-     .what = "nodes with every GPU taken or failed, but not the whole node"},
+     .what = "of them, those of which no GPU that works is free"},
     {"power_w", DLS_FIELD_F32, AT(power_w), "W", "of the cluster at the meter, mean over the row",
      .optional = DLS_WANT_ENERGY, .late = true},
 };

@@ -50,8 +50,8 @@ typedef struct dls_series_rows {
     int32_t *running_jobs;
     int32_t *pending_jobs;
     int32_t *finished_jobs;
-    int32_t *busy_nodes;   /* at least one GPU taken; 0 when GPUs are only counted */
-    int32_t *full_nodes;   /* every GPU taken */
+    int32_t *busy_nodes;   /* at least one GPU held by a job; 0 when GPUs are only counted */
+    int32_t *full_nodes;   /* and no GPU that works free */
     float *power_w;        /* mean over the row, at the meter; NULL: energy is not accounted for */
 } dls_series_rows;
 

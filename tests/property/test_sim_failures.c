@@ -337,6 +337,44 @@ TEST(test_backfill_after_failure)
 
 /* ---- random ---------------------------------------------------------------------------------- */
 
+static const dls_alloc_rows *rows;
+
+static int by_node(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return rows->node[x] != rows->node[y]         ? (rows->node[x] < rows->node[y] ? -1 : 1)
+           : rows->start_us[x] != rows->start_us[y] ? (rows->start_us[x] < rows->start_us[y] ? -1 : 1)
+                                                    : 0;
+}
+
+/* Time that nodes have jobs, by the allocations and by the series. */
+static void check_busy_nodes(const dls_record *rec)
+{
+    const dls_series_rows *s = &rec->series;
+    rows = &rec->allocs;
+    size_t *order = calloc(rows->n + 1, sizeof *order);
+    int64_t want = 0, has = 0, until = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        order[i] = i;
+    }
+    qsort(order, rows->n, sizeof *order, by_node);
+    for (size_t i = 0; i < rows->n; i++) {
+        const size_t r = order[i];
+        if (i == 0 || rows->node[r] != rows->node[order[i - 1]]) {
+            until = 0;
+        }
+        const int64_t from = rows->start_us[r] > until ? rows->start_us[r] : until;
+        want += rows->end_us[r] > from ? rows->end_us[r] - from : 0;
+        until = rows->end_us[r] > until ? rows->end_us[r] : until;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        assert_in_range(s->full_nodes[i], 0, s->busy_nodes[i]);
+        has += s->busy_nodes[i] * ((i + 1 < s->n ? s->t_us[i + 1] : rec->end_us_of_run) - s->t_us[i]);
+    }
+    free(order);
+    assert_int_equal(has, want);
+}
+
 TEST(test_random)
 {
     static const char *const names[4] = {"a", "b", "c", NULL};
@@ -387,6 +425,7 @@ TEST(test_random)
             failures += (uint64_t)rec->failures[j];
             lost_us += rec->lost_us[j];
         }
+        check_busy_nodes(rec);
         assert_int_equal(world.starts, world.stops);
         nodes += rec->node_failures;
         gpus += rec->gpu_failures;
