@@ -116,7 +116,7 @@ static const dls_option options[] = {
      NULL},
     {"jobs", DLS_OPT_PATH, 0, 0, "", "",
      "table job,cpus,qos,reservation,after[,requeue]: by their ids; processors that they asked for, jobs that "
-     "have to end before, joined by '+'; requeue: no, cancelled where others that give way are requeued",
+     "have to end before, joined by '+', arrays by their number; requeue: no, cancelled where others that give way are requeued",
      NULL},
     {"outages", DLS_OPT_PATH, 0, 0, "", "",
      "table reservation,known,start,end,first,last: nodes by number that are reserved for its jobs, or "

@@ -119,17 +119,29 @@ static int32_t job_of(const reading *r, const char *id)
     return found ? found->job : -1;
 }
 
+static dls_status add_one(dls_slurm_jobs *s, dls_slurm_named *j, int32_t other, dls_error *err)
+{
+    if (other >= 0 && other != j->job) {
+        DLS_TRY(dls_grow(&s->after, &s->after_cap, s->n_after + 1, sizeof *s->after, err));
+        s->after[s->n_after++] = other;
+        j->n++;
+    }
+    return DLS_OK;
+}
+
+/* Those that it waits for: jobs, and all tasks (ID_1, ID_2, ..) of an array. */
 static dls_status add_after(const reading *r, dls_slurm_named *j, char *ids, dls_error *err)
 {
     dls_slurm_jobs *s = r->to;
-    char *id;
+    char *id, task[128];
     j->first = (int32_t)s->n_after;
     while ((id = next_name(&ids))) {
-        const int32_t other = job_of(r, id);
-        if (other >= 0 && other != j->job) {
-            DLS_TRY(dls_grow(&s->after, &s->after_cap, s->n_after + 1, sizeof *s->after, err));
-            s->after[s->n_after++] = other;
-            j->n++;
+        DLS_TRY(add_one(s, j, job_of(r, id), err));
+        const int len = snprintf(task, sizeof task, "%s_", id);
+        size_t i;
+        DLS_BISECT(i, s->n_jobs, strcmp(r->known[i].id, task) < 0);
+        for (; len < (int)sizeof task && i < s->n_jobs && strncmp(r->known[i].id, task, (size_t)len) == 0; i++) {
+            DLS_TRY(add_one(s, j, r->known[i].job, err));
         }
     }
     return DLS_OK;

@@ -36,21 +36,23 @@ typedef struct reading {
     char after[4096]; /* ids of a row, joined by '+' */
 } reading;
 
-static void add_id(reading *r, const char *id, size_t len)
+/* task: "_3" of a job array, "": none. */
+static void add_id(reading *r, const char *id, size_t len, const char *task)
 {
     const size_t had = strlen(r->after);
-    if (len > 0 && had + len + 2 < sizeof r->after) {
-        snprintf(r->after + had, sizeof r->after - had, "%s%.*s", had ? "+" : "", (int)len, id);
+    if (len > 0 && had + len + strlen(task) + 2 < sizeof r->after) {
+        snprintf(r->after + had, sizeof r->after - had, "%s%.*s%s", had ? "+" : "", (int)len, id, task);
     }
 }
 
-/* "afterok:12:13" (they end: what failed was not followed on record), "singleton". */
-static void add_condition(reading *r, const char *text, size_t len, int32_t same)
+/* "afterok:12:13" (they end: what failed was not followed on record), "singleton"; own: the job's id. */
+static void add_condition(reading *r, const char *text, size_t len, const char *own, int32_t same)
 {
     static const char *const ends[] = {"afterany:", "afterok:", "afternotok:", "aftercorr:"};
+    const char *task = strchr(own, '_');
     if (len == 9 && strncmp(text, "singleton", 9) == 0) {
         const char *id = same >= 0 ? dls_strdict_get(&r->to->ids, same) : "";
-        add_id(r, id, strlen(id));
+        add_id(r, id, strlen(id), "");
         return;
     }
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
@@ -58,7 +60,9 @@ static void add_condition(reading *r, const char *text, size_t len, int32_t same
         if (len > word && strncmp(text, ends[i], word) == 0) {
             for (size_t at = word, n; at < len; at += n + 1) {
                 n = strcspn(text + at, ":,? \t+");
-                add_id(r, text + at, n < len - at ? n : len - at);
+                n = n < len - at ? n : len - at;
+                const bool same_task = i == 3 && task && !memchr(text + at, '_', n);
+                add_id(r, text + at, n, same_task ? task : "");
             }
             return;
         }
@@ -66,8 +70,8 @@ static void add_condition(reading *r, const char *text, size_t len, int32_t same
     r->to->unknown++; /* after, afterburstbuffer, expand */
 }
 
-/* Of a command line of sbatch; same: the job before of its user and name. */
-static void read_dependency(reading *r, const char *line, int32_t same)
+/* Of a command line of sbatch; own: the job's id; same: the job before of its user and name. */
+static void read_dependency(reading *r, const char *line, const char *own, int32_t same)
 {
     const char *p = strstr(line, " --dependency");
     const size_t word = p ? strlen(" --dependency") : strlen(" -d");
@@ -83,7 +87,7 @@ static void read_dependency(reading *r, const char *line, int32_t same)
             r->after[0] = '\0';
             return;
         }
-        add_condition(r, p, len, same);
+        add_condition(r, p, len, own, same);
         p += len + (p[len] == ',');
     }
 }
@@ -136,7 +140,7 @@ static dls_status add_row(dls_csv *csv, const int *col, void *user, dls_error *e
         return DLS_OK; /* another run */
     }
     const char *line = dls_csv_text(csv, col[SUBMIT_LINE]);
-    read_dependency(r, line, r->before[name]);
+    read_dependency(r, line, dls_strdict_get(&to->ids, code), r->before[name]);
     j.requeue = strstr(line, " --no-requeue") ? DLS_SITE_NO_REQUEUE
                 : strstr(line, " --requeue")  ? DLS_SITE_REQUEUE
                                               : DLS_SITE_AS_ALL;

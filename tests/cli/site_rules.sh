@@ -205,6 +205,29 @@ import 0
 says err.txt "waited for others to end (SubmitLine): 4"
 says err.txt "dependencies that are not modelled: 2"
 printf 'job,cpus,qos,reservation,after,requeue\n2,,normal,maint,1+3,\n3,,normal,,2,\n6,,normal,,5,\n7,,normal,,6+3,\n' | diff - site/jobs.csv || fail "dependencies"
+# A dependency on an array is one on all its tasks; aftercorr, one on the same task.
+python3 - <<'END'
+head = "JobID|User|Partition|JobName|State|Submit|Start|End|Timelimit|NNodes|NCPUS|ReqTRES|AllocTRES|SubmitLine"
+rows = [("9_1", "", 40), ("9_2", "", 90), ("91", "", 500), ("92_1", "", 500), ("10", "-d afterok:9", 5), ("11_1", "-d aftercorr:9", 5), ("11_2", "-d aftercorr:9", 5),
+        ("12_1", "--dependency=aftercorr:9_2", 5), ("13", "-d afterany:92:10", 5)]
+with open("array.txt", "w") as f:
+    print(head, file=f)
+    for i, (id, line, run) in enumerate(rows):
+        print(f"{id}|ann{i}|main|t|COMPLETED|1000|1010|{1010+run}|60|1|1|cpu=1,gres/gpu=1|cpu=1,gres/gpu=1|sbatch {line} job.sh", file=f)
+END
+expect 0 import slurm --sacct=array.txt --nodes=nodes.txt -o array
+printf 'job,cpus,qos,reservation,after,requeue\n10,,,,9,\n11_1,,,,9_1,\n11_2,,,,9_2,\n12_1,,,,9_2,\n13,,,,92+10,\n' | diff - array/jobs.csv || fail "dependencies on arrays"
+expect 0 --config=array/cluster.cfg --set 'cluster.nodes[0].gpus=16' -o array.h5
+"$dlsim" export --csv array.h5 >array.csv
+python3 - <<'END' || fail "jobs that wait for arrays: $(cut -d, -f1-3,10-14 array.csv)"
+import csv
+rows = {r["id"]: r for r in csv.DictReader(open("array.csv"))}
+start, end = ({id: int(r[f"{which}_us"]) for id, r in rows.items()} for which in ("start", "end"))
+assert start["10"] >= max(end["9_1"], end["9_2"]) and start["10"] < end["91"], start
+assert end["9_1"] <= start["11_1"] < end["9_2"] <= start["11_2"], start
+assert start["12_1"] >= end["9_2"] and start["13"] >= max(end["92_1"], end["10"]), start
+END
+checks=$((checks + 2))
 # JobRequeue=0: who may give way is killed but where sbatch said --requeue; PreemptExemptTime of a QoS is before that of all.
 sed 's/sbatch -d singleton/sbatch --requeue/; s/sbatch  job/sbatch --no-requeue job/' sacct.txt >again.txt
 printf 'Name|Priority|GraceTime|Preempt|PreemptExemptTime\nnormal|0|00:01:00||\nhigh|1|00:00:00|normal|1-00:00:00\n' >qos.txt
