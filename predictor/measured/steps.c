@@ -465,6 +465,7 @@ dls_status dls_measured_step_work(const dls_measured_step *row, dls_workload *wo
 {
     dls_model_names model = dls_model_lookup(row->model);
     dls_model_resize(&model, row->image, row->sequence);
+    dls_model_touch(&model, row->batch);
     model.layers = NULL;
     model.runner = DLS_RUN_EAGER | (strcmp(row->layout, "nchw") == 0 ? DLS_RUN_CHANNELS_FIRST : 0) |
                    (row->fused_attention ? DLS_RUN_FUSED_ATTENTION : 0);

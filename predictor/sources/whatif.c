@@ -198,10 +198,10 @@ static dls_status check(dls_whatif *w, const dls_whatif_question *q, dls_model_n
                         near ? DLS_DID_YOU_MEAN(near) : " ('dlsim graph zoo' lists those of the zoo)");
     }
     dls_model_resize(names, q->image, q->sequence);
+    dls_model_touch(names, q->batch);
     names->shards = q->shards;
     names->memo = w->p.memo;
-    if ((q->shards > 1 || q->stages > 1) &&
-        (w->source != OPERATOR || names->zoo->design != dls_zoo_gpt)) {
+    if ((q->shards > 1 || q->stages > 1) && (w->source != OPERATOR || names->zoo->design != dls_zoo_gpt)) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
     }
     if (w->source != PALEO && w->source != JUSTUS) {

@@ -62,6 +62,7 @@ static dls_status kind_of(const dls_trace *trace, const char *stand_ins, int32_t
     DLS_TRY(dls_model_lookup_among(out->model, stand_ins, &kinds->files, &out->names, err));
     out->names.memo = kinds->memo;
     out->batch = out->batch_per_gpu == DLS_ABSENT ? out->names.zoo->batch : out->batch_per_gpu;
+    dls_model_touch(&out->names, out->batch);
     return DLS_OK;
 }
 
@@ -88,7 +89,7 @@ static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
         }
     }
     DLS_TRY(dls_grow(&s->of, &s->cap, s->n + 1, sizeof *s->of, err));
-    /* Parameters are the same at every batch: one graph tells them. */
+    /* Parameters are the same at every batch (but for tables' rows): one graph tells them. */
     DLS_TRY(kind->names.layers
                 ? dls_model_workload(&kind->names, DLS_NUMERIC_FP32, &w, err)
                 : dls_model_at_batch(&kind->names, kind->names.zoo->batch, DLS_NUMERIC_FP32, &w, err));

@@ -34,6 +34,7 @@ typedef struct dls_model_names {
     const char *layers;              /* workload: of dls_workload_names; NULL: made from the graph */
     dls_model_match match;
     int32_t image, sequence; /* dls_model_resize */
+    int32_t samples;         /* dls_model_touch */
     int32_t shards;          /* GPUs that split every layer; 0: none do; set by who asks */
     unsigned runner;         /* of graphs, bits of dls_graph_runner; set by who asks */
     dls_memo *memo;          /* borrowed; where workloads are kept; NULL: nowhere */
@@ -43,7 +44,7 @@ typedef struct dls_model_names {
 static inline bool dls_model_same(const dls_model_names *a, const dls_model_names *b)
 {
     return a->zoo == b->zoo && a->layers == b->layers && a->image == b->image &&
-           a->sequence == b->sequence && a->runner == b->runner && a->shards == b->shards;
+           a->sequence == b->sequence && a->samples == b->samples && a->runner == b->runner && a->shards == b->shards;
 }
 
 /* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit.
@@ -57,6 +58,10 @@ dls_model_names dls_model_lookup(const char *name);
 /* The same model with images of so many pixels an edge, sequences of so many tokens; 0: as they
  * are. A size other than the usual makes the workload one of the graph. */
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
+
+/* The same model where so many samples a GPU say how many rows of its tables a step changes and exchanges. Changes
+ * nothing of models without such tables. */
+void dls_model_touch(dls_model_names *names, int64_t batch);
 
 /* The kernels of a model, for every batch: the layers' own description where there is one, else out
  * of the zoo's training graphs with the usual batch and twice that. The caller ends *w, whose arrays may be the

@@ -552,6 +552,11 @@ dls_status dls_model_lookup_among(const char *name, const char *stand_ins,
     return DLS_OK;
 }
 
+void dls_model_touch(dls_model_names *names, int64_t batch)
+{
+    names->samples = dls_zoo_tables(names->zoo) && batch != names->zoo->batch && batch <= INT32_MAX ? (int32_t)batch : 0;
+}
+
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
 {
     if (image > 64 && strcmp(names->zoo->name, "resnet18_cifar") == 0) {

@@ -66,6 +66,21 @@ static void split_traffic(dls_workload *w, const dls_workload *half, double batc
     }
 }
 
+/* Tables whose rows a step changes are those of one batch, that which is asked about. */
+static dls_status touch(const dls_model_names *names, dls_numeric numeric, dls_workload *w, dls_error *err)
+{
+    DLS_OWN(dls_workload_fini) dls_workload at = {0};
+    DLS_TRY(at_batch(names, names->samples ? names->samples : names->zoo->batch, numeric, &at, err));
+    const dls_workload was = *w;
+    w->tensor = at.tensor;
+    w->tensor_cap = at.tensor_cap;
+    w->params = at.params;
+    w->held = at.held;
+    at.tensor = was.tensor;
+    at.tensor_cap = was.tensor_cap;
+    return DLS_OK;
+}
+
 static dls_status as_described(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                                dls_error *err)
 {
@@ -80,7 +95,7 @@ static dls_status as_described(const dls_model_names *names, dls_numeric numeric
     DLS_TRY(at_batch(names, batch, numeric, &half, err));
     DLS_TRY(at_batch(names, 2 * batch, numeric, w, err));
     split_traffic(w, &half, 2 * batch);
-    return DLS_OK;
+    return dls_zoo_tables(names->zoo) ? touch(names, numeric, w, err) : DLS_OK;
 }
 
 static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
@@ -107,7 +122,7 @@ static dls_status any_batch(const dls_model_names *names, int32_t batch, dls_num
 typedef struct work_key {
     char zoo[64];
     int32_t batch, numeric; /* batch 0: every */
-    int32_t image, sequence, shards;
+    int32_t image, sequence, samples, shards;
     uint32_t runner;
 } work_key;
 
@@ -122,6 +137,7 @@ static bool key_of(const dls_model_names *names, int32_t batch, dls_numeric nume
                       .numeric = (int32_t)numeric,
                       .image = names->image,
                       .sequence = names->sequence,
+                      .samples = names->samples,
                       .shards = names->shards,
                       .runner = names->runner};
     return snprintf(key->zoo, sizeof key->zoo, "%s", names->zoo->name) < (int)sizeof key->zoo;

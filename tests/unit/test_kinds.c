@@ -386,6 +386,34 @@ TEST(test_tables)
     }
 }
 
+/* A step changes and exchanges the rows that its samples look up, one of each of 26 tables a sample, whatever the usual
+ * batch is; the usual one if nobody says. */
+TEST(test_rows_of_tables)
+{
+    static const int64_t batch[] = {8192, 1, 1000, 40000};
+    double dense = 0;
+    for (int i = 0; i < 5; i++) {
+        dls_model_names n = dls_model_lookup("dlrm_mlperf");
+        if (i < 4) {
+            dls_model_touch(&n, batch[i]);
+        }
+        dls_workload w;
+        assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &w, NULL), DLS_OK);
+        double sum = 0;
+        for (size_t k = 0; k < w.n_tensors; k++) {
+            sum += w.tensor[k];
+        }
+        assert_true(sum == w.params);
+        dense = i == 0 ? w.params - 8192.0 * 26 * 128 : dense;
+        assert_true(w.params - dense == (i < 4 ? (double)batch[i] : 8192) * 26 * 128);
+        dls_workload_fini(&w);
+    }
+    assert_true(dense == 2368897);
+    dls_model_names n = dls_model_lookup("vgg16"), same = n;
+    dls_model_touch(&n, 7);
+    assert_true(dls_model_same(&n, &same));
+}
+
 static dls_trace *sample(void)
 {
     static const struct {

@@ -185,6 +185,11 @@ dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
                              .optimiser = model->optimiser};
 }
 
+bool dls_zoo_tables(const dls_zoo_model *model)
+{
+    return model->design == dls_zoo_dlrm;
+}
+
 int32_t dls_zoo_image(const dls_zoo_model *model)
 {
     static const struct {

@@ -41,6 +41,8 @@ const char *dls_zoo_near(const char *name);
 dls_status dls_zoo_open(struct dls_zoo_file **files, const char *path, const dls_zoo_model **out,
                         dls_error *err) DLS_MUST_CHECK;
 void dls_zoo_files_free(struct dls_zoo_file *files);
+/* Has it tables of which a step changes and exchanges the rows alone that its samples look up? */
+bool dls_zoo_tables(const dls_zoo_model *model);
 /* The one batch that a file is of; 0: it can be any. */
 int32_t dls_zoo_only_batch(const dls_zoo_model *model);
 
