@@ -56,6 +56,50 @@ static int append(PyObject *list, PyObject *item)
     return failed ? -1 : 0;
 }
 
+/* ---- jobs of a live simulation ----------------------------------------------------------------- */
+
+/* What a column of times has not got yet: the library brings it up to date when a job's state changes. */
+static int64_t since(const dls_view *v, int32_t job, const char *column, bool waits, int64_t executed_us)
+{
+    const int64_t passed_us = v->now_us - v->since_us[job];
+    if (waits) {
+        return strcmp(column, "pending_us") == 0 ? passed_us : 0;
+    }
+    const int64_t ran_us = dls_view_executed_us(v, job) - executed_us;
+    const bool guest = dls_view_host(v, job) >= 0;
+    const int64_t gpus = v->held_gpus ? v->held_gpus[job] : v->gpus[job], part = dls_view_part(v, job);
+    const int64_t gpus_milli = part < 1000 ? part : 1000 * gpus;
+    return strcmp(column, "executed_us") == 0      ? ran_us
+           : strcmp(column, "overhead_us") == 0    ? passed_us - ran_us
+           : strcmp(column, "guest_us") == 0       ? (guest ? passed_us : 0)
+           : strcmp(column, "gpu_us") == 0         ? (guest ? 0 : passed_us * gpus_milli / 1000)
+           : strcmp(column, "gpu_restore_us") == 0 ? (guest ? 0 : (passed_us - ran_us) * gpus_milli / 1000)
+                                                   : 0;
+}
+
+/* As of now, what is as of the last change of a job's state. */
+static void bring_up(const ext_simulation *sim, const char *column, int64_t *data, size_t n)
+{
+    static const char *const late[] = {"pending_us", "executed_us", "overhead_us", "guest_us", "gpu_us", "gpu_restore_us"};
+    const dls_view *v = dls_simulation_view(sim->sim);
+    dls_result_column state, executed;
+    size_t i = 0;
+    while (i < sizeof late / sizeof *late && strcmp(late[i], column) != 0) {
+        i++;
+    }
+    if (i == sizeof late / sizeof *late || !dls_simulation_column(sim->sim, DLS_TABLE_JOBS, "state", &state) ||
+        !dls_simulation_column(sim->sim, DLS_TABLE_JOBS, "executed_us", &executed)) {
+        return;
+    }
+    for (size_t j = 0; j < n; j++) {
+        const char *is = sim_name(sim, "state", ((const uint8_t *)state.data)[j]);
+        const bool waits = is && strcmp(is, "pending") == 0;
+        if (waits || v->running[j]) {
+            data[j] += since(v, (int32_t)j, column, waits, ((const int64_t *)executed.data)[j]);
+        }
+    }
+}
+
 /* Codes are told from numbers by their having names. */
 static int append_column(PyObject *list, const origin *o, dls_table table,
                          const dls_result_column *c)
@@ -85,6 +129,9 @@ static int append_column(PyObject *list, const origin *o, dls_table table,
         return -1;
     }
     memcpy(data, c->data, c->n * ext_width(c->type));
+    if (table == DLS_TABLE_JOBS && c->type == DLS_VALUE_I64) {
+        bring_up(o->of, c->name, data, c->n);
+    }
     copy.data = data;
     return append(list, ext_column(NULL, &copy, names));
 }

@@ -530,6 +530,31 @@ class Steps(unittest.TestCase):
                 with self.assertRaises(dlsim.Error, msg=method):
                     getattr(of, method)(some())
 
+    def test_jobs_are_as_of_now(self):
+        """The same as of a clone that ends there."""
+        table = jobs()
+        table.update(min_gpus=[max(1, n // 2) for n in table["num_gpu"]], max_gpus=[2 * n for n in table["num_gpu"]])
+
+        class Share:
+            joins = True
+
+            def pass_(self, view, act):
+                for job in view.waiting.tolist():
+                    if not (view.gpus[job] <= view.room(job) and act.start(job)):
+                        hosts = {view.host(one) for one in view.running.tolist()}
+                        for one in view.running.tolist():
+                            if view.host(one) < 0 and one not in hosts and view.held_gpus[one] == view.gpus[job]:
+                                act.join(job, one)
+                                break
+
+        for scheduler in "srtf", "dlas-gpu", "easy", "gandiva", "sia", Share:
+            sim = dlsim.Simulation(TIGHT, table, scheduler, "first-fit", **{"failures.node_mtbf": "1h"})
+            for until in 100, 700.25, 1500, 4000:
+                sim.run(until)
+                live, there = sim.jobs(), sim.clone().result().jobs
+                for name in there:
+                    self.assertEqual(live[name].to_list(), there[name].to_list(), (scheduler, until, name))
+
     def test_what_has_ended(self):
         sim = dlsim.Simulation(TIGHT, jobs(), placement="first-fit")
         sim.step()
