@@ -32,13 +32,15 @@ static const dls_option options[] = {
 
 typedef struct line { /* of the jobs of a ClusterQueue that wait */
     dls_kueue_load first; /* of them */
-    bool seen, done;    /* it is known; all have been passed over */
+    bool done;          /* all have been passed over */
     int32_t level;      /* height of the cohort in which its first needs not borrow, 0: it needs not borrow */
     bool fits, hopes;   /* its first, when the cycle began; would if others gave way */
     bool stuck;         /* found that it cannot start, and nobody passes it */
     bool asks;          /* is in this cycle, not looked at yet */
-    int32_t failed_gpus; /* least gang that had no chance, on these types, since somebody gave way */
+    uint64_t failed_at; /* the state in which gangs of these types had no chance, nor could anybody have given way for them .. */
     uint32_t failed_types;
+    double failed_gpus; /* .. who had so many GPUs, or more */
+    size_t target, n_targets;      /* who would give way for the first, if it hopes */
 } line;
 
 struct kueue {
@@ -54,8 +56,11 @@ struct kueue {
     int32_t *again;                 /* [n_again] jobs that are to stand in line when somebody gave way */
     line *line;                     /* [tree.n] */
     double *reserved;               /* [tree.n] in this cycle */
-    size_t n_load, n_again, n_gave_way;
-    bool progress, reopen; /* before the next cycle all lines are open again */
+    size_t *target;                 /* [n_targets] of the load, who would give way: in this cycle */
+    size_t n_load, n_again, n_gave_way, n_targets;
+    uint64_t state;        /* grows when somebody is admitted or gives way */
+    uint64_t searched;     /* the state in which all that wait were looked at */
+    bool progress, hope;   /* in this cycle; somebody fits, or would if others gave way */
     bool preempts;         /* somebody gave way in this round */
 };
 
@@ -76,22 +81,12 @@ static dls_status find_queues(struct kueue *s, const dls_view *view, dls_error *
     return DLS_OK;
 }
 
-static dls_kueue_fair fair_of(const char *word)
-{
-    static const char *const words[] = {"none", "final", "initial", "both"};
-    int i = 0;
-    while (strcmp(word, words[i]) != 0) {
-        i++;
-    }
-    return (dls_kueue_fair)i;
-}
-
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values, dls_error *err)
 {
     struct kueue *s = state;
     *s = (struct kueue){
         .ledger = {.interval_us = llround(values[OPT_INTERVAL].f * 1e6), .on_events = true},
-        .fair = fair_of(values[OPT_FAIR].s)};
+        .fair = (dls_kueue_fair)values[OPT_FAIR].i};
     if (*values[OPT_COHORTS].s) {
         DLS_TRY(dls_quota_cohorts_read(&s->tree, values[OPT_COHORTS].s, err));
     }
@@ -158,14 +153,6 @@ static bool can_have(void *state, const dls_view *view, int32_t job)
     return of.queue < 0 || of.gpus <= dls_quota_most(&s->tree, of.queue);
 }
 
-static void clear_lines(struct kueue *s)
-{
-    memset(s->line, 0, s->tree.n * sizeof *s->line);
-    for (size_t i = 0; i < s->tree.n; i++) {
-        s->line[i].failed_gpus = INT32_MAX;
-    }
-}
-
 static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *err)
 {
     const size_t running = (size_t)view->running_jobs + 1;
@@ -187,7 +174,8 @@ static dls_status list_jobs(struct kueue *s, const dls_view *view, dls_error *er
         }
     }
     s->n_running = s->n_load;
-    clear_lines(s);
+    memset(s->line, 0, s->tree.n * sizeof *s->line);
+    s->state++;
     s->preempts = s->lines.running = false;
     return dls_lines_begin(&s->lines, view, ask, s, err);
 }
@@ -224,13 +212,6 @@ static bool earlier(const dls_kueue_load *a, const dls_kueue_load *b)
     return a->priority != b->priority ? a->priority > b->priority : a->job < b->job;
 }
 
-static dls_status pass_over(struct kueue *s, line *l, int32_t job, dls_error *err)
-{
-    l->stuck = false;
-    dls_lines_take(&s->lines, job);
-    return look_again(s, job, err);
-}
-
 /* Gave way in this round before. */
 static bool gave_way(const struct kueue *s, int32_t job)
 {
@@ -241,34 +222,14 @@ static bool gave_way(const struct kueue *s, int32_t job)
     return i < s->n_load;
 }
 
-/* Who is first in a queue now; those that are as large as one without a chance have none, either, nor have those that have
- * been passed over before. */
-static dls_status find_first(struct kueue *s, const dls_view *view, int32_t queue, dls_error *err)
+/* Who is first in the open lines of a queue now; -1: nobody. */
+static int32_t first_of(struct kueue *s, const dls_view *view, int32_t queue)
 {
-    line *l = &s->line[queue];
-    for (int32_t job; !l->done; l->stuck = false) {
-        if ((job = dls_lines_first(&s->lines, view, queue)) < 0) {
-            l->done = true;
-            break;
-        }
-        if (view->running[job] && !gave_way(s, job)) { /* started since it came into line, or as a guest */
-            dls_lines_take(&s->lines, job);
-            continue;
-        }
-        const dls_kueue_load of = load_of(s, view, job);
-        const bool fails = !s->tree.at[queue].strict && of.gpus >= l->failed_gpus &&
-                           dls_view_types(view, job) == l->failed_types;
-        if (fails) {
-            dls_lines_close(&s->lines, job);
-        } else if (l->seen && earlier(&of, &l->first)) {
-            DLS_TRY(pass_over(s, l, job, err));
-        } else {
-            l->first = of;
-            l->seen = true;
-            break;
-        }
+    int32_t job;
+    while ((job = dls_lines_first(&s->lines, view, queue)) >= 0 && view->running[job] && !gave_way(s, job)) {
+        dls_lines_take(&s->lines, job); /* started since it came into line, or as a guest */
     }
-    return DLS_OK;
+    return job;
 }
 
 /* Those that gave way have none of the GPUs any more, or again; a guest has none anyway. */
@@ -305,36 +266,80 @@ static dls_status make_room(struct kueue *s, const dls_view *view, const dls_kue
     return DLS_OK;
 }
 
+/* One of its queue before it, not larger, had no chance, and nothing has changed since. */
+static bool is_known(const struct kueue *s, const dls_view *view, const line *l)
+{
+    return l->failed_at == s->state && l->failed_types == dls_view_types(view, l->first.job) &&
+           l->first.gpus >= l->failed_gpus;
+}
+
+/* Who gives way now. */
+static dls_status note_targets(struct kueue *s, line *l, dls_error *err)
+{
+    l->target = s->n_targets;
+    DLS_TRY(dls_scratch_array(&s->ledger.scratch, 5, &s->target, s->n_targets + s->search.n_taken, sizeof *s->target, err));
+    l->n_targets = dls_kueue_targets(&s->search, s->target + s->n_targets);
+    s->n_targets += l->n_targets;
+    return DLS_OK;
+}
+
 /* Whether the first of a queue can be admitted, and how far it borrows then. */
 static dls_status judge(struct kueue *s, const dls_view *view, line *l, dls_error *err)
 {
-    l->fits = has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0;
-    l->hopes = false;
-    if (!l->fits && !l->stuck) {
-        DLS_TRY(make_room(s, view, &l->first, &l->hopes, err));
+    l->fits = l->hopes = false;
+    if (!is_known(s, view, l)) {
+        l->fits = has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0;
+        if (!l->fits) {
+            DLS_TRY(make_room(s, view, &l->first, &l->hopes, err));
+        }
+        if (!l->fits && !l->hopes && (!may_preempt(s, &l->first) || s->search.n == 0)) {
+            l->failed_at = s->state;
+            l->failed_types = dls_view_types(view, l->first.job);
+            l->failed_gpus = l->first.gpus;
+        }
     }
     l->level = lowest(&s->tree, &l->first)->height;
     if (l->hopes) {
+        DLS_TRY(note_targets(s, l, err));
         undo_room(s, view);
     }
+    return DLS_OK;
+}
+
+/* Whether anybody has a chance: the first of a line, if any of it. Else all that there is to find out is known. */
+static dls_status look_for_hope(struct kueue *s, const dls_view *view, bool *any, dls_error *err)
+{
+    *any = false;
+    for (size_t i = 0; i < s->tree.n && !*any; i++) {
+        line l = s->line[i];
+        for (int32_t job; !s->tree.at[i].strict && !*any && (job = first_of(s, view, (int32_t)i)) >= 0;) {
+            l.first = load_of(s, view, job);
+            DLS_TRY(judge(s, view, &l, err));
+            *any = l.fits || l.hopes;
+            dls_lines_close(&s->lines, job);
+        }
+    }
+    dls_lines_open(&s->lines);
+    s->searched = s->state;
     return DLS_OK;
 }
 
 /* The first of every queue asks. */
 static dls_status nominate(struct kueue *s, const dls_view *view, bool *any, dls_error *err)
 {
-    *any = false;
-    if (s->reopen) {
-        dls_lines_open(&s->lines);
-    }
-    s->reopen = false;
+    *any = s->hope = false;
+    s->n_targets = 0;
     for (size_t i = 0; i < s->tree.n; i++) {
         line *l = &s->line[i];
+        const int32_t job = l->done ? -1 : first_of(s, view, (int32_t)i);
         s->reserved[i] = 0;
-        DLS_TRY(find_first(s, view, (int32_t)i, err));
-        l->asks = !l->done;
+        l->asks = job >= 0;
+        l->done = !l->asks;
         if (l->asks) {
+            l->stuck = l->stuck && l->first.job == job;
+            l->first = load_of(s, view, job);
             DLS_TRY(judge(s, view, l, err));
+            s->hope |= l->fits || l->hopes;
             *any = true;
         }
     }
@@ -402,6 +407,7 @@ static dls_status requeue(struct kueue *s, dls_error *err)
         dls_kueue_load *of = &s->load[i];
         if (of->gone && !of->fixed) {
             of->fixed = s->preempts = true;
+            s->state++;
             s->n_gave_way++;
             DLS_TRY(look_again(s, of->job, err));
         }
@@ -419,6 +425,7 @@ static dls_status admit(struct kueue *s, const dls_view *view, line *l, dls_erro
     s->load[s->n_load++] = of;
     dls_ledger_take(&s->ledger, view, of.job, of.type, (int64_t)of.gpus);
     dls_quota_use(&s->tree, of.queue, of.gpus);
+    s->state++;
     l->stuck = false;
     dls_lines_take(&s->lines, of.job);
     return DLS_OK;
@@ -436,16 +443,39 @@ static void reserve(struct kueue *s, const dls_kueue_load *of, const line *l)
     }
 }
 
+static void put_targets(struct kueue *s, const line *l, bool gone)
+{
+    for (size_t i = 0; i < l->n_targets; i++) {
+        dls_kueue_put(&s->tree, &s->load[s->target[l->target + i]], gone);
+    }
+}
+
+/* Those who were found for the first of a queue when the cycle began give way, if none has done so for another since and it
+ * still fits then; else it asks again in the next cycle. */
+static bool take_targets(struct kueue *s, const dls_view *view, const line *l)
+{
+    for (size_t i = 0; i < l->n_targets; i++) {
+        if (s->load[s->target[l->target + i]].gone) {
+            return false;
+        }
+    }
+    put_targets(s, l, true);
+    give_back(s, view, 1);
+    if (has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0) {
+        return true;
+    }
+    give_back(s, view, -1);
+    put_targets(s, l, false);
+    return false;
+}
+
 static dls_status process(struct kueue *s, const dls_view *view, int32_t queue, dls_error *err)
 {
     line *l = &s->line[queue];
     const dls_kueue_load *of = &l->first;
     const bool fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0;
-    bool made = false;
+    const bool made = !fits && l->hopes && take_targets(s, view, l);
     l->asks = false;
-    if (!fits && l->hopes) {
-        DLS_TRY(make_room(s, view, of, &made, err));
-    }
     if (made) {
         DLS_TRY(requeue(s, err));
     }
@@ -454,14 +484,10 @@ static dls_status process(struct kueue *s, const dls_view *view, int32_t queue, 
         s->progress = true;
     } else if (!l->fits && !l->hopes) { /* else it is looked at again */
         s->progress |= !l->stuck;
-        if (dls_view_types(view, of->job) != l->failed_types) {
-            s->reopen = true; /* those of other types may have a chance again */
-        }
-        l->failed_gpus = view->gpus[of->job];
-        l->failed_types = dls_view_types(view, of->job);
         reserve(s, of, l);
         if (!s->tree.at[queue].strict) {
-            DLS_TRY(pass_over(s, l, of->job, err));
+            dls_lines_take(&s->lines, of->job);
+            DLS_TRY(look_again(s, of->job, err));
         }
         l->stuck = s->tree.at[queue].strict;
     }
@@ -492,7 +518,8 @@ static dls_status wait_again(struct kueue *s, const dls_view *view, bool *more, 
         }
     }
     s->n_again = s->n_gave_way = 0;
-    clear_lines(s);
+    memset(s->line, 0, s->tree.n * sizeof *s->line);
+    s->state++;
     return DLS_OK;
 }
 
@@ -534,7 +561,10 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
         DLS_TRY(nominate(s, view, &any, err));
         for (s->progress = true; s->progress && any && s->n_gave_way == 0;) {
             DLS_TRY(cycle(s, view, err));
-            if (s->progress && s->n_gave_way == 0) {
+            if (!s->hope && s->searched != s->state) {
+                DLS_TRY(look_for_hope(s, view, &any, err));
+            }
+            if (s->progress && any && s->n_gave_way == 0) {
                 DLS_TRY(nominate(s, view, &any, err));
             }
         }

@@ -131,7 +131,7 @@ static dls_status collect(dls_kueue_search *s, dls_quota_tree *t, const dls_kueu
     return dls_grow(&s->taken, &s->cap_taken, s->n + 1, sizeof *s->taken, err);
 }
 
-static void put(dls_quota_tree *t, dls_kueue_load *of, bool gone)
+void dls_kueue_put(dls_quota_tree *t, dls_kueue_load *of, bool gone)
 {
     of->gone = gone;
     dls_quota_use(t, of->queue, gone ? -of->gpus : of->gpus);
@@ -139,7 +139,7 @@ static void put(dls_quota_tree *t, dls_kueue_load *of, bool gone)
 
 static void take(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load, size_t k)
 {
-    put(t, &load[s->at[k].load], true);
+    dls_kueue_put(t, &load[s->at[k].load], true);
     s->at[k].out = true;
     s->taken[s->n_taken++] = k;
 }
@@ -147,8 +147,16 @@ static void take(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load, s
 void dls_kueue_restore(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load)
 {
     while (s->n_taken > 0) {
-        put(t, &load[s->at[s->taken[--s->n_taken]].load], false);
+        dls_kueue_put(t, &load[s->at[s->taken[--s->n_taken]].load], false);
     }
+}
+
+size_t dls_kueue_targets(const dls_kueue_search *s, size_t *out)
+{
+    for (size_t i = 0; i < s->n_taken; i++) {
+        out[i] = s->at[s->taken[i]].load;
+    }
+    return s->n_taken;
 }
 
 /* Those without which it fits, too, are put back; the last one taken is not tried. */
@@ -157,9 +165,9 @@ static void fill_back(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *lo
     size_t kept = s->n_taken;
     for (size_t i = s->n_taken - 1; i-- > 0;) {
         dls_kueue_load *of = &load[s->at[s->taken[i]].load];
-        put(t, of, false);
+        dls_kueue_put(t, of, false);
         if (!fits(t, in, borrow)) {
-            put(t, of, true);
+            dls_kueue_put(t, of, true);
         } else {
             s->taken[i] = s->taken[--kept];
         }
@@ -287,9 +295,9 @@ static int32_t top_of(const dls_quota_tree *t, int32_t at)
 
 static double share_without(dls_quota_tree *t, int32_t node, dls_kueue_load *of)
 {
-    put(t, of, true);
+    dls_kueue_put(t, of, true);
     const double share = dls_kueue_share(t, node);
-    put(t, of, false);
+    dls_kueue_put(t, of, false);
     return share;
 }
 

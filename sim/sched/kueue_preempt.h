@@ -41,8 +41,12 @@ void dls_kueue_search_fini(dls_kueue_search *s);
 dls_status dls_kueue_preempt(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load, size_t n,
                              const dls_kueue_load *in, dls_kueue_fair fair, bool *found,
                              dls_error *err) DLS_MUST_CHECK;
+/* Who has gone by the last search, of the loads, into out[n_taken]; returns how many. */
+size_t dls_kueue_targets(const dls_kueue_search *s, size_t *out);
 /* Those that have gone by the last search are back. */
 void dls_kueue_restore(dls_kueue_search *s, dls_quota_tree *t, dls_kueue_load *load);
+/* One gives way, or is back. */
+void dls_kueue_put(dls_quota_tree *t, dls_kueue_load *of, bool gone);
 /* How unfairly much a queue or cohort borrows: thousandths of what its parent can have, by its weight; 0: nothing. */
 double dls_kueue_share(const dls_quota_tree *t, int32_t node);
 

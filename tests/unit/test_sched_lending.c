@@ -337,7 +337,7 @@ static void expect_kueue(const char *rows, const char *fair, const case_job *job
     assert_true(snprintf(text, sizeof text, "%s%s", cohort_columns, rows) < (int)sizeof text);
     setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, n), "kueue", "consolidated");
     setup_option(&s, "cohorts")->s = put("kueue_run.csv", text);
-    setup_option(&s, "fair_sharing")->s = fair;
+    setup_option(&s, "fair_sharing")->i = strcmp(fair, "both") == 0 ? 3 : 0;
     DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
     for (int j = 0; j < n; j++) {
         if (rec->start_us[j] != S(start[j]) || (int)rec->preempts[j] != preempts[j]) {
@@ -433,6 +433,16 @@ TEST(test_kueue_order)
     const case_job large[] = {{0, 100, 4, "a", NULL}, {10, 100, 6, "a", NULL}, {20, 50, 4, "b", NULL}, {21, 10, 2, "b", NULL}};
     expect_kueue("a,r,2,,,,,,,StrictFIFO\nb,r,2,,,,,,,\nr,,4,,,,,,,\n", "none", large, 4, (const double[]){0, 100, 20, 70},
                  (const int[]){0, 0, 0, 0});
+}
+
+/* Each queue has its turn in a cycle, whatever has become known: in the first both first jobs are too large, in the second
+ * a's second, too, and b's second gets the two GPUs that are free, before a's third. */
+TEST(test_kueue_turns)
+{
+    const case_job jobs[] = {{0, 1000, 6, "b", NULL}, {10, 50, 7, "a", NULL}, {10, 50, 8, "a", NULL},
+                             {10, 100, 2, "a", NULL}, {10, 50, 7, "b", NULL}, {10, 100, 2, "b", NULL}};
+    expect_kueue("a,r,4,,,,,,,\nb,r,4,,,,,,,\n", "none", jobs, 6, (const double[]){0, 1000, 1050, 110, 1100, 10},
+                 (const int[]){0, 0, 0, 0, 0, 0});
 }
 
 /* One GPU: the sum of completion times is least if the shortest goes first; a gang of two with half
