@@ -277,8 +277,8 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
         return DLS_OK;
     }
     DLS_TRY(dls_guest_join(e, job, best, err));
-    if (e->discipline == DLS_STRICT || e->discipline == DLS_EASY) {
-        if (!e->walk.on && dls_select_has_refused(c)) { /* maybe for its sake */
+    if (!e->walk.on && (e->discipline == DLS_STRICT || e->discipline == DLS_EASY)) {
+        if (dls_select_has_refused(c)) { /* maybe for its sake */
             dls_select_clear_refusal(&e->select, e->select.job[job].cls);
         }
         e->guests.left = true;
@@ -302,7 +302,7 @@ static size_t heads_of(dls_select *s, dls_class *c, int32_t *out)
     return n;
 }
 
-/* Ask for the first jobs of all classes; *joined: one has a host now. */
+/* Ask for the first jobs of all classes, until one joins that others may have waited for; *joined: one has a host now. */
 static dls_status ask_heads(dls_engine *e, bool *joined, dls_error *err)
 {
     dls_select *s = &e->select;
@@ -315,7 +315,7 @@ static dls_status ask_heads(dls_engine *e, bool *joined, dls_error *err)
     if (n > 1) {
         qsort_r(asking, n, sizeof *asking, dls_select_by_rank, s);
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && !e->guests.left; i++) {
         DLS_TRY(find_host(e, asking[i], err));
     }
     *joined = e->guests.n > guests;
@@ -323,13 +323,14 @@ static dls_status ask_heads(dls_engine *e, bool *joined, dls_error *err)
 }
 
 /* A host is there for jobs of several classes, so all are asked for in the order in which they stand; and when one has
- * joined, for the next of its class. */
+ * joined, for the next of its class. Where those behind it have waited for it (e->guests.left), they may get GPUs of their
+ * own first, and the rest is asked after that. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err)
 {
     bool joined = true;
-    while (joined) {
+    while (joined && !e->guests.left) {
         DLS_TRY(ask_heads(e, &joined, err));
     }
-    e->guests.news = false; /* a new guest cannot be a host, so none has appeared */
+    e->guests.news = e->guests.left; /* else all have been asked: a new guest cannot be a host, so none has appeared */
     return DLS_OK;
 }

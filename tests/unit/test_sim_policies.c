@@ -212,6 +212,29 @@ TEST(test_reserved_nodes)
     check_reserve(true, 1, 100, 3);
 }
 
+static double share_all(void *state, const dls_place_index *index, const dls_request *r, int32_t host, const dls_shape *shape)
+{
+    return 1;
+}
+
+/* Job 2 does not fit and joins job 0. Job 3 waited behind it, may have the GPU that is free, and joins nobody. */
+TEST(test_behind_a_guest)
+{
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 3}, {.duration_s = 100, .gpus = 1},
+                                    {.submit_s = 1, .duration_s = 10, .gpus = 3}, {.submit_s = 1, .duration_s = 10, .gpus = 1}};
+    for (size_t k = 0; k < 2; k++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, case_cluster(1, 5, 0), case_trace(jobs, 4), k ? "easy" : "fifo", "consolidated");
+        dls_placement_ops ops = *s.p.placement;
+        ops.share = share_all;
+        s.p.placement = &ops;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        CHECK_S(rec->start_us[2], 1);
+        CHECK_S(rec->start_us[3], 1);
+        assert_int_equal(rec->guest_starts, 1);
+    }
+}
+
 /* Job 1 is late at 30, job 0 as well: the reservation of job 2 is for now, and one of their GPUs is spare. */
 TEST(test_late)
 {
