@@ -212,7 +212,7 @@ static void admit(replay *r, const jobs *starts)
         for (size_t i = 0; i < starts->n; i++) {
             r->trial[r->n + i] = &r->job[starts->id[i]].ef;
         }
-        in = dls_ef_plan_all(&r->plans, r->trial, r->n + starts->n, r->now);
+        in = dls_ef_plan_all(&r->plans, r->trial, r->n + starts->n, r->now, true);
     }
     for (size_t i = 0; i < starts->n; i++) {
         run_job *j = &r->job[starts->id[i]];
@@ -223,7 +223,7 @@ static void admit(replay *r, const jobs *starts)
     if (in) {
         memcpy(r->list, r->trial, r->n * sizeof *r->list);
     } else {
-        dls_ef_plan_all(&r->plans, r->list, r->n, r->now);
+        dls_ef_plan_all(&r->plans, r->list, r->n, r->now, true);
     }
 }
 

@@ -194,8 +194,9 @@ static bool is_late(const dls_ef_job *j)
 }
 
 /* Does a plan with these in addition make nobody late who was not so before? As published: who is
- * late anyway counts too. */
-static bool fits(struct elasticflow *s, struct part *p, dls_ef_job *more, size_t n, double now_s)
+ * late anyway counts too. Of several types the best is chosen by their ends, so those are planned. */
+static bool fits(struct elasticflow *s, struct part *p, dls_ef_job *more, size_t n, double now_s,
+                 int32_t types)
 {
     if (p->n > 0) {
         memcpy(s->trial, p->list, p->n * sizeof *p->list);
@@ -204,7 +205,7 @@ static bool fits(struct elasticflow *s, struct part *p, dls_ef_job *more, size_t
         s->trial[p->n + i] = &more[i];
         s->was_late[&more[i] - s->job] = false;
     }
-    bool good = dls_ef_plan_all(&p->plans, s->trial, p->n + n, now_s);
+    bool good = dls_ef_plan_all(&p->plans, s->trial, p->n + n, now_s, types > 1);
     for (size_t i = 0; i < p->n + n && !s->upstream; i++) {
         good = (i == 0 || good) && (!is_late(s->trial[i]) || s->was_late[s->trial[i] - s->job]);
     }
@@ -235,7 +236,7 @@ static int32_t best_type(struct elasticflow *s, const dls_view *view, int32_t jo
             continue;
         }
         look_at(s, view, job, t, &s->job[s->n]);
-        if (fits(s, p, &s->job[s->n], 1, now_s) && s->job[s->n].plan.real_end < first) {
+        if (fits(s, p, &s->job[s->n], 1, now_s, view->n_types) && s->job[s->n].plan.real_end < first) {
             first = s->job[s->n].plan.real_end;
             best = t;
         }
@@ -254,7 +255,7 @@ static void admit(struct elasticflow *s, const dls_view *view, dls_plan *plan)
     const double now_s = (double)view->now_us / 1e6;
     for (int32_t t = 0; t < view->n_types && s->n_newcomers > 0; t++) {
         struct part *p = &s->part[t];
-        dls_ef_plan_all(&p->plans, p->list, p->n, now_s);
+        dls_ef_plan_all(&p->plans, p->list, p->n, now_s, false);
         for (size_t i = 0; i < p->n; i++) {
             s->was_late[p->list[i] - s->job] = is_late(p->list[i]);
         }
@@ -264,7 +265,7 @@ static void admit(struct elasticflow *s, const dls_view *view, dls_plan *plan)
             look_at(s, view, s->newcomer[i], 0, &s->job[s->n + i]);
         }
         const bool in =
-            s->n_newcomers > 0 && fits(s, &s->part[0], &s->job[s->n], s->n_newcomers, now_s);
+            s->n_newcomers > 0 && fits(s, &s->part[0], &s->job[s->n], s->n_newcomers, now_s, 1);
         for (size_t i = 0; i < s->n_newcomers && !in; i++) {
             dls_plan_decline(plan, s->newcomer[i]);
         }
@@ -333,7 +334,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     s->free_gpus = 0;
     for (int32_t t = 0; t < view->n_types; t++) {
         struct part *p = &s->part[t];
-        dls_ef_plan_all(&p->plans, p->list, p->n, now_s);
+        dls_ef_plan_all(&p->plans, p->list, p->n, now_s, false);
         for (size_t i = 0; i < p->n; i++) {
             known(view, p->list[i]->id)->floor = p->list[i]->plan.quota;
         }

@@ -74,8 +74,9 @@ void dls_ef_sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *));
 /* Sort by deadline and plan each of the jobs in turn for its minimum satisfactory share, in a
  * cluster that is free from now on; true if all deadlines are met. Shares (gpus) are those of the
  * plans now. O(jobs x levels x steps); the first jobs of the order that were planned just so by the call before keep their
- * plans (not as published), if that was for the same time. */
-bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s);
+ * plans (not as published), if that was for the same time. Unless `all` are asked for (or as published) the last jobs of
+ * the order get no plan while there are too few GPUs now for any of them and none has a deadline. */
+bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s, bool all);
 /* Give away the GPUs that no share takes now. O(GPUs x jobs x levels x steps). */
 void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s);
 

@@ -59,12 +59,29 @@ void dls_ef_subtract(dls_ef_steps *s, double from, double until, int32_t g)
 
 void dls_ef_merge(dls_ef_steps *s)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
+    dls_ef_merge_from(s, 0, s->n);
+}
+
+void dls_ef_merge_from(dls_ef_steps *s, size_t from, size_t until)
+{
+    const size_t end = until < s->n ? until : s->n;
+    size_t n = from;
+    for (size_t i = from; i < end; i++) {
         const bool other = i == 0 || s->v[i] != s->v[i - 1]; /* which is there still: n <= i */
         s->t[n] = s->t[i];
         s->v[n] = s->v[i];
         n += other;
     }
-    s->n = n;
+    if (n < end) {
+        memmove(s->t + n, s->t + end, (s->n - end) * sizeof *s->t);
+        memmove(s->v + n, s->v + end, (s->n - end) * sizeof *s->v);
+        s->n -= end - n;
+    }
+}
+
+void dls_ef_drop_step(dls_ef_steps *s, size_t i)
+{
+    memmove(s->t + i, s->t + i + 1, (s->n - i - 1) * sizeof *s->t);
+    memmove(s->v + i, s->v + i + 1, (s->n - i - 1) * sizeof *s->v);
+    s->n--;
 }

@@ -55,5 +55,8 @@ bool dls_ef_copy_steps(dls_ef_steps *to, const dls_ef_steps *from);
 void dls_ef_subtract(dls_ef_steps *s, double from, double until, int32_t g);
 /* Equal neighbours become one. */
 void dls_ef_merge(dls_ef_steps *s);
+/* The same where only steps from, .., until - 1 may equal those before them. */
+void dls_ef_merge_from(dls_ef_steps *s, size_t from, size_t until);
+void dls_ef_drop_step(dls_ef_steps *s, size_t i);
 
 #endif

@@ -224,6 +224,55 @@ TEST(test_all_promises)
     assert_true(met > 600 && declined > 300);
 }
 
+/* What plans leave free is what they do not take. */
+static void check_free(const dls_ef_planner *p, dls_ef_job *const *list, size_t n)
+{
+    for (size_t k = 0; k < p->free.n; k++) {
+        const double t = p->free.t[k];
+        int32_t taken = 0;
+        for (size_t i = 0; i < n; i++) {
+            const dls_ef_plan *plan = &list[i]->plan;
+            taken += t < plan->end ? dls_ef_value_before(&plan->gpus, nextafter(t, (double)INFINITY), 0) : 0;
+        }
+        assert_int_equal(p->free.v[k], p->gpus - taken);
+    }
+}
+
+/* Of the same jobs only those planned that matter now: the same shares, quotas and first change. */
+static void check_due(const dls_ef_planner *p, dls_ef_job *const *list, size_t n, double now_s, size_t *left_out)
+{
+    static dls_ef_job copy[300];
+    dls_ef_job *due[300];
+    dls_ef_planner other = {.gpus = p->gpus, .slot_s = p->slot_s};
+    double change_s[2] = {(double)INFINITY, (double)INFINITY};
+    for (size_t i = 0; i < n; i++) {
+        copy[i] = *list[i];
+        copy[i].plan = copy[i].offer = (dls_ef_plan){0};
+        copy[i].offer_free = (dls_ef_steps){0};
+        copy[i].planned = false;
+        due[i] = &copy[i];
+    }
+    dls_ef_plan_all(&other, due, n, now_s, false);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(due[i]->id, list[i]->id);
+        assert_int_equal(due[i]->gpus, list[i]->gpus);
+        assert_int_equal(due[i]->plan.quota, list[i]->plan.quota);
+        for (int k = 0; k < 2; k++) {
+            const dls_ef_plan *plan = k ? &due[i]->plan : &list[i]->plan;
+            change_s[k] = fmin(change_s[k], plan->end);
+            for (size_t at = 0; at < plan->gpus.n; at++) {
+                change_s[k] = plan->gpus.t[at] > now_s ? fmin(change_s[k], plan->gpus.t[at]) : change_s[k];
+            }
+        }
+        *left_out += !due[i]->planned;
+    }
+    assert_true(change_s[0] == change_s[1]);
+    for (size_t i = 0; i < n; i++) {
+        dls_ef_job_fini(&copy[i]);
+    }
+    dls_ef_planner_fini(&other);
+}
+
 /* Plans that are kept from the call before are those that a planner makes which knows of none: lists from which jobs
  * go, to which they come, whose jobs change, and some seconds later. */
 TEST(test_plans_are_kept)
@@ -234,6 +283,7 @@ TEST(test_plans_are_kept)
     dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, 8);
     dls_ef_planner p = {.gpus = 16, .slot_s = 60};
     double now_s = 0;
+    size_t left_out = 0;
     for (int32_t i = 0; i < N; i++) {
         job[i] = (dls_ef_job){.id = i, .left = 1 + (double)dls_rng_below(&rng, 1000)};
         job[i].deadline = dls_rng_below(&rng, 3) ? 100 + (double)dls_rng_below(&rng, 9000) : DLS_EF_NO_DEADLINE;
@@ -256,13 +306,13 @@ TEST(test_plans_are_kept)
         dls_ef_planner other = {.gpus = p.gpus, .slot_s = p.slot_s};
         double end_s[N];
         int32_t gpus[N];
-        const bool in_time = dls_ef_plan_all(&p, list, n, now_s);
+        const bool in_time = dls_ef_plan_all(&p, list, n, now_s, true);
         for (size_t i = 0; i < n; i++) {
             end_s[i] = list[i]->plan.real_end;
             gpus[i] = list[i]->gpus;
             again[i] = list[i];
         }
-        assert_int_equal(dls_ef_plan_all(&other, again, n, now_s), in_time);
+        assert_int_equal(dls_ef_plan_all(&other, again, n, now_s, true), in_time);
         for (size_t i = 0; i < n; i++) {
             assert_ptr_equal(list[i], again[i]);
             assert_true(end_s[i] == list[i]->plan.real_end && gpus[i] == list[i]->gpus);
@@ -270,7 +320,10 @@ TEST(test_plans_are_kept)
         assert_int_equal(p.free.n, other.free.n);
         assert_memory_equal(p.free.v, other.free.v, p.free.n * sizeof *p.free.v);
         dls_ef_planner_fini(&other);
+        check_free(&p, list, n);
+        check_due(&p, list, n, now_s, &left_out);
     }
+    assert_true(left_out > 0);
     for (int32_t i = 0; i < N; i++) {
         dls_ef_job_fini(&job[i]);
     }
