@@ -77,6 +77,7 @@ static void disown(dls_engine *c)
     c->select.pool = NULL;
     c->select.dirty = (dls_bitmap){0};
     c->walk.waiting = (dls_bitmap){0};
+    c->guests.lists = (dls_bitmap){0};
 #define XX(member, ...) c->member = NULL;
     DLS_ENGINE_ARRAYS(XX)
     DLS_ENGINE_LISTS(XX)
@@ -107,6 +108,10 @@ static dls_status copy_parts(dls_engine *c, const dls_engine *e, dls_error *err)
         DLS_TRY(dls_order_copy(&c->walk.order, &e->walk.order, err));
         DLS_TRY(dls_bitmap_init(&c->walk.waiting, e->n, err));
         dls_bitmap_assign(&c->walk.waiting, &e->walk.waiting);
+    }
+    if (e->guests.on) {
+        DLS_TRY(dls_bitmap_init(&c->guests.lists, e->guests.lists.n, err));
+        dls_bitmap_assign(&c->guests.lists, &e->guests.lists);
     }
     c->jobs.duration_us = c->jobs.work_us ? c->jobs.work_us : c->col->duration_us;
     c->jobs.estimate_us = c->jobs.believed_us ? c->jobs.believed_us : c->jobs.duration_us;

@@ -20,11 +20,11 @@
 
 enum { HOSTS_MAX = 64 };
 
-void dls_guests_init(dls_engine *e)
+dls_status dls_guests_init(dls_engine *e, dls_error *err)
 {
     dls_guests *g = &e->guests;
     if (!g->on) {
-        return;
+        return DLS_OK;
     }
     for (int32_t j = 0; j < e->n; j++) {
         g->job[j] = (dls_guest){.host = DLS_NONE,
@@ -33,17 +33,18 @@ void dls_guests_init(dls_engine *e)
                                 .older = DLS_NONE,
                                 .newer = DLS_NONE};
     }
-    for (int32_t i = 0; i < e->select.n_classes * e->select.n_types; i++) {
+    const int32_t n_lists = e->select.n_classes * e->select.n_types;
+    for (int32_t i = 0; i < n_lists; i++) {
         g->newest[i] = DLS_NONE;
     }
     /* A gang over several types is nobody's host. */
     g->asks = e->params->placement->share != NULL && !e->params->sched->mixes;
+    return dls_bitmap_init(&g->lists, n_lists, err);
 }
 
-static int32_t *list_of(dls_engine *e, int32_t job)
+static int32_t list_of(const dls_engine *e, int32_t job)
 {
-    const int32_t cls = e->job[job].cls;
-    return &e->guests.newest[cls * e->select.n_types + e->hold.type[job]];
+    return e->job[job].cls * e->select.n_types + e->hold.type[job];
 }
 
 /* A running job that could have a guest. */
@@ -53,11 +54,14 @@ static void offer(dls_engine *e, int32_t host)
     if (!e->guests.asks) {
         return;
     }
-    int32_t *newest = list_of(e, host);
+    const int32_t list = list_of(e, host);
+    int32_t *newest = &e->guests.newest[list];
     g[host].older = *newest;
     g[host].newer = DLS_NONE;
     if (*newest != DLS_NONE) {
         g[*newest].newer = host;
+    } else {
+        dls_bitmap_set(&e->guests.lists, list);
     }
     *newest = host;
     g[host].offer = ++e->guests.offers;
@@ -74,7 +78,11 @@ static void withdraw(dls_engine *e, int32_t host)
     if (g[host].newer != DLS_NONE) {
         g[g[host].newer].older = g[host].older;
     } else {
-        *list_of(e, host) = g[host].older;
+        const int32_t list = list_of(e, host);
+        e->guests.newest[list] = g[host].older;
+        if (g[host].older == DLS_NONE) {
+            dls_bitmap_clear(&e->guests.lists, list);
+        }
     }
     if (g[host].older != DLS_NONE) {
         g[g[host].older].newer = g[host].newer;
@@ -228,11 +236,11 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
 }
 
 /* The best of the hosts in one list that the job has not yet been asked about with. */
-static dls_status best_host(dls_engine *e, int32_t job, int32_t cls, int32_t type, int32_t *budget,
+static dls_status best_host(dls_engine *e, int32_t job, int32_t list, int32_t *budget,
                             double *most, int32_t *best, dls_error *err)
 {
     const dls_guest *g = e->guests.job;
-    int32_t host = e->guests.newest[cls * e->select.n_types + type];
+    int32_t host = e->guests.newest[list];
     for (; host != DLS_NONE && g[host].offer > g[job].seen && *budget > 0; host = g[host].older) {
         double value;
         --*budget;
@@ -255,21 +263,18 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     const dls_pool *p = &s->pool[c->pool];
     int32_t budget = HOSTS_MAX, best = DLS_NONE;
     double most = 0;
-    if (e->guests.job[job].seen == e->guests.offers) {
-        return DLS_OK; /* there is no host that it has not been asked about with */
-    }
     if (e->walk.on) {
         e->walk.size[job] = c->gpus; /* what it asks for, whatever it had before */
     }
     /* Hosts that ask for as many GPUs, and for as much CPU and memory, so that they can be
      * inherited. */
-    for (int32_t k = p->first_class; k < p->first_class + p->n_classes; k++) {
-        const dls_class *other = &s->cls[k];
-        for (int32_t t = 0; t < s->n_types; t++) {
-            if (other->gpus == c->gpus && other->weight >= c->weight && other->cpu_milli >= c->cpu_milli &&
-                other->mem_mib >= c->mem_mib && c->types >> t & 1) {
-                DLS_TRY(best_host(e, job, k, t, &budget, &most, &best, err));
-            }
+    const int32_t end = (p->first_class + p->n_classes) * s->n_types;
+    for (int32_t list = dls_bitmap_next(&e->guests.lists, p->first_class * s->n_types); list >= 0 && list < end;
+         list = dls_bitmap_next(&e->guests.lists, list + 1)) {
+        const dls_class *other = &s->cls[list / s->n_types];
+        if (other->gpus == c->gpus && other->weight >= c->weight && other->cpu_milli >= c->cpu_milli &&
+            other->mem_mib >= c->mem_mib && c->types >> (list % s->n_types) & 1) {
+            DLS_TRY(best_host(e, job, list, &budget, &most, &best, err));
         }
     }
     e->guests.job[job].seen = e->guests.offers;
@@ -287,17 +292,21 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
-/* Of a class, those that were refused and the first that wait; returns how many. */
-static size_t heads_of(dls_select *s, dls_class *c, int32_t *out)
+/* Of a class, those that were refused and the first that wait, but for whom there is no host that they have not been
+ * asked about with; returns how many. */
+static size_t heads_of(dls_engine *e, dls_class *c, int32_t *out)
 {
+    dls_select *s = &e->select;
     size_t n = 0;
-    for (int32_t j = dls_order_first(&s->order, c->parked); j != DLS_NONE && n < DLS_PARKED_MAX;
-         j = dls_order_next(&s->order, c->parked, j)) {
-        out[n++] = j;
+    int32_t j = dls_order_first(&s->order, c->parked);
+    for (int32_t i = 0; i < DLS_PARKED_MAX && j != DLS_NONE; i++, j = dls_order_next(&s->order, c->parked, j)) {
+        out[n] = j;
+        n += e->guests.job[j].seen != e->guests.offers;
     }
-    int32_t j = c->head;
+    j = c->head;
     for (int32_t i = 0; i < DLS_GUEST_HEADS && j != DLS_NONE; i++, j = dls_select_next_waiting(s, c, j)) {
-        out[n++] = j;
+        out[n] = j;
+        n += e->guests.job[j].seen != e->guests.offers;
     }
     return n;
 }
@@ -310,7 +319,7 @@ static dls_status ask_heads(dls_engine *e, bool *joined, dls_error *err)
     const int32_t guests = e->guests.n;
     size_t n = 0;
     for (int32_t k = 0; k < s->n_classes; k++) {
-        n += heads_of(s, &s->cls[k], asking + n);
+        n += heads_of(e, &s->cls[k], asking + n);
     }
     if (n > 1) {
         qsort_r(asking, n, sizeof *asking, dls_select_by_rank, s);

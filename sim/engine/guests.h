@@ -5,6 +5,7 @@
 #ifndef DLS_ENGINE_GUESTS_H
 #define DLS_ENGINE_GUESTS_H
 
+#include "base/bitmap.h"
 #include "dlsim/policy.h"
 
 typedef struct dls_guest {
@@ -24,6 +25,7 @@ typedef struct dls_guests {
     dls_guest *job;  /* [n]; NULL: without sharing of GPUs */
     bool asks;       /* the placement says who shares, else the scheduler does */
     int32_t *newest; /* [class][type] lists of hosts without a guest */
+    dls_bitmap lists; /* of those, the ones that are not empty */
     int32_t *asking; /* the jobs of a pass, in their order: scratch */
     uint64_t offers;
     int32_t n; /* guests now */
@@ -41,7 +43,7 @@ typedef struct dls_guests {
 /* ---- guests.c ----------------------------------------------------------------------------------
  */
 
-void dls_guests_init(dls_engine *e);
+dls_status dls_guests_init(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* A job has started: unless it is a guest it can be a host. */
 void dls_guest_offer(dls_engine *e, int32_t job);
 /* A job has come to wait. */

@@ -491,7 +491,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(init_jobs(e, err));
     dls_hold_init(e);
     dls_ask_init(e);
-    dls_guests_init(e);
+    DLS_TRY(dls_guests_init(e, err));
     DLS_TRY(dls_walk_prepare(e, err));
     tell(p, true);
     const dls_status status = ask_policies(e, err);
@@ -539,6 +539,7 @@ void dls_engine_destroy(dls_engine *e)
 #undef XX
     dls_order_fini(&e->walk.order);
     dls_bitmap_fini(&e->walk.waiting);
+    dls_bitmap_fini(&e->guests.lists);
     dls_grant_fini(&e->ask.grant);
     dls_place_index_destroy(e->index);
     if (!e->closed) {

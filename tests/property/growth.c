@@ -44,11 +44,8 @@ static const struct policy {
     {"shockwave", 2.4, 640}, /* a quarter of fewer have GPUs for everybody on some traces, which costs next to nothing */
     {"sia", 2.1, 200},
     {"slurm", 2.1, 200},
-    /* fair-share where there are as many virtual clusters as jobs, the placements where no two jobs ask
-     * for the same. */
+    /* fair-share where there are as many virtual clusters as jobs, fgd where no two jobs ask for the same. */
     {"fair-share", 2.1, 800},
-    {"driple-pack", 2.1, 800},
-    {"horus", 2.1, 800},
     {"fgd", 1.6, 8000},
     /* Those whose cost shows with many sizes times CPUs only: easy's, and what must not cost multi-dlas-gpu anything. */
     {"easy", 1.8, 32000},
