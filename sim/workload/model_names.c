@@ -176,6 +176,11 @@ static const struct {
     {"deepseekr1distillqwen7b", "qwen2_7b", NULL},
     {"deepseekr1distillqwen14b", "qwen2_14b", NULL},
     {"deepseekr1distillqwen32b", "qwen2_32b", NULL},
+    {"deepseekr1", "deepseek_v3", NULL},
+    {"deepseekv31", "deepseek_v3", NULL},
+    {"qwen330ba3binstruct2507", "qwen3_30b_a3b", NULL},
+    {"qwen330ba3bthinking2507", "qwen3_30b_a3b", NULL},
+    {"qwen3coder30ba3binstruct", "qwen3_30b_a3b", NULL},
     {"qwq32b", "qwen2_32b", NULL},
     {"yi156b", "yi_6b", NULL}, /* 1.5 has the first ones' networks */
     {"yi159b", "yi_9b", NULL},

@@ -137,6 +137,10 @@ static const published table[] = {
     {"qwen3_8b", 8190735360, 0, 0},
     {"qwen3_14b", 14768307200, 0, 0},
     {"qwen3_32b", 32762123264, 0, 0},
+    {"qwen3_30b_a3b", 30532122624, 0, 0},   /* [hf] */
+    {"qwen3_235b_a22b", 235093634560, 0, 0},
+    {"deepseek_v2_lite", 15706484224, 0, 0},
+    {"deepseek_v3", 671026419200 - 58 * 256, 0, 0}, /* [hf], less what balances the router, which has no gradient */
     {"gemma_2b", 2506172416, 0, 0},
     {"gemma_7b", 8537680896, 0, 0},
     {"gemma2_2b", 2614341888, 0, 0},
@@ -248,6 +252,8 @@ static const published table[] = {
     {"clip_vit_large_patch14", 427616513, 0, 87.665},
     {"clip_vit_large_patch14_336", 427944193, 0, 0},
     {"dlrm_mlperf", 187767399.0 * 128 + 2368897, 0, 0},      /* [nvidia]: rows, and both networks */
+    /* [nvidia], the same; three crosses: products of 3456 by 512 and back, by hand */
+    {"dlrm_dcnv2", 204184588.0 * 128 + 171392 + 3 * (2 * 3456 * 512 + 3456) + 5245953, 0, 0.016030464},
     {"ssd300_vgg16", 35641826, 0, 34.86},                    /* [tv] */
     /* [tv], less the stem and the first stage, which are not trained */
     {"retinanet_resnet50_fpn", 34014999 - 222400, 0, 151.54},
@@ -412,6 +418,25 @@ TEST(test_formulas)
     assert_true(fabs(met / 12.9e9 - 1) < 0.01);
     const double mix = 4096 * (2 * (met - 32000.0 * 4096) + 4.0 * 32 * 4096 * 4096);
     assert_true(fabs(matrix_flops(mixed, DLS_PHASE_FORWARD) / mix - 1) < 0.001);
+    /* Eight of 128 or 256 experts, and DeepSeek's that all tokens pass: 3.3, 22, 2.4 and 37 billion parameters with the
+     * words, as their authors count. Queries and keys of DeepSeek's heads have 192 numbers, values 128. */
+    static const struct {
+        const char *model;
+        double params, unmet, words, met, head; /* head: numbers of queries, keys and values of all heads */
+        double layers;
+    } many[] = {{"qwen3_30b_a3b", 30532122624, 48 * 120 * 3 * 2048. * 768, 151936 * 2048., 3.35e9, 32 * 256, 48},
+                {"qwen3_235b_a22b", 235093634560, 94 * 120 * 3 * 4096. * 1536, 151936 * 4096., 22.2e9, 64 * 256, 94},
+                {"deepseek_v2_lite", 15706484224, 26 * 58 * 3 * 2048. * 1408, 102400 * 2048., 2.66e9, 16 * 320, 27},
+                {"deepseek_v3", 671026404352, 58 * 248 * 3 * 7168. * 2048, 129280 * 7168., 37.6e9, 128 * 320, 61}};
+    for (size_t i = 0; i < sizeof many / sizeof many[0]; i++) {
+        DLS_HOLD(dls_opgraph_destroy) dls_opgraph *with =
+            build(many[i].model, 2, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
+        const double active = many[i].params - many[i].unmet;
+        assert_true(fabs(active / many[i].met - 1) < 0.01);
+        const double all = 2 * 4096 * (2 * (active - many[i].words) + 2 * many[i].layers * many[i].head * 4096);
+        assert_true(fabs(matrix_flops(with, DLS_PHASE_FORWARD) / all - 1) < 0.001);
+        assert_true(fabs(matrix_flops(with, DLS_PHASE_BACKWARD) / (2 * all) - 1) < 0.001);
+    }
     /* Tokens that do not share evenly: each expert's number is rounded up. */
     dls_zoo_options odd = dls_zoo_defaults(dls_zoo_find("mixtral_8x7b"));
     odd.batch = 1;

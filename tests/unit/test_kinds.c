@@ -152,19 +152,23 @@ TEST(test_hugging_face)
         {"Qwen/Qwen2-0.5B", "qwen2_0_5b"},
         {"Qwen/Qwen2-1.5B-Instruct", "qwen2_1_5b"},
         {"Qwen/Qwen3-0.6B", "qwen3_0_6b"},
+        {"Qwen/Qwen3-30B-A3B", "qwen3_30b_a3b"},
+        {"Qwen/Qwen3-235B-A22B", "qwen3_235b_a22b"},
+        {"deepseek-ai/DeepSeek-V3", "deepseek_v3"},
+        {"deepseek-ai/DeepSeek-R1", "deepseek_v3"},
+        {"deepseek-ai/DeepSeek-V2-Lite", "deepseek_v2_lite"},
+        {"DLRM-DCNv2", "dlrm_dcnv2"},
         {"Qwen/Qwen2.5-Coder-7B-Instruct", "qwen2_7b"},
         {"Qwen/Qwen2.5-Coder-0.5B", "qwen2_0_5b"},
         {"Qwen/Qwen2.5-Coder-1.5B", "qwen2_1_5b"},
         {"Qwen/Qwen2.5-Coder-3B-Instruct", "qwen2_3b"},
         {"Qwen/Qwen3-1.7B-Base", "qwen3_1_7b"},
         {"Qwen/Qwen3-32B", "qwen3_32b"},
-        {"Qwen/Qwen3-30B-A3B", NULL},
         {"Qwen/Qwen-7B", NULL},
         {"Qwen/Qwen1.5-7B", NULL},
         {"deepseek-ai/deepseek-llm-7b-base", "deepseek_7b"},
         {"deepseek-ai/deepseek-llm-67b-chat", "deepseek_67b"},
         {"deepseek-ai/deepseek-coder-6.7b-instruct", "deepseek_coder_6_7b"},
-        {"deepseek-ai/DeepSeek-V3", NULL},
         {"deepseek-ai/DeepSeek-R1-Distill-Qwen-7B", "qwen2_7b"},
         {"deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", NULL}, /* its words are not tied */
         {"deepseek-ai/DeepSeek-R1-Distill-Llama-8B", "llama3_8b"},
@@ -409,7 +413,14 @@ TEST(test_rows_of_tables)
         dls_workload_fini(&w);
     }
     assert_true(dense == 2368897);
-    dls_model_names n = dls_model_lookup("vgg16"), same = n;
+    dls_model_names n = dls_model_lookup("dlrm_dcnv2"); /* 214 rows a sample */
+    dls_model_touch(&n, 100);
+    dls_workload w;
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &w, NULL), DLS_OK);
+    assert_true(w.params == 100 * 214 * 128 + 16044545);
+    dls_workload_fini(&w);
+    n = dls_model_lookup("vgg16");
+    const dls_model_names same = n;
     dls_model_touch(&n, 7);
     assert_true(dls_model_same(&n, &same));
 }

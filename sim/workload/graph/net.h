@@ -94,6 +94,8 @@ typedef int32_t dls_embedding;
 dls_embedding dls_net_table(dls_net *net, int64_t rows, int64_t width);
 /* [..] indices to [..][width] */
 dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices);
+/* The sum of each sample's rows: [b][n] to [b][width]. */
+dls_tensor dls_net_bag(dls_net *net, dls_embedding table, dls_tensor indices);
 /* x times the table transposed: the output layer that shares its weights; bias optional. */
 dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_embedding table, bool bias);
 /* x plus the first rows of a table, broadcast over the batch: learned positions. */

@@ -335,14 +335,16 @@ static void grad_lookup(const ctx *c)
 {
     dls_net *net = c->net;
     net_var *var = &net->vars[c->rec->var[0]];
-    const dls_shape rows = net->tensors[c->rec->out].shape;
+    const dls_shape looked = net->tensors[c->rec->out].shape;
+    dls_shape rows = looked;
+    rows.dim[0] = c->rec->flag ? dls_shape_size(&input(c, 0)->shape) : rows.dim[0]; /* of a sum each has its own */
     if (net->g->info.optimiser != DLS_OPTIMISER_SGD ||
         (dls_net_trains_eagerly(net) && rows.n > 2)) {
         var->sparse_rows = 0;
     }
     const dls_shape shape = var->sparse_rows > 0 ? rows : var->shape;
     give_var(c, 0,
-             emit(net, DLS_OP_SEGMENT_SUM, &shape, bytes_of(net, &rows),
+             emit(net, DLS_OP_SEGMENT_SUM, &shape, bytes_of(net, &looked),
                   (double)dls_shape_size(&rows), (int32_t[]){c->dy, input(c, 0)->node}, 2));
 }
 

@@ -90,7 +90,7 @@ typedef struct tape_rec {
     int32_t n_out;
     dls_op_dims dims;
     bool flag; /* batch matrix product: second factor transposed; matmul: variable is; split: by indices;
-                  pass: scattered */
+                  pass: scattered; lookup: summed */
 } tape_rec;
 
 struct dls_net {

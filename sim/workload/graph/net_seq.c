@@ -33,7 +33,8 @@ dls_embedding dls_net_table(dls_net *net, int64_t rows, int64_t width)
     return dls_net_var(net, &(dls_shape){.dim = {rows, width}, .n = 2}, true);
 }
 
-dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices)
+/* summed: the rows of each sample, which are not written down. */
+static dls_tensor look_up(dls_net *net, dls_embedding table, dls_tensor indices, bool summed)
 {
     if (net->status != DLS_OK) {
         return -1;
@@ -45,14 +46,28 @@ dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices)
     var->sparse_rows += dls_shape_size(&shape);
     var->decay = false;
     shape.dim[shape.n++] = var->shape.dim[1];
-    const int32_t node = emit(net, DLS_OP_GATHER, &shape, bytes_of(net, &shape), 0,
+    const int64_t read = bytes_of(net, &shape);
+    const double added = summed ? (double)dls_shape_size(&shape) : 0;
+    shape = summed ? (dls_shape){.dim = {shape.dim[0], var->shape.dim[1]}, .n = 2} : shape;
+    const int32_t node = emit(net, DLS_OP_GATHER, &shape, read, added,
                               (int32_t[]){var->read, node_of(net, indices)}, 2);
     const dls_tensor out = dls_net_tensor(net, &shape, node, true);
     tape_rec *rec = dls_net_record(net, TAPE_LOOKUP, &indices, 1, out, 1);
     if (rec) {
         rec->var[0] = table;
+        rec->flag = summed;
     }
     return out;
+}
+
+dls_tensor dls_net_lookup(dls_net *net, dls_embedding table, dls_tensor indices)
+{
+    return look_up(net, table, indices, false);
+}
+
+dls_tensor dls_net_bag(dls_net *net, dls_embedding table, dls_tensor indices)
+{
+    return look_up(net, table, indices, true);
 }
 
 dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_embedding table)

@@ -120,7 +120,7 @@ static const dls_zoo_table *const families[] = {
     &dls_zoo_stages,   &dls_zoo_separable, &dls_zoo_pyramids, &dls_zoo_paths,
     &dls_zoo_seeing,   &dls_zoo_hearing,   &dls_zoo_scales,   &dls_zoo_levits,  &dls_zoo_cells,
     &dls_zoo_decoders, &dls_zoo_maxvits,  &dls_zoo_relatives, &dls_zoo_encdecs, &dls_zoo_clips,
-    &dls_zoo_clicks,   &dls_zoo_boxes,    &dls_zoo_diffusions};
+    &dls_zoo_clicks,   &dls_zoo_boxes,    &dls_zoo_diffusions, &dls_zoo_mixtures};
 #define N_FAMILIES (sizeof families / sizeof families[0])
 
 size_t dls_zoo_size(void)

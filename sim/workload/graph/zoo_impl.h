@@ -23,7 +23,7 @@ extern const dls_zoo_table dls_zoo_resnets, dls_zoo_regnets, dls_zoo_mobiles, dl
     dls_zoo_normfree, dls_zoo_csp, dls_zoo_multi, dls_zoo_stages, dls_zoo_separable,
     dls_zoo_pyramids, dls_zoo_paths, dls_zoo_seeing, dls_zoo_hearing,
     dls_zoo_scales, dls_zoo_levits, dls_zoo_cells, dls_zoo_maxvits, dls_zoo_relatives, dls_zoo_encdecs,
-    dls_zoo_clips, dls_zoo_clicks, dls_zoo_boxes, dls_zoo_diffusions;
+    dls_zoo_clips, dls_zoo_clicks, dls_zoo_boxes, dls_zoo_diffusions, dls_zoo_mixtures;
 
 /* A row of a family's table: a model of ImageNet's 1000 classes, its design and its usual image. */
 #define DLS_ZOO_IMAGES(name_, family_, image_, design_, spec_)                                     \
