@@ -48,23 +48,21 @@ def _policies_of(path: str) -> list[Any]:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    words, rest, paths = list(sys.argv[1:] if given is None else given), [], []
-    while words:
-        word = words.pop(0)
-        if word == "--plugin" and words:
-            word = f"--plugin={words.pop(0)}"
-        if word.startswith("--plugin=") and word.endswith(".py"):
-            paths.append(word.partition("=")[2])
-        else:
-            rest.append(word)
+    words = list(sys.argv[1:] if given is None else given)
+    paths = [word.partition("=")[2] for word in words if word.startswith("--plugin=")]
+    paths += [path for word, path in zip(words, words[1:]) if word == "--plugin"]
+    paths = [path for path in dict.fromkeys(paths) if path.endswith(".py")]
     if not paths:
-        os.execvp(program(), ["dlsim", *rest])
+        os.execvp(program(), ["dlsim", *words])
     for path in paths:
         if not os.path.isfile(path):
-            raise SystemExit(f"dlsim: {path}: cannot be opened")
-    _dlsim.plugin([policy for path in paths for policy in _policies_of(path)])
-    # This module is a plug-in, too: the library asks it for the policies that it has just been given.
-    return _dlsim.program(["dlsim", *rest, f"--plugin={_dlsim.__file__}"])
+            print(f"dlsim: {path}: cannot be opened", file=sys.stderr)
+            return 4  # as of a compiled one
+    _dlsim.plugin([(policy, os.fsencode(path)) for path in paths for policy in _policies_of(path)])
+    # The extension is a plug-in, too: the program loads it in place of the files (sim/base/in_python.h), and
+    # asks it for the policies that it has just been given.
+    os.environ["DLSIM_IN_PYTHON"] = f"{os.getpid()} {_dlsim.__file__}\n{program()}"
+    return _dlsim.program(["dlsim", *words])
 
 
 if __name__ == "__main__":

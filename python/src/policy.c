@@ -498,6 +498,7 @@ static void policy_dealloc(PyObject *object)
 /* In the program nothing says which policy a state is made for but the function that is called:
  * each of the policies of a plug-in has one of its own. */
 static policy *slot[SLOTS];
+static PyObject *slot_file[SLOTS]; /* bytes */
 static const dls_sched_ops *plugin_scheds[SLOTS + 1];
 static const dls_placement_ops *plugin_placements[SLOTS + 1];
 
@@ -520,6 +521,7 @@ static const dls_placement_ops *plugin_placements[SLOTS + 1];
 EACH_SLOT(XX)
 #undef XX
 
+/* policies: [(Policy, path of its file, bytes)] */
 PyObject *ext_plugin(PyObject *module, PyObject *policies)
 {
 #define XX(i) {init_sched_##i, init_placement_##i},
@@ -536,9 +538,10 @@ PyObject *ext_plugin(PyObject *module, PyObject *policies)
                      : ext_raise_usage("at most %d policies in one plug-in, not %zd", SLOTS, n);
     }
     for (Py_ssize_t i = 0; i < n; i++) {
-        policy *p = (policy *)PySequence_GetItem(policies, i); /* kept until the process ends */
-        if (!p || Py_TYPE((PyObject *)p) != ext_policy_type) {
-            return ext_raise_usage("a Policy is wanted");
+        PyObject *pair = PySequence_GetItem(policies, i); /* kept until the process ends */
+        policy *p;
+        if (!pair || !PyArg_ParseTuple(pair, "O!O!", ext_policy_type, &p, &PyBytes_Type, &slot_file[i])) {
+            return NULL;
         }
         slot[i] = p;
         p->sched.init = inits[i].sched;
@@ -557,6 +560,18 @@ const dls_plugin *dls_plugin_entry(void)
 {
     static const dls_plugin plugin = {DLS_POLICY_ABI, plugin_scheds, plugin_placements};
     return &plugin;
+}
+
+/* What a sweep knows a point by, and runs it with: the file, not this module. */
+__attribute__((visibility("default"))) const char *dls_plugin_origin(const void *ops);
+const char *dls_plugin_origin(const void *ops)
+{
+    for (int i = 0; i < SLOTS && slot[i]; i++) {
+        if (ops == &slot[i]->sched || ops == &slot[i]->placement) {
+            return PyBytes_AsString(slot_file[i]);
+        }
+    }
+    return NULL;
 }
 
 int ext_policy_types(PyObject *module)

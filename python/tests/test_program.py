@@ -111,6 +111,41 @@ class Program(unittest.TestCase):
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
         self.assertIn("py-srtg", self.call("list", "schedulers", "--plugin", path).stdout)
 
+    def test_sweep_knows_the_file(self):
+        """A point is known by the policy's file, which its command names, too."""
+        base, folder = os.path.join(self.folder, "sweep.cfg"), os.path.join(self.folder, "points")
+        with open(base, "w") as file:
+            file.write(f'sweep: {{ base = "{self.words[1]}"; set = ("trace.path={self.words[3]}", "cluster.nodes[0].count=1");'
+                       ' axes = ({ key = "scheduler.name"; values = ["py-srtf"]; }); };')
+
+        def digests():
+            done = self.call("sweep", "run", base, f"--plugin={path}", "-q", "-o", folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            points = [os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(".h5")]
+            self.assertIn(f"--plugin={path}", dlsim.read(points[0]).texts["cmdline"])
+            return {dlsim.read(point).digest for point in points}
+
+        path = self.file(GOOD)
+        first = digests()
+        self.assertEqual(digests(), first)
+        self.file(GOOD.replace("job.remaining", "-job.remaining"))
+        self.assertEqual(len(digests() | first), 2)
+        self.assertIn(path, self.call("list", "schedulers", f"--plugin={path}").stdout)
+        # What a batch system runs is the program, with the file.
+        script = self.call("sweep", "submit", base, "--slurm", "--plugin", path, "-o", os.path.join(self.folder, "others")).stdout
+        self.assertIn(f"exec {dlsim._run.program()} sweep run ", script)
+        self.assertIn(f" --plugin {path} ", script)
+
+    def test_several_files(self):
+        path, other = self.file(GOOD), os.path.join(self.folder, "other.py")
+        with open(other, "w") as file:
+            file.write(GOOD.replace("Srtf", "Other").replace("class First", "class Second"))
+        done = self.call("run", *self.words, f"--plugin={path}", "--plugin", other, "--scheduler=py-other", "--placement=py-first",
+                         "-q", "-o", os.path.join(self.folder, "two.h5"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        command = dlsim.read(os.path.join(self.folder, "two.h5")).texts["cmdline"]
+        self.assertIn(f"--plugin={path} --plugin {other} ", command)
+
     def test_wrong(self):
         path = self.file(GOOD.replace("return job.remaining", "return 1 / 0"))
         done = self.call("run", *self.words, f"--plugin={path}", "--scheduler=py-srtf")
@@ -123,6 +158,7 @@ class Program(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(said, done.stderr)
         done = self.call("run", *self.words, "--plugin=/nowhere.py")
+        self.assertEqual(done.returncode, 4)
         self.assertIn("cannot be opened", done.stderr)
         done = self.call("run", *self.words, "--plugin=/nowhere.py", DLSIM_PYTHON="/no/python")
         self.assertIn("cannot be run", done.stderr)

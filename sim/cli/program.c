@@ -4,6 +4,7 @@
  */
 #include "dlsim/program.h"
 
+#include "base/in_python.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/ui.h"
@@ -59,8 +60,9 @@ static int hand_to_python(int argc, char **argv)
         "    sys.exit(f'dlsim: policies in Python need the package dlsim-cluster "
         "(docs/python.md): {error}')\n"
         "sys.exit(main(sys.argv[1:]))\n";
+    dls_in_python in;
     bool any = false;
-    for (int i = 1; i < argc && !any; i++) {
+    for (int i = 1; i < argc && !any && !dls_is_in_python(&in); i++) {
         any = (strncmp(argv[i], "--plugin=", 9) == 0 && dls_ends_with(argv[i] + 9, ".py")) ||
               (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc && dls_ends_with(argv[i + 1], ".py"));
     }

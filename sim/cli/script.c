@@ -3,6 +3,7 @@
  * Finds a script beside the program and replaces this process by it.
  */
 #include "cli/script.h"
+#include "base/in_python.h"
 #include "base/own.h"
 #include "base/suggest.h"
 #include "cli/replay.h"
@@ -19,6 +20,11 @@ static const char *const places[] = {"../share/dlsim/plots", "../plots",     "..
 
 dls_status dls_script_program(char program[PATH_MAX], dls_error *err)
 {
+    dls_in_python in;
+    if (dls_is_in_python(&in) && in.program[0] == '/') {
+        snprintf(program, PATH_MAX, "%s", in.program);
+        return DLS_OK;
+    }
     const ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
     if (n <= 0) {
         return dls_fail(err, DLS_ERUN, NULL, "the program's own path is not known: %s",

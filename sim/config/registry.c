@@ -6,6 +6,7 @@
 #include "config/registry.h"
 
 #include "base/alloc.h"
+#include "base/in_python.h"
 #include "base/suggest.h"
 #include "config/schema.h"
 
@@ -23,9 +24,12 @@ typedef struct policy_list {
     size_t n, ops_cap, name_cap, plugin_cap;
 } policy_list;
 
+typedef const char *(*origin_fn)(const void *ops);
+
 typedef struct plugin {
     void *handle;
     char *path;
+    origin_fn origin; /* NULL: all of its policies are in it */
 } plugin;
 
 struct dls_registry {
@@ -205,20 +209,41 @@ static dls_status add_plugin(dls_registry *reg, const char *path, void *handle, 
     return add_placements(reg, path, table->placements, (int32_t)reg->n_plugins, err);
 }
 
+/* Whether a file in Python is one that the process has read already: `in` has the module that stands for all of them. */
+static bool is_read(const char *path, dls_in_python *in)
+{
+    return dls_ends_with(path, ".py") && dls_is_in_python(in);
+}
+
+static bool is_loaded(const dls_registry *reg, const void *handle)
+{
+    size_t i = 0;
+    while (i < reg->n_plugins && reg->plugins[i].handle != handle) {
+        i++;
+    }
+    return i < reg->n_plugins;
+}
+
 dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err)
 {
+    dls_in_python in;
+    const bool read = is_read(path, &in);
     DLS_TRY(
         dls_grow(&reg->plugins, &reg->plugins_cap, reg->n_plugins + 1, sizeof *reg->plugins, err));
     DLS_FREED char *copy = dls_strdup(path);
     if (!copy) {
         return dls_nomem(err, "plug-in path", strlen(path));
     }
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *handle = dlopen(read ? in.module : path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *why = dlerror();
         return dls_fail(err, DLS_EINPUT, path, "cannot be loaded: %s%s",
                         why ? why : "no reason given",
                         strchr(path, '/') ? "" : " (a plug-in here is ./NAME.so)");
+    }
+    if (read && is_loaded(reg, handle)) {
+        dlclose(handle);
+        return DLS_OK;
     }
     const size_t n_scheds = reg->scheds.n, n_placements = reg->placements.n;
     const dls_status status = add_plugin(reg, path, handle, err);
@@ -228,7 +253,10 @@ dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err
         dlclose(handle);
         return status;
     }
-    reg->plugins[reg->n_plugins++] = (plugin){handle, dls_take(&copy)};
+    plugin *p = &reg->plugins[reg->n_plugins++];
+    *p = (plugin){.handle = handle, .path = dls_take(&copy)};
+    void *symbol = dlsym(handle, "dls_plugin_origin");
+    memcpy(&p->origin, &symbol, sizeof p->origin);
     return DLS_OK;
 }
 
@@ -257,7 +285,9 @@ const char *dls_registry_origin(const dls_registry *reg, const void *ops)
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < lists[k]->n; i++) {
             if (lists[k]->ops[i] == ops && lists[k]->plugin[i] >= 0) {
-                return reg->plugins[lists[k]->plugin[i]].path;
+                const plugin *p = &reg->plugins[lists[k]->plugin[i]];
+                const char *file = p->origin ? p->origin(ops) : NULL;
+                return file ? file : p->path;
             }
         }
     }
