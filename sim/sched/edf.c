@@ -65,6 +65,11 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     struct edf *s = state;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     DLS_TRY(dls_lines_begin(&s->lines, view, ask, s, err));
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        if (dls_plan_guest(plan, view, j) && dls_lines_has(&s->lines, j)) {
+            dls_lines_take(&s->lines, j);
+        }
+    }
     for (int32_t job; (job = dls_lines_first(&s->lines, view, 0)) >= 0;) {
         bool room;
         const dls_want want = choose(s, view, job, &room);

@@ -165,7 +165,7 @@ static void sort_out(struct elasticflow *s, const dls_view *view, int32_t job)
     p->list[p->n++] = j;
 }
 
-static dls_status gather(struct elasticflow *s, const dls_view *view, dls_error *err)
+static dls_status gather(struct elasticflow *s, const dls_view *view, dls_plan *plan, dls_error *err)
 {
     DLS_TRY(make_room(s, view, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
@@ -178,7 +178,9 @@ static dls_status gather(struct elasticflow *s, const dls_view *view, dls_error 
         p->plans.upstream = s->upstream;
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        sort_out(s, view, j);
+        if (!dls_plan_guest(plan, view, j)) {
+            sort_out(s, view, j);
+        }
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         sort_out(s, view, j);
@@ -328,7 +330,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
         dls_plan_keep_all(plan);
         return DLS_OK;
     }
-    DLS_TRY(gather(s, view, err));
+    DLS_TRY(gather(s, view, plan, err));
     admit(s, view, plan);
     s->change_s = (double)INFINITY;
     s->free_gpus = 0;

@@ -119,6 +119,15 @@ void dls_ledger_keep(dls_ledger *l, const dls_view *view, int32_t job)
     }
 }
 
+bool dls_plan_guest(dls_plan *plan, const dls_view *view, int32_t job)
+{
+    const bool guest = view->running[job] && dls_view_host(view, job) >= 0;
+    if (guest) {
+        dls_plan_keep(plan, job);
+    }
+    return guest;
+}
+
 int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job)
 {
     int32_t best = -1;

@@ -54,6 +54,9 @@ bool dls_ledger_any(const dls_ledger *l, const dls_view *view);
 void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t type, int64_t gpus);
 /* A running job keeps what it has; a guest has nothing that is not its host's. */
 void dls_ledger_keep(dls_ledger *l, const dls_view *view, int32_t job);
+/* Whom the placement has put on another job's GPUs stays there, with that job, and is not the policy's to plan; false: the job
+ * is no such guest. For policies that put nobody there themselves. */
+bool dls_plan_guest(dls_plan *plan, const dls_view *view, int32_t job);
 /* Of the types with room for a job's gang the one on which it is predicted to be fastest, without a
  * predictor that with most room; -1: none has room. */
 int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job);

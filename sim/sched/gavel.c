@@ -385,6 +385,9 @@ dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
     if (!g->allocated) {
         DLS_TRY(allocate(g, view, objective, err));
     }
+    for (size_t i = 0; i < g->n && !g->packing.on; i++) {
+        g->entry[i].chosen = dls_plan_guest(plan, view, g->entry[i].job);
+    }
     DLS_TRY(by_priority(g, view, plan, err));
     leftovers(g, view, plan);
     return DLS_OK;

@@ -172,7 +172,9 @@ dls_status dls_allot_round(dls_allot *a, const dls_view *view, bool fine, double
     DLS_TRY(dls_ledger_begin(&a->ledger, view, err));
     DLS_TRY(dls_scratch_array(&a->ledger.scratch, 1, &a->entry, jobs, sizeof *a->entry, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        list(a, view, j, &n);
+        if (!dls_plan_guest(plan, view, j)) {
+            list(a, view, j, &n);
+        }
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         list(a, view, j, &n);

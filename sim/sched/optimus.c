@@ -76,7 +76,7 @@ static dls_status leave(struct optimus *s, const dls_view *view, int32_t job, dl
         .type = view->held_type[job], .gpus = view->held_gpus[job], .goodput = 1, .present = true};
     s->share[s->n++] = (struct share){.job = job, .n = 1, .first = s->n_offers, .at = s->n_offers};
     s->n_offers++;
-    dls_ledger_keep(&s->ledger, view, job);
+    dls_ledger_take(&s->ledger, view, job, view->held_type[job], view->held_gpus[job]);
     return DLS_OK;
 }
 
@@ -176,6 +176,9 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     DLS_TRY(dls_scratch_array(scratch, 3, &s->heap, jobs + 1, sizeof *s->heap, err));
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        if (dls_plan_guest(plan, view, j)) {
+            continue;
+        }
         if (dls_is_restoring(view, j)) {
             DLS_TRY(leave(s, view, j, err));
         } else {

@@ -172,13 +172,17 @@ static void bid_for(const struct shockwave *s, const dls_view *view, int32_t job
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static dls_status list_jobs(struct shockwave *s, const dls_view *view, int32_t *n, dls_error *err)
+static dls_status list_jobs(struct shockwave *s, const dls_view *view, dls_plan *plan, int32_t *n, dls_error *err)
 {
     const size_t all = (size_t)view->running_jobs + (size_t)view->waiting_jobs;
     DLS_TRY(dls_scratch_array(&s->ledger.scratch, 1, &s->list, all + 1, sizeof *s->list, err));
     *n = 0;
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        s->list[(*n)++] = j;
+        member *m = dls_view_job_state(view, j);
+        m->chosen = dls_plan_guest(plan, view, j);
+        if (!m->chosen) {
+            s->list[(*n)++] = j;
+        }
     }
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         s->list[(*n)++] = j;
@@ -242,7 +246,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     int64_t gpus = 0;
     int32_t n;
     DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
-    DLS_TRY(list_jobs(s, view, &n, err));
+    DLS_TRY(list_jobs(s, view, plan, &n, err));
     for (int32_t t = 0; t < view->n_types; t++) {
         gpus += s->ledger.left[t];
     }

@@ -383,6 +383,11 @@ static double third_beside_first(void *state, const dls_place_index *index, cons
     return r->job == 2 && host == 0;
 }
 
+static double second_beside_first(void *state, const dls_place_index *index, const dls_request *r, int32_t host, const dls_shape *shape)
+{
+    return r->job == 1 && host == 0;
+}
+
 /* The third job of b is a guest of the first while it stands in line behind the second, which nobody passes; a takes its
  * GPUs back from both, and when they are on them again, the second waits until both have ended. */
 TEST(test_kueue_guest)
@@ -421,6 +426,26 @@ TEST(test_guests_hold_nothing)
         assert_int_equal(rec->guest_starts, 1);
         assert_int_equal(rec->start_us[2], S(2));
         assert_int_equal(rec->start_us[3], S(60));
+    }
+}
+
+/* Rounds leave a guest where the placement put it, with its host: the second job runs beside the first from 1 s on, and
+ * neither is ever preempted, though jobs come that have no room, and rounds pass. */
+TEST(test_guests_stay)
+{
+    static const char *const scheds[] = {"edf", "elasticflow", "optimus", "pollux", "sia",
+                                         "fair-share", "kueue", "allox"};
+    const case_job jobs[] = {{0, 5000, 8, "b", NULL}, {1, 3000, 8, "b", NULL}, {700, 50, 8, "b", NULL}, {1300, 50, 8, "b", NULL}};
+    for (size_t k = 0; k < sizeof scheds / sizeof *scheds; k++) {
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 4), scheds[k], "consolidated");
+        dls_placement_ops ops = *s.p.placement;
+        ops.share = second_beside_first;
+        s.p.placement = &ops;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        if (rec->guest_starts != 1 || rec->preempts[1] != 0) {
+            fail_msg("%s: %d guests, preempted %d times", scheds[k], (int)rec->guest_starts, (int)rec->preempts[1]);
+        }
     }
 }
 
