@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 
@@ -29,10 +30,20 @@ def _files(path: Path, found: dict[str, str]) -> dict[str, str]:
     import hashlib
 
     path = os.path.realpath(path)
+    if os.path.isdir(path):
+        for at, folders, names in os.walk(path):
+            folders[:] = sorted(one for one in folders if one[0] != ".")
+            for name in sorted(one for one in names if one[0] != "."):
+                with open(os.path.join(at, name), "rb") as file:
+                    found[os.path.join(at, name)] = name + hashlib.sha256(file.read()).hexdigest()
+        return found
     with open(path, "rb") as file:
         content = file.read()
     found[path] = hashlib.sha256(content).hexdigest()
     return _named(content, os.path.dirname(path), found)
+
+
+_FOLDERS = (b"table", b"elastic", b"hardware")  # keys that take them
 
 
 def _named(content: bytes, folder: str, found: dict[str, str]) -> dict[str, str]:
@@ -40,9 +51,10 @@ def _named(content: bytes, folder: str, found: dict[str, str]) -> dict[str, str]
     import re
 
     if b"schema_version" in content and b"\0" not in content:
-        for name in re.findall(rb'"([^"\n]+)"', content):
+        for key, name in re.findall(rb'(?:(\w+)\s*=\s*)?"(?:replay:)?([^"\n]+)"', content):
             other = os.path.join(folder, os.fsdecode(name))
-            if os.path.isfile(other) and os.path.realpath(other) not in found:
+            there = os.path.isfile(other) or os.path.isdir(other) and key in _FOLDERS
+            if there and os.path.realpath(other) not in found:
                 _files(other, found)
     return found
 
@@ -154,7 +166,25 @@ def _argument(name: str, value: Any) -> Any:
         value = {**value, **({"files": sorted(files.values())} if files else {})}
     elif name == "trace" and is_path(value):
         value = trace_path(value)
+    elif isinstance(value, str) and value.startswith("replay:") and os.path.isfile(value[7:]):
+        value = ["replay", *_files(value[7:], {}).values()]
+    elif is_path(value) and os.path.isdir(value) and name.replace("__", ".").rpartition(".")[2].encode() in _FOLDERS:
+        value = sorted(_files(value, {}).values())
     return _identity(value)
+
+
+@functools.lru_cache
+def _program() -> list[str]:
+    """The library, of which two builds may have one version."""
+    import hashlib
+
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as file:
+        paths = {line.rstrip("\n").partition("/")[2] for line in file}
+    hashes = []
+    for path in sorted(path for path in paths if os.path.basename(path).startswith("libdlsim") and os.path.isfile("/" + path)):
+        with open("/" + path, "rb") as library:
+            hashes.append(hashlib.sha256(library.read()).hexdigest())
+    return [_dlsim.version(), *hashes]
 
 
 def _point(path: str, arguments: dict[str, Any]) -> str:
@@ -233,7 +263,7 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
         cluster_arguments(cluster)  # wrong here rather than in each
     for values in itertools.product(*vary.values()):
         one = {**arguments, **dict(zip(names, values))}
-        what = json.dumps([_dlsim.version(), sorted((name, _argument(name, value)) for name, value in one.items())])
+        what = json.dumps([_program(), sorted((name, _argument(name, value)) for name, value in one.items())])
         points.append((dict(zip(names, map(_name, values))), one))
         paths.append(os.path.join(os.fspath(folder), hashlib.sha256(what.encode()).hexdigest()[:20] + ".h5"))
     try:

@@ -86,6 +86,28 @@ class Studies(unittest.TestCase):
                     said = dlsim.run(TIGHT, jobs(), make(sign))["jct_mean_s"]
                     self.assertEqual(mean({"cluster": TIGHT, "trace": jobs()}, make(sign)), said, make)
 
+    def test_knows_folders_and_recordings(self):
+        identity = dlsim._study._argument
+        with tempfile.TemporaryDirectory() as folder:
+            tables, recording = os.path.join(folder, "tables"), os.path.join(folder, "answers.h5")
+            config, table = os.path.join(folder, "one.cfg"), os.path.join(tables, "below", "one.csv")
+            os.makedirs(os.path.dirname(table))
+            with open(config, "w") as file:
+                file.write('schema_version = 1; name = "tables"; perf: { table = "tables"; }; predictor: { predictions = "replay:answers.h5"; };')
+
+            def said(*texts):
+                for path, text in zip((table, recording), texts):
+                    with open(path, "w") as file:
+                        file.write(text)
+                return [identity(*one) for one in (("perf__table", tables), ("predictor.predictions", "replay:" + recording), ("cluster", config))]
+
+            first = said("a", "b")
+            self.assertEqual(said("a", "b"), first)
+            for other, differ in ((said("c", "b"), [True, False, True]), (said("a", "d"), [False, True, True])):
+                self.assertEqual([a != b for a, b in zip(other, first)], differ)
+            self.assertEqual(identity("name", tables), tables)
+        self.assertEqual(len(dlsim._study._program()), 2)
+
     def test_knows_a_policy_again(self):
         """In another process, where texts hash otherwise; and whatever its methods are called."""
         code = ("import test_studies as t, dlsim._study as s\n"
