@@ -36,7 +36,7 @@ static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_pred
         dls_fault_check(e->index->fault, "dls_place_predict", shape->type, e->select.n_types);
     const uint8_t state = there ? e->rec->state[job] : DLS_JOB_NEW;
     if ((state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) ||
-        shape->gpus > dls_most_gpus(e, job, shape->type) || !size_is_known(e, job, shape->gpus)) {
+        shape->gpus > dls_most_gpus_now(e, job, shape->type) || !size_is_known(e, job, shape->gpus)) {
         return false;
     }
     a->get(a->from, job, shape, dls_work_to_us(dls_job_work_left(e, job)), out);

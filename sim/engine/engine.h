@@ -150,6 +150,14 @@ static inline int32_t dls_most_gpus(const dls_engine *e, int32_t job, int32_t ty
     return cls >= 0 ? e->walk.most[cls * e->select.n_types + type] : INT32_MAX;
 }
 
+/* The same as far as is known now: less than the placement refused while nobody ran, since GPUs last came back. */
+static inline int32_t dls_most_gpus_now(const dls_engine *e, int32_t job, int32_t type)
+{
+    const int32_t most = dls_most_gpus(e, job, type), cls = e->walk.refused ? e->select.job[job].cls : DLS_NONE;
+    const int32_t refused = cls >= 0 ? e->walk.refused[cls * e->select.n_types + type] : 0;
+    return refused > 0 && refused <= most ? refused - 1 : most;
+}
+
 /* Thousandths of a GPU that a job has, or would have; 0: it has whole ones. */
 static inline int32_t dls_part_of(const dls_engine *e, int32_t job)
 {

@@ -326,6 +326,7 @@ dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
     if (old & ~now) {
         dls_place_give(e->index, node, old & ~now, 0, 0);
         e->select.releases++;
+        dls_walk_forget_refusals(e);
     }
     f->withheld[node] = now;
     f->down_gpus[at->type] += __builtin_popcountll(now) - __builtin_popcountll(old);

@@ -243,7 +243,7 @@ double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape,
     const dls_elastic *elastic = view->engine->params->elastic;
     if (!is_job(view, __func__, job) || !is_type(view, __func__, shape->type) ||
         shape->gpus < view->min_gpus[job] || shape->gpus > view->max_gpus[job] ||
-        shape->gpus > dls_most_gpus(view->engine, job, shape->type)) {
+        shape->gpus > dls_most_gpus_now(view->engine, job, shape->type)) {
         return (double)NAN;
     }
     return elastic ? elastic->speed(elastic->user, job, shape, batch) : 1;

@@ -280,6 +280,28 @@ dls_status dls_shrink(dls_engine *e, int32_t job, int32_t gpus, int32_t parts, d
     return begin(e, job, e->index->node[e->hold.part[parts].node].type, gpus, parts, err);
 }
 
+/* A refusal while nobody runs, and not for a while, is for what the GPUs that are left cannot give: until some come back,
+ * policies are told that the job cannot use as many. */
+static void note_refusal(dls_engine *e, int32_t job, const dls_want *want, uint32_t types)
+{
+    const int32_t cls = e->select.job[job].cls, gpus = gpus_wanted(e, job, want);
+    if (!e->walk.refused || e->view.running_jobs > 0 || want->nodes || gpus <= e->view.min_gpus[job] ||
+        dls_evq_has(&e->clock.retries, (uint32_t)cls)) {
+        return;
+    }
+    for (int32_t t = 0; t < e->select.n_types; t++) {
+        int32_t *refused = &e->walk.refused[cls * e->select.n_types + t];
+        *refused = types >> t & 1 && (*refused == 0 || gpus < *refused) ? gpus : *refused;
+    }
+}
+
+void dls_walk_forget_refusals(dls_engine *e)
+{
+    for (int32_t i = 0; e->walk.refused && i < e->select.n_classes * e->select.n_types; i++) {
+        e->walk.refused[i] = 0;
+    }
+}
+
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err)
 {
@@ -313,6 +335,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
         e->stall.refusals++;
         e->stall.refused_job = job;
         e->stall.refused_gpus = gpus;
+        note_refusal(e, job, want, types);
     }
     if (type < 0 && owns) { /* as it was */
         dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},

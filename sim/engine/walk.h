@@ -20,6 +20,7 @@ typedef struct dls_walk {
     int64_t *batch;          /* [n] global batch, as the last allocation said */
     double *speed;           /* [n] on what the job holds, over its gang; NULL: no job is elastic */
     int32_t *most;           /* [classes][types] GPUs that the empty cluster gives a job together; NULL: no job is resized */
+    int32_t *refused;        /* [classes][types] fewest that the placement refused while nobody ran; 0: none since GPUs came back */
     int64_t *service_us;     /* [n][types] GPUs x time running, of the stretches that are over */
 } dls_walk;
 
@@ -30,6 +31,7 @@ typedef struct dls_walk {
     XX(walk.speed, e->n, e->walk.on && e->params->elastic)                                         \
     XX(walk.most, (size_t)e->select.n_classes * (size_t)e->params->cluster->n_types,               \
        e->walk.on && e->params->elastic && !e->params->sched->rigid)                               \
+    XX(walk.refused, (size_t)e->select.n_classes * (size_t)e->params->cluster->n_types, e->walk.most)   \
     XX(walk.service_us, (size_t)e->n * (size_t)e->params->cluster->n_types, e->walk.on)
 
 /* What a program does in a pass. */
@@ -76,6 +78,8 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined,
 dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 void dls_walk_started(dls_engine *e, int32_t job);
 void dls_walk_stopped(dls_engine *e, int32_t job);
+/* GPUs have come back: what was refused without them may be had. */
+void dls_walk_forget_refusals(dls_engine *e);
 /* progress_us of running on these parts since the last start are over. */
 void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us);
 

@@ -102,6 +102,33 @@ for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas
         ;;
     esac
 done
+# A node is gone for good, and the other has memory for one GPU of its two: who resizes gives each job one; who does
+# not says what was refused, and runs job 1 when the node has come back.
+cat >half.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 2; gpus = 2; gpu_type = "V100"; memory = "16 GiB"; } ); };
+failures: { trace = "half.txt"; };
+placement: { name = "first-fit"; };
+run: { patience = 1000; audit = true; };
+END
+cat >half.csv <<'END'
+job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus,mem_mib
+0,1,10,100,m,32,1,4,16384
+1,2,20,9000,m,32,1,4,32768
+END
+for scheduler in edf elasticflow optimus pollux sia kueue; do
+    printf 'time_s,node,event,part\n5,1,fail,\n' >half.txt
+    if [ $scheduler = kueue ]; then
+        expect 1 --config=half.cfg --trace=half.csv --scheduler=$scheduler
+        says err.txt "the last of job 1 on 2 GPUs with 2 free"
+    else
+        expect 0 --config=half.cfg --trace=half.csv --scheduler=$scheduler
+        says out.txt "2 completed, 0 infeasible, 0 unfinished"
+    fi
+    printf '5000,1,repair,\n' >>half.txt
+    expect 0 --config=half.cfg --trace=half.csv --scheduler=$scheduler -o run.h5 --force
+    says out.txt "2 completed, 0 infeasible, 0 unfinished"
+done
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'
 says err.txt 'expected NAME:GPUS, found "b"'
