@@ -160,7 +160,9 @@ static dls_status read_profiles(accounting *a, const dls_trace *trace, dls_error
     DLS_THEN(status, dls_alloc_array(&a->used, a->rec->n_jobs + 1, sizeof *a->used, "profiles", err));
     for (size_t j = 0; status == DLS_OK && j < a->rec->n_jobs; j++) {
         const char *id = dls_trace_id(trace, j);
-        const int32_t row = dls_strdict_find(&p.jobs, id, strlen(id));
+        int32_t row = dls_strdict_find(&p.jobs, id, strlen(id));
+        const char *plus = row < 0 ? strrchr(id, '+') : NULL;
+        row = plus ? dls_strdict_find(&p.jobs, id, (size_t)(plus - id)) : row; /* a what-if's copy */
         a->used[j] = row < 0 ? (double)NAN : p.used[row];
         found += row >= 0;
     }

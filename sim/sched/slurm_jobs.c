@@ -179,6 +179,31 @@ static dls_status job_row(void *user, char *const *cell, const char *where, dls_
     return DLS_OK;
 }
 
+/* Copies of jobs (ID+1, ID+2, .. of a what-if with more load) have their QoS and ask for as much; they come at another
+ * time, so nothing holds of reservations and of what they waited for. */
+static dls_status add_copies(const reading *r, dls_error *err)
+{
+    dls_slurm_jobs *s = r->to;
+    for (size_t i = 0; i < s->n_jobs; i++) {
+        char id[300];
+        const char *plus = strrchr(r->known[i].id, '+');
+        if (!plus || s->of[r->known[i].job] >= 0) {
+            continue;
+        }
+        snprintf(id, sizeof id, "%.*s", (int)(plus - r->known[i].id), r->known[i].id);
+        const int32_t of = job_of(r, id), row = of >= 0 ? s->of[of] : -1;
+        if (row >= 0) {
+            DLS_TRY(dls_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at, err));
+            s->of[r->known[i].job] = (int32_t)s->n;
+            s->at[s->n] = s->at[row];
+            s->at[s->n].job = r->known[i].job;
+            s->at[s->n].reservation = -1;
+            s->at[s->n++].n = 0;
+        }
+    }
+    return DLS_OK;
+}
+
 /* Of a walk along what jobs wait for. */
 typedef struct step {
     int32_t at, next; /* in s->at[]; of those that it waits for, the next to look at */
@@ -243,6 +268,7 @@ static dls_status read_jobs(reading *r, const char *path, dls_error *err)
     }
     qsort(r->known, s->n_jobs, sizeof *r->known, by_id);
     DLS_TRY(dls_sched_table_read(path, "job,cpus,qos,reservation,after[,requeue]", job_row, r, err));
+    DLS_TRY(add_copies(r, err));
     return refuse_circles(r, path, err);
 }
 

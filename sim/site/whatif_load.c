@@ -16,6 +16,10 @@ static dls_status add(dls_trace_builder *b, const dls_trace *in, size_t job, int
     dls_job_rec rec;
     char id[300];
     dls_trace_job(in, job, &rec);
+    if (rec.deadline_us >= 0) { /* as long after the submission */
+        const int64_t deadline_us = rec.deadline_us + submit_us - rec.submit_us;
+        rec.deadline_us = deadline_us > 0 ? deadline_us : 0;
+    }
     rec.submit_us = submit_us;
     if (copy > 0) {
         snprintf(id, sizeof id, "%.250s+%d", rec.id, copy);

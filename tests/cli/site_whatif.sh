@@ -243,4 +243,30 @@ page none/report.html "<td>makespan</td><td>"
 page none/report.html "</td><td>-</td></tr>"
 expect 0 whatif site.cfg --remove 'V100: 1' --both energy.account=true -o watts
 page watts/report.html "Energy of jobs"
+# Copies of more load have their deadline as long after their submission, and their job's profile.
+python3 - <<'END' >late.csv
+print("job_id,num_gpu,submit_time,duration,deadline")
+for i in range(40): print(f"j{i},1,{1800*i},600,{1800*i+1000+i}")
+END
+printf 'job_id,utilisation\n' >profile.csv
+for i in $(seq 0 39); do printf 'j%d,0.%02d\n' "$i" "$((i + 10))"; done >>profile.csv
+cat >late.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ({ name = "n"; count = 20; gpus = 8; gpu_type = "V100"; }); };
+trace: { path = "late.csv"; };
+energy: { account = true; profiles = "profile.csv"; };
+END
+expect 0 whatif late.cfg --load 2.5 -s fifo -o late --json
+expect 0 export --csv late/after.h5 -o late_jobs.csv
+python3 - <<'END' || fail "copies: $(head -5 late_jobs.csv)"
+import csv
+rows = {r["id"]: r for r in csv.DictReader(open("late_jobs.csv"))}
+copies = [id for id in rows if "+" in id]
+assert len(copies) > 40 and any(rows[id]["submit_us"] != rows[id.split("+")[0]]["submit_us"] for id in copies), copies
+for id in copies:
+    one, of = rows[id], rows[id.split("+")[0]]
+    assert int(one["deadline_us"]) - int(one["submit_us"]) == int(of["deadline_us"]) - int(of["submit_us"]) > 0, (one, of)
+    assert abs(float(one["energy_j"]) - float(of["energy_j"])) < 1e-6 * float(of["energy_j"]), (one, of)
+END
+checks=$((checks + 1))
 echo "$checks checks"
