@@ -8,7 +8,7 @@
  *      until the node changes ─> the greatest, the first of equals
  *
  * Typical requests are those of the whole trace. Gangs that no node holds go to the fewest nodes.
- * A placement looks at every node once and scores those that have changed.
+ * A placement looks at every node once after GPUs were taken or given back, and scores those that have changed.
  */
 #include "dlsim/memory.h"
 #include "placement/fgd_score.h"
@@ -34,7 +34,9 @@ typedef struct score_memo {
 typedef struct fgd_node {
     dls_fgd_left left;
     dls_fgd_held held;
+    uint64_t free;    /* GPUs */
     uint32_t version;
+    bool unused;      /* all of its GPUs are free */
 } fgd_node;
 
 /* A job on one node. */
@@ -48,9 +50,13 @@ typedef struct fgd {
     dls_fgd_typical *typical;
     dls_fgd_request *kind; /* [n_kinds] different requests so far */
     score_memo **known;    /* [n_kinds][nodes] */
+    uint64_t *known_at;    /* [n_kinds] of `versions`, + 1: no node has changed since; 0: nothing is known */
     fgd_node *node;        /* [n_nodes] as they were when last looked at */
     fgd_job *job;          /* [n_jobs] that have started so far */
-    size_t n_kinds, kinds_cap, known_cap, n_nodes, n_jobs, n_typical;
+    size_t n_kinds, kinds_cap, known_cap, known_at_cap, n_nodes, n_jobs, n_typical;
+    bool parts;        /* some job asks for a part of a GPU */
+    uint64_t versions; /* how often nodes have changed */
+    uint64_t looked;   /* how often GPUs had changed hands when all nodes were looked at, + 1; 0: never */
 } fgd;
 
 /* ---- set-up ---------------------------------------------------------------------------------- */
@@ -80,6 +86,7 @@ static dls_status find_typical(fgd *f, const dls_place_index *index, dls_error *
     DLS_TRY(dls_alloc_array(&counted, n + 1, sizeof *counted, "requests", err));
     for (size_t i = 0; i < n; i++) {
         const int64_t jobs = dls_place_demand(index, i, &r);
+        f->parts = f->parts || r.gpu_milli < DLS_FGD_MILLI;
         counted[i] = (dls_fgd_counted){.request = request_of(&r), .spec = "", .pods = jobs};
     }
     f->n_typical = dls_fgd_pick_typical(counted, n, f->typical);
@@ -111,7 +118,7 @@ static void fini(void *state)
     for (size_t k = 0; k < f->n_kinds; k++) {
         dls_free(f->known[k]);
     }
-    void *const owned[] = {f->typical, f->kind, f->known, f->node, f->job};
+    void *const owned[] = {f->typical, f->kind, f->known, f->known_at, f->node, f->job};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         dls_free(owned[i]);
     }
@@ -122,32 +129,62 @@ static dls_status clone(void *state, const void *from, const dls_place_index *in
     fgd *f = state;
     f->kind = NULL; /* of scores nothing is kept */
     f->known = NULL;
-    f->n_kinds = f->kinds_cap = f->known_cap = 0;
+    f->known_at = NULL;
+    f->n_kinds = f->kinds_cap = f->known_cap = f->known_at_cap = 0;
     return DLS_COPY_ALL(err, DLS_COPY(f->typical, f->n_typical, f->n_typical + 1),
                         DLS_COPY(f->job, f->n_jobs, f->n_jobs), DLS_COPY(f->node, f->n_nodes, f->n_nodes + 1));
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
+/* How often GPUs have been taken or given back, + 1. */
+static uint64_t changes(const dls_place_index *index)
+{
+    uint64_t sum = 1;
+    for (int32_t t = 0; t < dls_place_types(index); t++) {
+        sum += dls_place_changes(index, t);
+    }
+    return sum;
+}
+
+/* Most nodes of a large cluster: nothing to look at GPU by GPU. */
+static bool still_unused(const fgd_node *n, const dls_place_index *index, int32_t at)
+{
+    return n->unused && dls_place_free_mask(index, at) == n->free &&
+           dls_place_free_cpu(index, at) == n->left.cpu_milli && dls_place_free_mem(index, at) == n->left.mem_mib;
+}
+
 /* What all nodes have left now; those that are as they were keep their version. */
 static void look_at_nodes(fgd *f, const dls_place_index *index)
 {
+    const uint64_t now_changes = changes(index);
+    if (f->looked == now_changes && !f->parts) {
+        return;
+    }
+    f->looked = now_changes;
     for (size_t i = 0; i < f->n_nodes; i++) {
         fgd_node *n = &f->node[i];
         const int32_t at = (int32_t)i;
         dls_fgd_left now;
+        if (still_unused(n, index, at)) {
+            continue;
+        }
         memset(&now, 0, sizeof now);
         now.gpus = dls_place_capacity(index, at);
         now.model = dls_place_type(index, at);
         now.cpu_milli = dls_place_free_cpu(index, at);
         now.mem_mib = dls_place_free_mem(index, at);
         const uint64_t free = dls_place_free_mask(index, at);
+        n->free = free;
+        n->unused = true;
         for (int32_t g = 0; g < now.gpus; g++) {
+            n->unused = n->unused && free >> g & 1;
             now.milli[g] = free >> g & 1 ? DLS_FGD_MILLI : dls_place_gpu_left(index, at, g);
         }
         if (n->version == 0 || memcmp(&now, &n->left, sizeof now) != 0) {
             n->left = now;
             n->version++;
+            f->versions++;
             if (f->scheme->fragmentation) {
                 n->held.fragmentation = dls_fgd_fragmentation(&now, f->typical, f->n_typical);
             }
@@ -164,6 +201,7 @@ static void hold_job(fgd *f, const fgd_job *j, int32_t sign)
         n->held.gangs[j->gpus <= DLS_FGD_GPUS ? j->gpus : DLS_FGD_GPUS] += sign;
     }
     n->version++;
+    f->versions++;
 }
 
 static void started(void *state, const dls_place_index *index, const dls_request *r,
@@ -205,15 +243,17 @@ static const score_memo *scores(fgd *f, const dls_place_index *index, const dls_
     if (k == f->n_kinds) {
         if (dls_grow(&f->kind, &f->kinds_cap, k + 1, sizeof *f->kind, NULL) != DLS_OK ||
             dls_grow(&f->known, &f->known_cap, k + 1, sizeof *f->known, NULL) != DLS_OK ||
+            dls_grow(&f->known_at, &f->known_at_cap, k + 1, sizeof *f->known_at, NULL) != DLS_OK ||
             dls_alloc_array(&f->known[k], f->n_nodes + 1, sizeof **f->known, "scores", NULL) !=
                 DLS_OK) {
             dls_policy_fail(index, "out of memory");
             return NULL;
         }
+        f->known_at[k] = 0;
         f->kind[f->n_kinds++] = *r;
     }
     score_memo *m = f->known[k];
-    for (size_t i = 0; i < f->n_nodes; i++) {
+    for (size_t i = 0; i < f->n_nodes && f->known_at[k] != f->versions + 1; i++) {
         const fgd_node *n = &f->node[i];
         if (m[i].version == n->version + 1) {
             continue;
@@ -225,6 +265,7 @@ static const score_memo *scores(fgd *f, const dls_place_index *index, const dls_
         }
         m[i] = (score_memo){score.value, score.gpu, n->version + 1};
     }
+    f->known_at[k] = f->versions + 1;
     return m;
 }
 

@@ -43,11 +43,12 @@ static void link_target(const char *path, const char *folder, char out[PATH_MAX]
 
 static dls_status link_run(hid_t runs, const dls_merge_run *run, const char *folder, dls_error *err)
 {
-    dls_results *file;
+    DLS_HOLD(dls_results_close) dls_results *file = NULL;
     char target[PATH_MAX], object[300];
-    DLS_TRY(dls_results_open(run->path, &file, err));
-    snprintf(object, sizeof object, "/runs/%s", dls_results_run_id(file, 0));
-    dls_results_close(file);
+    if (!run->own) {
+        DLS_TRY(dls_results_open(run->path, &file, err));
+    }
+    snprintf(object, sizeof object, "/runs/%s", run->own ? run->own : dls_results_run_id(file, 0));
     link_target(run->path, folder, target);
     return H5Lcreate_external(target, object, runs, run->id, H5P_DEFAULT, H5P_DEFAULT) >= 0
                ? DLS_OK

@@ -14,6 +14,7 @@
 typedef struct dls_merge_run {
     const char *path; /* the file, which holds one run */
     const char *id;   /* the run's name in the merged file */
+    const char *own;  /* and in its own; NULL: the file is asked. A file that is linked is not opened with it. */
 } dls_merge_run;
 
 /* An attribute of /points. */

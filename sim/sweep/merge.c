@@ -250,7 +250,7 @@ static dls_status find_runs(table *t, dls_error *err)
             char *path = t->texts + t->row[i] * each, *id = path + path_len;
             dls_sweep_store_path(t->folder, t->plan->id[i], ".h5", path, path_len);
             snprintf(id, ID_BYTES, "%0*zu", digits, t->plan->first + i);
-            t->runs[t->row[i]] = (dls_merge_run){path, id};
+            t->runs[t->row[i]] = (dls_merge_run){path, id, t->plan->id[i]};
         }
     }
     return DLS_OK;
