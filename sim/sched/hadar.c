@@ -134,8 +134,7 @@ static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan 
         }
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        const bool has = dls_view_host(view, j) < 0 && !is_pinned(h, view, j);
-        const size_t n = has ? dls_view_nodes(view, j, h->part, (size_t)nodes) : 0;
+        const size_t n = is_pinned(h, view, j) ? 0 : dls_view_nodes(view, j, h->part, (size_t)nodes);
         for (size_t i = 0; i < n; i++) {
             move_job(&h->room[h->part[i].node], view, j, h->part[i].gpus, 1);
         }
@@ -151,9 +150,6 @@ static dls_status look_at_nodes(struct hadar *h, const dls_view *view, dls_plan 
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         const size_t n = dls_view_nodes(view, j, h->part, (size_t)nodes);
-        if (dls_plan_guest(plan, view, j)) {
-            continue;
-        }
         if (is_pinned(h, view, j)) {
             const int32_t type = h->room[h->part[0].node].type;
             h->ledger.left[type]++; /* of which it is none; its quota is used */
@@ -378,7 +374,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     h->most = 0;
     DLS_TRY(look_at_nodes(h, view, plan, err));
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        if (dls_view_host(view, j) < 0 && !dls_is_restoring(view, j) && !is_pinned(h, view, j)) {
+        if (!dls_is_restoring(view, j) && !is_pinned(h, view, j)) {
             list(h, view, j);
         }
     }

@@ -23,6 +23,7 @@ static const scenario scenarios[] = {
     {"dlas-gpu", "random", 3, false, true, 0xca8f84c82e79764b},
     {"gittins", "crandom", 2, false, true, 0xd584e81b3e404099},
     {"easy", "consolidated", 0, true, false, 0xc1b131a91987b3b2},
+    {"easy", "yarn", 0, true, false, 0xb7c4a0a699dc2c3b}, /* nodes are reserved */
     {"gandiva", "first-fit", 1, false, true, 0x67ff72bb060c755b},
     {"multi-dlas-gpu", "consolidated", 2, false, true, 0x0480c15858a9627e},
     {"lucid", "random", 0, true, false, 0x27b88ce706fc8441},
@@ -47,6 +48,7 @@ static void make(sim_setup *s, const scenario *c)
         s->cluster.vcs = vcs;
         s->cluster.n_vcs = 2;
     }
+    s->p.reserve_nodes = strcmp(c->sched, "easy") == 0 && strcmp(c->placement, "yarn") == 0;
     if (strcmp(c->sched, "dlas-gpu") == 0 || strcmp(c->sched, "gittins") == 0) {
         setup_limits(s, 2, (double[]){40, 200});
         setup_option(s, "promote_knob")->f = 3;

@@ -84,12 +84,13 @@ TEST(test_every_allocation)
 
 TEST(test_larger)
 {
-    static const char *const scheds[] = {"srtf", "dlas-gpu", "gandiva", "easy"};
-    for (size_t k = 0; k < 4; k++) {
+    static const char *const scheds[] = {"srtf", "dlas-gpu", "gandiva", "easy", "easy"};
+    for (size_t k = 0; k < 5; k++) {
         DLS_OWN(setup_fini) sim_setup s = {0};
         setup_init(&s, case_cluster(8, 8, 4), random_trace(k, 1500, 16, 6, NULL, NULL), scheds[k],
                    "random");
         s.p.audit = false;
+        s.p.reserve_nodes = k == 4;
         fail_each(&s, 7);
     }
 }
