@@ -48,6 +48,22 @@ static void tell_infeasible(const parts *p)
     }
 }
 
+/* The end was reached, and jobs are left: their scheduler never starts them, or GPUs do not come back. */
+static void tell_waiting(const parts *p)
+{
+    const dls_counts n = dls_simulation_counts(p->sim);
+    const dls_view *view = dls_simulation_view(p->sim);
+    const int32_t first = n.complete && n.waiting > 0 ? dls_view_first_waiting(view) : -1;
+    if (first >= 0) {
+        char id[DLS_PRINTABLE_BYTES];
+        fprintf(stderr,
+                "%zu of %zu jobs still wait when nothing is left to happen; the first is %s of %d GPUs, with %lld of %lld "
+                "free\n",
+                n.waiting, n.jobs, dls_printable(dls_trace_id(p->trace, (size_t)first), id), view->gpus[first],
+                (long long)view->free_gpus, (long long)view->total_gpus);
+    }
+}
+
 static dls_status show(const dls_replay_options *o, const parts *p, dls_error *err)
 {
     const char *text;
@@ -83,6 +99,9 @@ static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err
         status = dls_simulation_finish(p->sim, err);
     }
     DLS_THEN(status, show(o, p, err));
+    if (status == DLS_OK && !o->quiet) {
+        tell_waiting(p);
+    }
     return status == DLS_OK && interrupted
                ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted: the results are incomplete")
                : status;

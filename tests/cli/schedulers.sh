@@ -129,6 +129,10 @@ for scheduler in edf elasticflow optimus pollux sia kueue; do
     expect 0 --config=half.cfg --trace=half.csv --scheduler=$scheduler -o run.h5 --force
     says out.txt "2 completed, 0 infeasible, 0 unfinished"
 done
+# Orders wait, and the run says so.
+printf 'time_s,node,event,part\n5,1,fail,\n' >half.txt
+expect 0 --config=half.cfg --trace=half.csv --scheduler=fifo
+says err.txt "1 of 2 jobs still wait when nothing is left to happen; the first is 1 of 2 GPUs, with 2 of 4 free"
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'
 says err.txt 'expected NAME:GPUS, found "b"'
