@@ -56,9 +56,10 @@ typedef struct change {
 enum { NOBODY = -1, SEVERAL = -2 };
 
 typedef struct reading {
-    dls_strdict jobs, names;
-    profile *of; /* [jobs.n] */
-    size_t cap;
+    dls_strdict jobs, names, raw; /* raw: numbers of the accounting's jobs, which those of array tasks are not called by */
+    profile *of;                  /* [jobs.n] */
+    int32_t *of_raw;              /* [raw.n] in jobs */
+    size_t cap, raw_cap;
     change *change; /* [n_changes] by node and time */
     size_t n_changes, changes_cap;
     size_t samples, used, no_value, shared, nobody, other; /* other: series of other metrics */
@@ -85,7 +86,7 @@ static dls_status job_of(reading *r, const char *id, int32_t *job, dls_error *er
     return DLS_OK;
 }
 
-enum { ID, START, END, LIST };
+enum { ID, START, END, LIST, RAW };
 
 typedef struct stay {
     reading *r;
@@ -129,17 +130,23 @@ static dls_status add_stays(dls_csv *csv, const int *col, void *user, dls_error 
     }
     (void)time_at(csv, col[END], &s.to_s);
     DLS_TRY(job_of(r, dls_csv_text(csv, col[ID]), &s.job, err));
+    if (col[RAW] >= 0 && csv->cell[col[RAW]].len > 0) {
+        int32_t code;
+        DLS_TRY(dls_strdict_put(&r->raw, csv->cell[col[RAW]].s, csv->cell[col[RAW]].len, &code, err));
+        DLS_TRY(dls_grow(&r->of_raw, &r->raw_cap, r->raw.n, sizeof *r->of_raw, err));
+        r->of_raw[code] = s.job;
+    }
     return dls_site_node_list(dls_csv_text(csv, col[LIST]), add_stay, &s, err);
 }
 
 static dls_status read_stays(reading *r, const char *path, dls_error *err)
 {
-    static const char *const names[] = {"JobID|JobIDRaw", "Start", "End", "NodeList"};
+    static const char *const names[] = {"JobID|JobIDRaw", "Start", "End", "NodeList", "JobIDRaw"};
     DLS_FREED char *text = NULL;
     dls_trace_source sacct = {.path = path};
     DLS_TRY(dls_sacct_text(path, &text, &sacct.len, err));
     sacct.text = text;
-    return dls_sacct_rows(&sacct, names, 4, 4, add_stays, r, err);
+    return dls_sacct_rows(&sacct, names, 5, 4, add_stays, r, err);
 }
 
 DLS_BY(by_node, change, DLS_UP(node), DLS_UP(at_s), DLS_UP(jobs));
@@ -197,7 +204,10 @@ static dls_status add_sample(reading *r, const series *s, double at_s, const cha
         }
         return DLS_OK;
     }
-    if (s->job[0]) {
+    const int32_t raw = s->job[0] ? dls_strdict_find(&r->raw, s->job, strlen(s->job)) : -1;
+    if (raw >= 0) {
+        job = r->of_raw[raw];
+    } else if (s->job[0]) {
         DLS_TRY(job_of(r, s->job, &job, err));
     } else {
         /* An exporter's instance has its port behind the name, a node's name often its domain. */
@@ -494,7 +504,8 @@ static void reading_fini(reading *r)
 {
     dls_strdict_fini(&r->jobs);
     dls_strdict_fini(&r->names);
-    DLS_FREE_ALL(r->of, r->change);
+    dls_strdict_fini(&r->raw);
+    DLS_FREE_ALL(r->of, r->of_raw, r->change);
 }
 
 dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to, dls_error *err)

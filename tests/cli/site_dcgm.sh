@@ -64,6 +64,14 @@ says err.txt "rows of the accounting left out, without a node or a start: 3, the
 gzip -k answer.json
 expect 0 import dcgm --metrics=answer.json.gz -o zipped
 
+# Prologs write the number of an array's task, which the accounting calls otherwise.
+printf 'JobID|JobIDRaw|Start|End|NodeList\n20_1|21|100|200|n07\n20_2|20|100|200|n08\n20_2.batch|20.batch|100|200|n08\n' >array.txt
+printf 'time,hpc_job,DCGM_FI_DEV_GPU_UTIL\n120,21,10\n120,20,20\n120,22,30\n' >array.csv
+expect 0 import dcgm --metrics=array.csv --sacct=array.txt -o site
+profile '20_1,,1,0.1,,'
+profile '20_2,,1,0.2,,'
+profile '22,,1,0.3,,'
+
 # What is not what it is said to be.
 for file in error.json vector.json empty.json pair.json cut.json sacct.txt missing.json; do
     expect 4 import dcgm --metrics=$file -o none
