@@ -65,6 +65,7 @@ def compile(policy: Any) -> Compiled:
     import math
 
     import numba
+    import numpy
     from numba import types
 
     if kind_of(policy) != "priority":
@@ -76,7 +77,12 @@ def compile(policy: Any) -> Compiled:
     names = _names(owner.priority, set())
     values = {name: plain(getattr(instance, name, None)) for name in sorted(names)}
     numbers = {name: value for name, value in values.items() if isinstance(value, (int, float))}
-    own = collections.namedtuple("Policy", numbers)(**numbers) if numbers else 0
+    own: Any = 0
+    if any(name[0] == "_" for name in numbers):  # no tuple has such a name, a record has
+        row = [(name, numpy.asarray(value).dtype) for name, value in numbers.items()]
+        own = numpy.array([tuple(numbers.values())], row)[0]
+    elif numbers:
+        own = collections.namedtuple("Policy", numbers)(**numbers)
     inner = numba.njit(owner.priority)
 
     @numba.cfunc(types.float64(types.CPointer(record)))

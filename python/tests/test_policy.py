@@ -165,6 +165,13 @@ class Orders(unittest.TestCase):
             def priority(self, job):
                 return job.remaining * self.remaining
 
+        class Private(Srtf):
+            _weight, _times, _is, other = 2.5, 3, True, 1
+
+            def priority(self, job):
+                return job.remaining * self._weight * self._times + self.other if self._is and job.gpus > 1 else job.remaining
+
+        self.assertEqual(run(dlsim.compile(Private)).digest, run(Private).digest)
         there = types.ModuleType("there")
         there.inner = types.ModuleType("inner")
         there.inner.left = numba.njit(lambda job: job.remaining)
