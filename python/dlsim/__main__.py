@@ -11,6 +11,7 @@ import importlib.machinery
 import importlib.util
 import os
 import sys
+import traceback
 
 from . import _dlsim
 from ._policy import Compiled, as_policy, is_policy
@@ -28,6 +29,12 @@ class _Source(importlib.machinery.SourceFileLoader):
         return self.source_to_code(self.get_data(self.path), self.path)
 
 
+def _refused(path: str, why: str) -> SystemExit:
+    """As of a plug-in that is compiled: exit code 4."""
+    print(f"dlsim: {path}: {why}", file=sys.stderr)
+    return SystemExit(4)
+
+
 def _policies_of(path: str) -> list[Any]:
     """Those that a file defines, not what it imports."""
     name = "dlsim_plugin_" + os.path.splitext(os.path.basename(path))[0]
@@ -35,7 +42,14 @@ def _policies_of(path: str) -> list[Any]:
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        frames = error.__traceback__
+        while frames and frames.tb_frame.f_code.co_filename != path:  # those of the import
+            frames = frames.tb_next
+        traceback.print_exception(type(error), error, frames)
+        raise _refused(path, "cannot be loaded") from None
     found = [
         value
         for value in vars(module).values()
@@ -43,7 +57,7 @@ def _policies_of(path: str) -> list[Any]:
         or isinstance(value, type) and value.__module__ == name and is_policy(value)
     ]
     if not found:
-        raise SystemExit(f"dlsim: {path}: has no policy: a class with priority, pass_, round or place")
+        raise _refused(path, "has no policy: a class with priority, pass_, round or place")
     return [as_policy(value) for value in found]
 
 
@@ -56,8 +70,7 @@ def main(given: Sequence[str] | None = None) -> int:
         os.execvp(program(), ["dlsim", *words])
     for path in paths:
         if not os.path.isfile(path):
-            print(f"dlsim: {path}: cannot be opened", file=sys.stderr)
-            return 4  # as of a compiled one
+            raise _refused(path, "cannot be opened")
     _dlsim.plugin([(policy, os.fsencode(path)) for path in paths for policy in _policies_of(path)])
     # The extension is a plug-in, too: the program loads it in place of the files (sim/base/in_python.h), and
     # asks it for the policies that it has just been given.

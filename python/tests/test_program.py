@@ -153,10 +153,11 @@ class Program(unittest.TestCase):
         self.assertIn("ZeroDivisionError", done.stderr)
         self.assertIn("in priority", done.stderr)
         self.assertIn("py-srtf", done.stderr.splitlines()[-1])
-        for text, said in (("x = 1", "has no policy"), ("class", "SyntaxError")):
+        for text, said in (("x = 1", "has no policy"), ("class", "SyntaxError"), ("x = 1 / 0", "line 1, in <module>")):
             done = self.call("run", *self.words, f"--plugin={self.file(text)}", "--scheduler=py-srtf")
-            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.returncode, 4)
             self.assertIn(said, done.stderr)
+            self.assertNotIn("importlib", done.stderr)
         done = self.call("run", *self.words, "--plugin=/nowhere.py")
         self.assertEqual(done.returncode, 4)
         self.assertIn("cannot be opened", done.stderr)
