@@ -289,10 +289,10 @@ static void admit(struct elasticflow *s, const dls_view *view, dls_plan *plan)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* The first change of a plan, the end of one included. */
+/* The first change of a plan, the end of one included, and the start of one that was not made. */
 static double next_change(const struct part *p, double now_s)
 {
-    double first = (double)INFINITY;
+    double first = p->plans.room_s;
     for (size_t i = 0; i < p->n; i++) {
         const dls_ef_plan *of = &p->list[i]->plan;
         for (size_t k = 0; k < of->gpus.n; k++) {

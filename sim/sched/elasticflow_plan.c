@@ -124,6 +124,16 @@ static void leave_waiting(dls_ef_job *j, double now_s)
     j->planned = false;
 }
 
+/* When so many GPUs will be free. Plans need not change then: who is late leaves its GPUs free behind its deadline. */
+static double room_for(const dls_ef_steps *free, int32_t gpus)
+{
+    size_t i = 0;
+    while (i < free->n && free->v[i] < gpus) {
+        i++;
+    }
+    return i < free->n ? free->t[i] : (double)INFINITY;
+}
+
 bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s, bool all)
 {
     bool in_time = true;
@@ -160,9 +170,12 @@ bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s
         in_time &= job[i]->plan.real_end <= job[i]->deadline;
     }
     p->n_done = p->failed ? 0 : i;
+    int32_t least = INT32_MAX;
     for (; i < n; i++) {
         leave_waiting(job[i], now_s);
+        least = job[i]->gpus_at[0] < least ? job[i]->gpus_at[0] : least;
     }
+    p->room_s = room_for(&p->free, least);
     p->done_s = now_s;
     p->done_gpus = p->gpus;
     return in_time;

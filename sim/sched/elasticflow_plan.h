@@ -59,6 +59,7 @@ typedef struct dls_ef_planner {
     size_t n_done, cap_done, n_marks, cap_marks;
     double done_s;
     int32_t done_gpus;
+    double room_s; /* when the first of those that it left without a plan could have GPUs; infinity: there are none */
 } dls_ef_planner;
 
 void dls_ef_planner_fini(dls_ef_planner *p);

@@ -244,7 +244,6 @@ static void check_due(const dls_ef_planner *p, dls_ef_job *const *list, size_t n
     static dls_ef_job copy[300];
     dls_ef_job *due[300];
     dls_ef_planner other = {.gpus = p->gpus, .slot_s = p->slot_s};
-    double change_s[2] = {(double)INFINITY, (double)INFINITY};
     for (size_t i = 0; i < n; i++) {
         copy[i] = *list[i];
         copy[i].plan = copy[i].offer = (dls_ef_plan){0};
@@ -253,6 +252,7 @@ static void check_due(const dls_ef_planner *p, dls_ef_job *const *list, size_t n
         due[i] = &copy[i];
     }
     dls_ef_plan_all(&other, due, n, now_s, false);
+    double change_s[2] = {(double)INFINITY, other.room_s};
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(due[i]->id, list[i]->id);
         assert_int_equal(due[i]->gpus, list[i]->gpus);
@@ -328,4 +328,33 @@ TEST(test_plans_are_kept)
         dls_ef_job_fini(&job[i]);
     }
     dls_ef_planner_fini(&p);
+}
+
+/* Few jobs of which many are late, on GPUs that hardly one of the others leaves: what is free behind the deadline of who
+ * is late is the first that changes, and no plan does then but those of who waits for it. */
+TEST(test_room_behind_who_is_late)
+{
+    enum { N = 20 };
+    dls_rng rng = dls_rng_stream(2, DLS_RNG_TEST, 8);
+    size_t left_out = 0;
+    for (int round = 0; round < 2000; round++) {
+        dls_ef_job job[N], *list[N];
+        dls_ef_planner p = {.gpus = 4 + (int32_t)dls_rng_below(&rng, 12), .slot_s = 60};
+        const size_t n = 4 + dls_rng_below(&rng, N - 4);
+        for (size_t i = 0; i < n; i++) {
+            job[i] = (dls_ef_job){.id = (int32_t)i, .left = 1 + (double)dls_rng_below(&rng, 1000)};
+            job[i].deadline = dls_rng_below(&rng, 2) ? 100 + (double)dls_rng_below(&rng, 300) : DLS_EF_NO_DEADLINE;
+            for (int32_t g = 1 + (int32_t)dls_rng_below(&rng, 4); g <= 8; g += 2) {
+                dls_ef_job_level(&job[i], g, g);
+            }
+            list[i] = &job[i];
+        }
+        dls_ef_plan_all(&p, list, n, 100, true);
+        check_due(&p, list, n, 100, &left_out);
+        for (size_t i = 0; i < n; i++) {
+            dls_ef_job_fini(&job[i]);
+        }
+        dls_ef_planner_fini(&p);
+    }
+    assert_true(left_out > 2000);
 }
