@@ -73,6 +73,7 @@ static const struct {
     {"efficientnetb3a", "efficientnet_b3", NULL},
     {"densenetblur121d", "densenet121d", NULL}, /* its blurs are pools here, as in ResNets */
     {"maxvittiny", "maxvit_tiny_tf", NULL},
+    {"maxvitt", "maxvit_tiny_tf", NULL}, /* torchvision's has 0.01 % more parameters */
     {"maxvitsmall", "maxvit_small_tf", NULL},
     {"maxvitbase", "maxvit_base_tf", NULL},
     {"maxvitlarge", "maxvit_large_tf", NULL},
@@ -120,9 +121,10 @@ static const struct {
     {"regnety800mf", "regnety_008_tv", NULL},
     {"regnety1p6gf", "regnety_016", NULL},
     {"regnety3p2gf", "regnety_032", NULL},
-    {"regnety8gf", "regnety_080", NULL},
+    {"regnety8gf", "regnety_080_tv", NULL},
     {"regnety16gf", "regnety_160", NULL},
     {"regnety32gf", "regnety_320", NULL},
+    {"regnety128gf", "regnety_1280", NULL},
     {"mnasnet05", "mnasnet_050", NULL},
     {"mnasnet13", "mnasnet_130", NULL},
     {"swinv2t", "swinv2_tiny_window8", NULL},

@@ -164,6 +164,8 @@ static const published table[] = {
     {"gpt3_760m", 760e6, 5e-3, 0},
     {"regnetx_004_tv", 5495976, 0, 0}, /* [tv] */
     {"regnety_008_tv", 6432512, 0, 0},
+    {"regnety_080_tv", 39381472, 0, 8.473070592},
+    {"regnety_1280", 644812894, 0, 127.51781568},
     {"smollm2_135m", 134515008, 0, 0}, /* [hf], and the next three */
     {"smollm2_360m", 361821120, 0, 0},
     {"smollm2_1_7b", 1711376384, 0, 0},

@@ -63,6 +63,9 @@ TEST(test_names)
         {"regnet_y_16gf", "regnety_160", NULL, DLS_MODEL_KNOWN},
         {"regnet_x_400mf", "regnetx_004_tv", NULL, DLS_MODEL_KNOWN}, /* rounded in another way than timm's */
         {"regnet_y_800mf", "regnety_008_tv", NULL, DLS_MODEL_KNOWN},
+        {"regnet_y_8gf", "regnety_080_tv", NULL, DLS_MODEL_KNOWN},
+        {"regnet_y_128gf", "regnety_1280", NULL, DLS_MODEL_KNOWN},
+        {"maxvit_t", "maxvit_tiny_tf", NULL, DLS_MODEL_KNOWN},
         {"swin_v2_t", "swinv2_tiny_window8", NULL, DLS_MODEL_KNOWN},
         {"ResNet-18", "resnet18_cifar", "resnet18_cifar", DLS_MODEL_KNOWN},
         {"gluon_resnet18_v1b", "resnet18_imagenet", NULL, DLS_MODEL_KNOWN},

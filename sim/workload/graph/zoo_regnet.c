@@ -135,6 +135,8 @@ static const dls_zoo_model rows[] = {
     ROW("z_040h", 256, 48, 14.5, 2.226, 8, 28, " excite wide=4 head=1536"),
     ROW("x_004_tv", 224, 24, 24.48, 2.54, 16, 22, " tv"),
     ROW("y_008_tv", 224, 56, 38.84, 2.4, 16, 14, " excite tv"),
+    ROW("y_080_tv", 224, 192, 76.82, 2.19, 56, 17, " excite tv"),
+    Y("1280", 456, 160.83, 2.52, 264, 27),
 };
 
 const dls_zoo_table dls_zoo_regnets = {rows, sizeof rows / sizeof rows[0]};
