@@ -161,8 +161,8 @@ static dls_status read_profiles(accounting *a, const dls_trace *trace, dls_error
     for (size_t j = 0; status == DLS_OK && j < a->rec->n_jobs; j++) {
         const char *id = dls_trace_id(trace, j);
         int32_t row = dls_strdict_find(&p.jobs, id, strlen(id));
-        const char *plus = row < 0 ? strrchr(id, '+') : NULL;
-        row = plus ? dls_strdict_find(&p.jobs, id, (size_t)(plus - id)) : row; /* a what-if's copy */
+        const char *origin = dls_trace_origin(trace, j); /* of a what-if's copy */
+        row = row < 0 && *origin ? dls_strdict_find(&p.jobs, origin, strlen(origin)) : row;
         a->used[j] = row < 0 ? (double)NAN : p.used[row];
         found += row >= 0;
     }

@@ -3,6 +3,7 @@
  * Builds a trace from job records of a reader: grows columns, applies filters, counts repairs and
  * skipped rows with their reasons, and sorts by submission.
  */
+#include "base/assert.h"
 #include "base/csv.h"
 #include "base/own.h"
 #include "dlsim/memory.h"
@@ -310,6 +311,9 @@ static dls_status put_id(dls_trace_builder *b, const char *id, const char *where
                         id, (size_t)code < t->n ? row[code] + 1 : 0);
     }
     ((int32_t *)t->data[DLS_COL_ID])[t->n] = code;
+    if (t->data[DLS_COL_ORIGIN]) {
+        ((int32_t *)t->data[DLS_COL_ORIGIN])[t->n] = -1;
+    }
     return DLS_OK;
 }
 
@@ -362,6 +366,18 @@ dls_status dls_trace_builder_add(dls_trace_builder *b, const dls_job_rec *rec, c
     if (duration_us != rec->duration_us) {
         dls_trace_builder_changed(b, "zero or negative duration raised to 1 s");
     }
+    return DLS_OK;
+}
+
+dls_status dls_trace_builder_copied(dls_trace_builder *b, const char *id, dls_error *err)
+{
+    dls_trace *t = b->trace;
+    const int32_t code = dls_strdict_find(&t->ids, id, strlen(id));
+    DLS_ASSERT(t->n > 0 && code >= 0);
+    if (!t->data[DLS_COL_ORIGIN]) {
+        DLS_TRY(open_column(t, DLS_COL_ORIGIN, err));
+    }
+    ((int32_t *)t->data[DLS_COL_ORIGIN])[t->n - 1] = code;
     return DLS_OK;
 }
 

@@ -59,6 +59,12 @@ const char *dls_trace_id(const dls_trace *trace, size_t job)
     return job < trace->n ? dls_strdict_get(&trace->ids, code ? code[job] : (int32_t)job) : "";
 }
 
+const char *dls_trace_origin(const dls_trace *trace, size_t job)
+{
+    const int32_t *code = trace->data[DLS_COL_ORIGIN];
+    return code && job < trace->n ? dls_strdict_get(&trace->ids, code[job]) : "";
+}
+
 #define XX(column, member, dict, one)                                                              \
     const char *dls_trace_##one(const dls_trace *trace, int32_t code)                              \
     {                                                                                              \

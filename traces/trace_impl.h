@@ -38,7 +38,7 @@
     XX(CLASS, job_class, classes, class)
 
 /* Every column of a trace that readers see: XX(COLUMN, C type, always there, member of
- * dls_trace_columns); and with the ids all. */
+ * dls_trace_columns); and with the ids, of jobs and of what they are copies of, all. */
 #define DLS_TRACE_VIEW_MAP(XX)                                                                     \
     XX(SUBMIT_US, int64_t, true, submit_us)                                                        \
     XX(DURATION_US, int64_t, true, duration_us)                                                    \
@@ -65,7 +65,7 @@
     XX(ATTEMPTS, int64_t, false, attempts)                                                         \
     XX(USER, int32_t, false, user)                                                                 \
     XX(CLASS, int32_t, false, job_class)
-#define DLS_TRACE_COL_MAP(XX) DLS_TRACE_VIEW_MAP(XX) XX(ID, int32_t, true, id)
+#define DLS_TRACE_COL_MAP(XX) DLS_TRACE_VIEW_MAP(XX) XX(ID, int32_t, true, id) XX(ORIGIN, int32_t, false, origin)
 
 typedef enum dls_trace_col {
 #define XX(name, type, always, member) DLS_COL_##name,
@@ -98,6 +98,8 @@ void dls_trace_builder_line(dls_trace_builder *b, size_t line);
 /* id, or "ID:ROW" if a job has it already: another run of it; out is where that is made. */
 const char *dls_trace_builder_new_id(const dls_trace_builder *b, const char *id, char *out,
                                      size_t size);
+/* The job that was added last is a copy of that of this id, which was added before. */
+dls_status dls_trace_builder_copied(dls_trace_builder *b, const char *id, dls_error *err) DLS_MUST_CHECK;
 /* Count a remark about a row that changes nothing in it. */
 void dls_trace_builder_noted(dls_trace_builder *b, const char *reason);
 /* Times were added as microseconds since 1970-01-01 00:00:00 of some clock: finish moves zero to

@@ -66,6 +66,8 @@ const char *dls_view_name(const dls_view *view, dls_name what, int32_t code)
         return dls_trace_class(trace, code);
     case DLS_NAME_ID:
         return code >= 0 && code < view->n_jobs ? dls_trace_id(trace, (size_t)code) : "";
+    case DLS_NAME_ORIGIN:
+        return code >= 0 && code < view->n_jobs ? dls_trace_origin(trace, (size_t)code) : "";
     }
     return "";
 }

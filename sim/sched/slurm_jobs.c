@@ -179,20 +179,15 @@ static dls_status job_row(void *user, char *const *cell, const char *where, dls_
     return DLS_OK;
 }
 
-/* Copies of jobs (ID+1, ID+2, .. of a what-if with more load) have their QoS and ask for as much; they come at another
+/* Copies of jobs (of a what-if with more load) have their QoS and ask for as much; they come at another
  * time, so nothing holds of reservations and of what they waited for. */
 static dls_status add_copies(const reading *r, dls_error *err)
 {
     dls_slurm_jobs *s = r->to;
     for (size_t i = 0; i < s->n_jobs; i++) {
-        char id[300];
-        const char *plus = strrchr(r->known[i].id, '+');
-        if (!plus || s->of[r->known[i].job] >= 0) {
-            continue;
-        }
-        snprintf(id, sizeof id, "%.*s", (int)(plus - r->known[i].id), r->known[i].id);
-        const int32_t of = job_of(r, id), row = of >= 0 ? s->of[of] : -1;
-        if (row >= 0) {
+        const char *origin = dls_view_name(r->view, DLS_NAME_ORIGIN, r->known[i].job);
+        const int32_t of = *origin ? job_of(r, origin) : -1, row = of >= 0 ? s->of[of] : -1;
+        if (row >= 0 && s->of[r->known[i].job] < 0) {
             DLS_TRY(dls_grow(&s->at, &s->cap, s->n + 1, sizeof *s->at, err));
             s->of[r->known[i].job] = (int32_t)s->n;
             s->at[s->n] = s->at[row];

@@ -93,9 +93,9 @@ gone = [r for r in rows.values() if int(r["preempts"])]
 assert [r["id"] for r in gone] == ["low2"], gone
 assert 20 + 60 + 80 <= int(gone[0]["end_us"]) / 1e6 < 180, gone
 END
-# A what-if's copy of a job (ID+1) has its QoS.
+# A job of a heterogeneous one (ID+1) is no what-if's copy of another: it has no QoS of that.
 trace low1,4,0,100,120, low2,4,0,100,120, high+1,4,20,30,60, high,1,900,5,60,
-starts qos=qos.csv jobs=jobs_qos.csv preempt=true requeue_delay=60 restore_cost=0 -- low1=0..4 low2=0..4 high+1=20..30
+starts qos=qos.csv jobs=jobs_qos.csv preempt=true requeue_delay=60 restore_cost=0 -- low1=0..4 low2=0..4 high+1=100..112
 # Who is cancelled ends there, what waits for it to end goes on, and nobody gives way whose mode is none.
 printf 'qos,priority,preempts,mode\nlow,0,,cancel\nhigh,10,low,\n' >qos_cancel.csv
 printf 'job,cpus,qos,reservation,after\nlow1,,low,,\nlow2,,low,,\nhigh,,high,,\nnext,,low,,low2\n' >jobs_next.csv

@@ -247,6 +247,7 @@ page watts/report.html "Energy of jobs"
 python3 - <<'END' >late.csv
 print("job_id,num_gpu,submit_time,duration,deadline")
 for i in range(40): print(f"j{i},1,{1800*i},600,{1800*i+1000+i}")
+print("j3+1,1,5400,600,6403")  # the site's own, a part of a heterogeneous job, and no copy
 END
 printf 'job_id,utilisation\n' >profile.csv
 for i in $(seq 0 39); do printf 'j%d,0.%02d\n' "$i" "$((i + 10))"; done >>profile.csv
@@ -261,7 +262,9 @@ expect 0 export --csv late/after.h5 -o late_jobs.csv
 python3 - <<'END' || fail "copies: $(head -5 late_jobs.csv)"
 import csv
 rows = {r["id"]: r for r in csv.DictReader(open("late_jobs.csv"))}
-copies = [id for id in rows if "+" in id]
+copies = [id for id in rows if "+" in id and id != "j3+1" and not id.startswith("j3+1+")]
+assert abs(float(rows["j3+1"]["energy_j"]) / float(rows["j3"]["energy_j"]) - 1) > 0.1, "the site's own has a profile"
+assert sum(id.startswith("j3+") for id in copies) >= 1, copies
 assert len(copies) > 40 and any(rows[id]["submit_us"] != rows[id.split("+")[0]]["submit_us"] for id in copies), copies
 for id in copies:
     one, of = rows[id], rows[id.split("+")[0]]

@@ -148,9 +148,7 @@ typedef struct dls_view {
 static inline int64_t dls_service_us(int64_t run_us, int32_t gpus)
 {
     int64_t service_us;
-    return __builtin_mul_overflow(run_us, gpus, &service_us) || service_us > INT64_MAX / 4
-               ? INT64_MAX / 4
-               : service_us;
+    return __builtin_mul_overflow(run_us, gpus, &service_us) || service_us > INT64_MAX / 4 ? INT64_MAX / 4 : service_us;
 }
 /* Seconds of service are time spent running, without restoring; x GPUs = attained service. */
 DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
@@ -160,8 +158,10 @@ DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
 /* When the checkpoint that a running job is taking will be written; now if it is taking none. */
 DLS_API int64_t dls_view_saved_us(const dls_view *view, int32_t job);
-/* What a code of a column means, as in the trace; "" for -1. DLS_NAME_ID: of a job, its id. */
-typedef enum dls_name { DLS_NAME_USER, DLS_NAME_VC, DLS_NAME_MODEL, DLS_NAME_CLASS, DLS_NAME_ID } dls_name;
+/* What a code of a column means, as in the trace; "" for -1. DLS_NAME_ID: of a job, its id. DLS_NAME_ORIGIN: of a job,
+ * the id of the one that it is a copy of (dlsim whatif --load); "": it is none. */
+typedef enum dls_name { DLS_NAME_USER, DLS_NAME_VC, DLS_NAME_MODEL, DLS_NAME_CLASS,
+                        DLS_NAME_ID, DLS_NAME_ORIGIN } dls_name;
 DLS_API const char *dls_view_name(const dls_view *view, dls_name what, int32_t code);
 /* GPU types by index; GPUs of a type that are free, and in all. */
 DLS_API const char *dls_view_type_name(const dls_view *view, int32_t type);

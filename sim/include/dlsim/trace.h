@@ -159,6 +159,8 @@ DLS_API const dls_trace_columns *dls_trace_cols(const dls_trace *trace);
 DLS_API const dls_trace_info *dls_trace_about(const dls_trace *trace);
 /* Borrowed strings; "" if absent. */
 DLS_API const char *dls_trace_id(const dls_trace *trace, size_t job);
+/* Of a job that 'dlsim whatif --load' has copied from another: the other's id. */
+DLS_API const char *dls_trace_origin(const dls_trace *trace, size_t job);
 DLS_API const char *dls_trace_model(const dls_trace *trace, int32_t code);
 DLS_API const char *dls_trace_vc(const dls_trace *trace, int32_t code);
 DLS_API const char *dls_trace_user(const dls_trace *trace, int32_t code);
