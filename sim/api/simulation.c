@@ -45,6 +45,16 @@ static void set_callbacks(dls_simulation *sim)
     p->user = sim;
 }
 
+static void warn_of_no_predictor(dls_simulation *sim)
+{
+    const dls_prediction_params *p = &sim->config->predictions;
+    if (!p->source && (p->record_path || p->replay_path) && !*sim->warning) {
+        snprintf(sim->warning, sizeof sim->warning,
+                 "predictor.predictions: nothing is %s %.1000s, as there is no predictor (predictor.source)",
+                 p->record_path ? "written to" : "taken from", p->record_path ? p->record_path : p->replay_path);
+    }
+}
+
 /* Jobs ask for what some nodes are told to have: the placement then accounts it on none (cluster/index.h). */
 static void warn_of_silent_nodes(dls_simulation *sim)
 {
@@ -82,6 +92,7 @@ static dls_status create(dls_simulation *sim, dls_error *err)
     DLS_TRY(dls_sim_create(&sim->prepared.params, &sim->engine, err));
     sim->rec = dls_sim_record(sim->engine);
     warn_of_silent_nodes(sim);
+    warn_of_no_predictor(sim);
     sim->wall_s = dls_clock_s() - from_s;
     return DLS_OK;
 }

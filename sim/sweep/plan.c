@@ -334,6 +334,11 @@ static dls_status resolve_point(dls_sweep_plan *plan, size_t i, bool ids, dls_pr
 {
     DLS_HOLD(dls_config_destroy) dls_config *config = NULL;
     DLS_TRY(dls_sweep_config(plan, plan->first + i, problems, &config, err));
+    if (config->predictions.record_path) {
+        return dls_fail(err, DLS_ECONFIG, "predictor.predictions",
+                        "points of a sweep are not recorded: each would replace the file of the others; record with "
+                        "'dlsim run', then replay");
+    }
     DLS_TRY(ids ? find_trace(plan, config, &plan->trace_of[i], err) : DLS_OK);
     if (ids) {
         DLS_TRY(dls_sweep_identify(&plan->inputs, config, plan->request.registry,

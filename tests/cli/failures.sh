@@ -124,6 +124,14 @@ expect 4 $base --set scheduler.estimates=history --set scheduler.history=past.cs
 says err.txt "past.csv:2"
 refuse "did you mean 'oracle'" --predictor=oracel
 refuse "expected record:FILE or replay:FILE" --predictor=oracle --predictions=keep:x
+# Without a predictor nothing is recorded or replayed, which is said.
+for how in "record:none.txt written to" "replay:nowhere.txt taken from"; do
+    # shellcheck disable=SC2086
+    expect 0 $base --predictions="${how%% *}" -q
+    says err.txt "warning: predictor.predictions: nothing is ${how#* }"
+    says err.txt "as there is no predictor (predictor.source)"
+done
+test ! -e none.txt || fail "predictions without a predictor"
 refuse "cannot bear failures" --set failures.node_mtbf=1d --scheduler=multi-dlas-gpu
 # shellcheck disable=SC2086
 expect 4 $base --set failures.trace=nowhere.csv

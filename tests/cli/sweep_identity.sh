@@ -177,6 +177,10 @@ test -s said || fail "the recording is not beside the configuration"
 predictions "replay:said"
 (cd elsewhere && "$dlsim" --config=../base.cfg -q) || fail "a replay from another folder"
 checks=$((checks + 2))
+predictions "record:said"
+expect 3 sweep run sweep.cfg -q -o recorded
+says err.txt "predictor.predictions: points of a sweep are not recorded"
+predictions "replay:said"
 expect 0 sweep run sweep.cfg -q -o replayed
 ids >before.txt
 (cd elsewhere && "$dlsim" sweep plan ../sweep.cfg -q) | sed 1d | sed 's/.*,//' | cmp - before.txt ||

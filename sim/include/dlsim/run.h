@@ -289,8 +289,8 @@ DLS_API bool dls_simulation_number(const dls_simulation *sim, const char *name, 
  * (neither finished nor summed up), ENOMEM. */
 DLS_API dls_status dls_simulation_report(dls_simulation *sim, bool json, const char **text,
                                          dls_error *err) DLS_MUST_CHECK;
-/* What went wrong beside the run: CPUs or memory that jobs ask for and not every node is said to have, a
- * predictor's cache that could not be kept; NULL: nothing. */
+/* What went wrong beside the run: CPUs or memory that jobs ask for and not every node is said to have,
+ * recorded predictions without a predictor, a predictor's cache that could not be kept; NULL: nothing. */
 DLS_API const char *dls_simulation_warning(const dls_simulation *sim);
 /* Of the job columns: two runs with the same digest did the same. 0 unless finished. */
 DLS_API uint64_t dls_simulation_digest(const dls_simulation *sim);
