@@ -312,6 +312,9 @@ dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
     if (strlen(path) >= sizeof folder) {
         return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the results file is too long");
     }
+    if (strcmp(path, "-") == 0) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "-o -: this is written to a file, not to standard output: give its name");
+    }
     if (stat(path, &info) == 0) {
         if (!S_ISREG(info.st_mode)) {
             return dls_fail(err, DLS_EOUTPUT, path, "is there and not a file");

@@ -60,6 +60,11 @@ expect 0 --config="$config" --trace=big.csv
 says err.txt "1 of 2 jobs can never run"
 says err.txt "left out: more GPUs than there are of a type (1, the first is big of 300 GPUs)"
 
+# Results are HDF5, for which standard output is no place, nor is a file of that name made.
+expect 2 --config="$config" --trace="$sample" -q -o -
+says err.txt "-o -: this is written to a file, not to standard output: give its name"
+test ! -e ./- || fail "a file '-'"
+
 # The Tiresias simulator is a command of its own, no mode of a configuration.
 expect 3 --config="$config" --trace="$sample" --set run.compat=tiresias
 says err.txt "unknown key 'run.compat'"

@@ -140,6 +140,17 @@ expect "date of UTC" 0 "^time 0 *2023-11-14 22:13:20Z$" "Eligible" "$dlsim" trac
 sample=traces/samples/philly_like_5000.csv
 expect "convert" 0 - - "$dlsim" trace convert $sample -o again.csv
 cmp again.csv $sample || fail "convert changed a native trace"
+echo mine >kept.csv
+for words in "convert $sample" "generate --jobs=40 --gpus=8 -q"; do
+    # shellcheck disable=SC2086
+    expect "a file that is there" 5 - "kept.csv: is there already (--force replaces it)" "$dlsim" trace $words -o kept.csv
+    test "$(cat kept.csv)" = mine || fail "trace $words: replaced without --force"
+    # shellcheck disable=SC2086
+    expect "to a device" 0 - - "$dlsim" trace $words -o /dev/null
+done
+expect "replaced" 0 - - "$dlsim" trace generate --jobs=40 --gpus=8 -q -o kept.csv --force
+expect "replaced" 0 - - "$dlsim" trace convert $sample -o kept.csv --force
+cmp kept.csv $sample || fail "convert --force"
 for file in a b; do
     expect "assign" 0 - - "$dlsim" trace convert $sample --assign=muri --seed=4 -o $file.csv
 done

@@ -41,8 +41,8 @@ two() {
     }
     two run "${run[@]}" -o r.h5 --force
 ) || exit 1
-two trace convert "$sample" -o t.csv
-two trace generate --profile=philly --jobs=2000 --seed=3 -o t.csv
+two trace convert "$sample" -o t.csv --force
+two trace generate --profile=philly --jobs=2000 --seed=3 -o t.csv --force
 two export --perfetto "$in/run.h5" -o r.json --force
 two export --csv "$in/run.h5" -o r.csv --force
 two graph zoo resnet50 -o g.h5
