@@ -483,9 +483,15 @@ def run(cluster: Cluster, trace: Any = None, scheduler: Any = None, placement: A
     progress: called as (now_s, jobs done, jobs) now and then; True: a line on standard error.
     policy_time_limit: seconds that one call of a policy may take; then TimeLimit is raised.
     options: keys of the configuration: run__until="30d", scheduler__restore_cost=0, or **{"run.seed": 7}.
+
+    Jobs that can never run on the cluster, or that still wait when nothing is left to happen, are a warning that says why.
     """
+    import warnings
+
     sim = _dlsim.Simulation(*_setup(cluster, trace, scheduler, placement, predictor, plugins, options))
     _advance(sim, policy_time_limit, progress)
+    for text in sim.warnings():
+        warnings.warn(text, stacklevel=2)
     return Run(sim, f"{sim.digest:016x}", simulation=sim)
 
 

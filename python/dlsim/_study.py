@@ -194,8 +194,12 @@ def _point(path: str, arguments: dict[str, Any]) -> str:
         return ""
     except _dlsim.InputError:  # not there, or torn
         pass
+    import warnings
+
     try:
-        run(**arguments).write(path)
+        with warnings.catch_warnings():  # of each point again: counts are in its summary
+            warnings.simplefilter("ignore")
+            run(**arguments).write(path)
     except Exception as error:  # the other points go on; the table says what went wrong with this one
         return f"{type(error).__name__}: {error}"
     return ""

@@ -423,6 +423,49 @@ static PyObject *simulation_counts(PyObject *object, PyObject *unused)
                          (unsigned long long)c.passes, "complete", c.complete ? Py_True : Py_False);
 }
 
+static int add_text(PyObject *list, PyObject *text)
+{
+    const int failed = !text || PyList_Append(list, text) < 0;
+    Py_XDECREF(text);
+    return failed ? -1 : 0;
+}
+
+/* As dlsim run says it (sim/cli/cmd_run.c). */
+static int add_warnings(const ext_simulation *self, PyObject *list)
+{
+    const dls_simulation *sim = self->sim;
+    const dls_trace *trace = ((const ext_trace *)self->trace)->trace;
+    const dls_counts n = dls_simulation_counts(sim);
+    const dls_view *view = dls_simulation_view(sim);
+    const int32_t waits = n.complete && n.waiting > 0 ? dls_view_first_waiting(view) : -1;
+    const char *why = dls_simulation_warning(sim);
+    size_t jobs, first;
+    int failed = why ? add_text(list, PyUnicode_FromString(why)) : 0;
+    for (size_t i = 0; !failed && (why = dls_simulation_infeasible(sim, i, &jobs, &first)); i++) {
+        failed = add_text(list, PyUnicode_FromFormat("%zu of %zu jobs can never run on this cluster and are left out: %s; "
+                                                     "the first is %s of %d GPUs",
+                                                     jobs, n.jobs, why, dls_trace_id(trace, first),
+                                                     (int)dls_trace_cols(trace)->gpus[first]));
+    }
+    if (!failed && waits >= 0) {
+        failed = add_text(list, PyUnicode_FromFormat("%zu of %zu jobs still wait when nothing is left to happen; the first is "
+                                                     "%s of %d GPUs, with %lld of %lld free",
+                                                     n.waiting, n.jobs, dls_trace_id(trace, (size_t)waits),
+                                                     (int)view->gpus[waits], (long long)view->free_gpus,
+                                                     (long long)view->total_gpus));
+    }
+    return failed;
+}
+
+static PyObject *simulation_warnings(PyObject *self, PyObject *unused)
+{
+    PyObject *list = PyList_New(0);
+    if (list && add_warnings((const ext_simulation *)self, list) < 0) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
 static PyObject *get_digest(PyObject *self, void *unused)
 {
     return PyLong_FromUnsignedLongLong(dls_simulation_digest(((ext_simulation *)self)->sim));
@@ -483,6 +526,8 @@ static PyMethodDef simulation_methods[] = {
     {"table", ext_table, METH_VARARGS, "Columns of a table by its number."},
     {"numbers", ext_numbers, METH_NOARGS, "{name: (value, unit, description)} of the summary."},
     {"counts", simulation_counts, METH_NOARGS, "How many jobs are in which state, as a dict."},
+    {"warnings", simulation_warnings, METH_NOARGS,
+     "What a user may have overlooked, a list of texts: jobs that can never run, or that still wait at the end, and why."},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef simulation_members[] = {
     {"progress", T_OBJECT, offsetof(ext_simulation, progress), 0,

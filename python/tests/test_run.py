@@ -11,12 +11,34 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 import dlsim
 from common import SMALL, TIGHT, jobs, needs
 
 
 class Runs(unittest.TestCase):
+    def test_warns_of_jobs_without_an_end(self):
+        """Of those that can never run, why, and of those that nobody starts; of nothing else."""
+        table = {"job_id": ["small", "big", "huge"], "num_gpu": [2, 64, 99], "submit_time": [0, 0, 0], "duration": [5, 5, 5]}
+        with self.assertWarnsRegex(UserWarning, "^2 of 3 jobs can never run on this cluster and are left out: "
+                                   "more GPUs than there are of a type; the first is big of 64 GPUs$") as caught:
+            dlsim.run(TIGHT, table)
+        self.assertEqual(caught.filename, __file__)
+
+        class Nobody:
+            def pass_(self, view, act):
+                pass
+
+        with self.assertWarnsRegex(UserWarning, "^1 of 1 jobs still wait when nothing is left to happen; the first is small "
+                                   "of 2 GPUs, with 32 of 32 free$"):
+            dlsim.run(TIGHT, {"job_id": ["small"], "num_gpu": [2], "submit_time": [0], "duration": [5]}, Nobody)
+        with self.assertWarnsRegex(UserWarning, "^predictor.predictions: nothing is taken from .*nowhere"):
+            dlsim.run(SMALL, "quick_60", predictor__predictions="replay:nowhere")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            dlsim.run(SMALL, "quick_60", "srtf")
+
     def test_is_what_the_program_does(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "run.h5")
