@@ -278,6 +278,7 @@ class Programs(unittest.TestCase):
             self.assertGreater(done["node_failures"], 0)
             self.assertEqual(done["completed"], 200)
 
+    @needs("numpy")
     def test_what_a_round_returns(self):
         import numpy
 
