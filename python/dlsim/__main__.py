@@ -61,6 +61,17 @@ def _policies_of(path: str) -> list[Any]:
     return [as_policy(value) for value in found]
 
 
+def _imported(path: str) -> list[bytes]:
+    """The files in the folder of a policy's file, and below it, that Python has loaded."""
+    folder = os.path.dirname(os.path.realpath(path)) + os.sep
+    found = set()
+    for name, module in list(sys.modules.items()):
+        file = os.path.realpath(getattr(module, "__file__", None) or os.sep)
+        if file.startswith(folder) and not name.startswith("dlsim_plugin_") and name.partition(".")[0] != __package__:
+            found.add(os.fsencode(file))
+    return sorted(file for file in found if b"-packages/" not in file)
+
+
 def main(given: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if given is None else given)
     paths = [word.partition("=")[2] for word in words if word.startswith("--plugin=")]
@@ -71,7 +82,8 @@ def main(given: Sequence[str] | None = None) -> int:
     for path in paths:
         if not os.path.isfile(path):
             raise _refused(path, "cannot be opened")
-    _dlsim.plugin([(policy, os.fsencode(path)) for path in paths for policy in _policies_of(path)])
+    policies = {path: _policies_of(path) for path in paths}
+    _dlsim.plugin([(policy, (os.fsencode(path), *_imported(path))) for path in paths for policy in policies[path]])
     # The extension is a plug-in, too: the program loads it in place of the files (sim/base/in_python.h), and
     # asks it for the policies that it has just been given.
     os.environ["DLSIM_IN_PYTHON"] = f"{os.getpid()} {_dlsim.__file__}\n{program()}"

@@ -498,7 +498,7 @@ static void policy_dealloc(PyObject *object)
 /* In the program nothing says which policy a state is made for but the function that is called:
  * each of the policies of a plug-in has one of its own. */
 static policy *slot[SLOTS];
-static PyObject *slot_file[SLOTS]; /* bytes */
+static PyObject *slot_files[SLOTS]; /* tuple of bytes */
 static const dls_sched_ops *plugin_scheds[SLOTS + 1];
 static const dls_placement_ops *plugin_placements[SLOTS + 1];
 
@@ -521,7 +521,7 @@ static const dls_placement_ops *plugin_placements[SLOTS + 1];
 EACH_SLOT(XX)
 #undef XX
 
-/* policies: [(Policy, path of its file, bytes)] */
+/* policies: [(Policy, (path of its file, bytes, and of what that imports from beside it))] */
 PyObject *ext_plugin(PyObject *module, PyObject *policies)
 {
 #define XX(i) {init_sched_##i, init_placement_##i},
@@ -540,7 +540,7 @@ PyObject *ext_plugin(PyObject *module, PyObject *policies)
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *pair = PySequence_GetItem(policies, i); /* kept until the process ends */
         policy *p;
-        if (!pair || !PyArg_ParseTuple(pair, "O!O!", ext_policy_type, &p, &PyBytes_Type, &slot_file[i])) {
+        if (!pair || !PyArg_ParseTuple(pair, "O!O!", ext_policy_type, &p, &PyTuple_Type, &slot_files[i])) {
             return NULL;
         }
         slot[i] = p;
@@ -562,13 +562,14 @@ const dls_plugin *dls_plugin_entry(void)
     return &plugin;
 }
 
-/* What a sweep knows a point by, and runs it with: the file, not this module. */
-__attribute__((visibility("default"))) const char *dls_plugin_origin(const void *ops);
-const char *dls_plugin_origin(const void *ops)
+/* What a sweep knows a point by: the policy's file, with which it runs it, and what that imports; not this module. */
+__attribute__((visibility("default"))) const char *dls_plugin_origin(const void *ops, size_t file);
+const char *dls_plugin_origin(const void *ops, size_t file)
 {
     for (int i = 0; i < SLOTS && slot[i]; i++) {
         if (ops == &slot[i]->sched || ops == &slot[i]->placement) {
-            return PyBytes_AsString(slot_file[i]);
+            const bool there = file < (size_t)PyTuple_Size(slot_files[i]);
+            return there ? PyBytes_AsString(PyTuple_GetItem(slot_files[i], (Py_ssize_t)file)) : NULL;
         }
     }
     return NULL;

@@ -131,6 +131,16 @@ class Program(unittest.TestCase):
         self.file(GOOD.replace("job.remaining", "-job.remaining"))
         self.assertEqual(len(digests() | first), 2)
         self.assertIn(path, self.call("list", "schedulers", f"--plugin={path}").stdout)
+        # What it imports from beside it counts, too.
+        helper = os.path.join(self.folder, "helper_of_mine.py")
+        for sign in ("", "-"):
+            with open(helper, "w") as file:
+                file.write(f"# {sign * 9}\ndef key(job):\n    return {sign}job.remaining\n")
+            self.file("import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport helper_of_mine\n" +
+                      GOOD.replace("job.remaining", "helper_of_mine.key(job)"))
+            folder = os.path.join(self.folder, "helped")
+            helped = digests()
+            self.assertEqual(len(helped), 2 if sign else 1)
         # What a batch system runs is the program, with the file.
         script = self.call("sweep", "submit", base, "--slurm", "--plugin", path, "-o", os.path.join(self.folder, "others")).stdout
         self.assertIn(f"exec {dlsim._run.program()} sweep run ", script)

@@ -24,7 +24,7 @@ typedef struct policy_list {
     size_t n, ops_cap, name_cap, plugin_cap;
 } policy_list;
 
-typedef const char *(*origin_fn)(const void *ops);
+typedef const char *(*origin_fn)(const void *ops, size_t file);
 
 typedef struct plugin {
     void *handle;
@@ -279,19 +279,31 @@ const dls_placement_ops *const *dls_registry_placements(const dls_registry *reg)
     return (const dls_placement_ops *const *)reg->placements.ops;
 }
 
-const char *dls_registry_origin(const dls_registry *reg, const void *ops)
+/* NULL: it is built in. */
+static const plugin *plugin_of(const dls_registry *reg, const void *ops)
 {
     const policy_list *lists[] = {&reg->scheds, &reg->placements};
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < lists[k]->n; i++) {
             if (lists[k]->ops[i] == ops && lists[k]->plugin[i] >= 0) {
-                const plugin *p = &reg->plugins[lists[k]->plugin[i]];
-                const char *file = p->origin ? p->origin(ops) : NULL;
-                return file ? file : p->path;
+                return &reg->plugins[lists[k]->plugin[i]];
             }
         }
     }
-    return "";
+    return NULL;
+}
+
+const char *dls_registry_origin(const dls_registry *reg, const void *ops)
+{
+    const plugin *p = plugin_of(reg, ops);
+    const char *file = p && p->origin ? p->origin(ops, 0) : NULL;
+    return file ? file : p ? p->path : "";
+}
+
+const char *dls_registry_import(const dls_registry *reg, const void *ops, size_t i)
+{
+    const plugin *p = plugin_of(reg, ops);
+    return p && p->origin ? p->origin(ops, i + 1) : NULL;
 }
 
 bool dls_registry_built_in(const void *ops)

@@ -5,7 +5,8 @@
  * A plug-in is a shared object that exports dls_plugin_entry (dlsim/policy.h). Its tables are
  * checked when it is loaded: ABI number, names, options and their defaults, the callbacks that must
  * be there. A name that is taken is refused, so that a run always says which policy it used. One that runs files of
- * another language exports dls_plugin_origin, too: the file that a policy's table stands for, NULL: none (python/src).
+ * another language exports dls_plugin_origin, too: the file (0) that a policy's table stands for, and those that it
+ * imports (1, ..), NULL: none (python/src).
  */
 #ifndef DLS_CONFIG_REGISTRY_H
 #define DLS_CONFIG_REGISTRY_H
@@ -41,6 +42,8 @@ const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg);
 const dls_placement_ops *const *dls_registry_placements(const dls_registry *reg);
 /* "" for a built-in policy, else the path of its plug-in, or of the file that this runs. */
 const char *dls_registry_origin(const dls_registry *reg, const void *ops);
+/* The i-th file of its own folder that a policy's file in another language imports; NULL: there are not so many. */
+const char *dls_registry_import(const dls_registry *reg, const void *ops, size_t i);
 /* Neither a plug-in's nor a program's own. */
 bool dls_registry_built_in(const void *ops);
 

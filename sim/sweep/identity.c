@@ -107,15 +107,20 @@ static dls_status add_program(dls_sweep_inputs *inputs, dls_sha256 *sha, dls_err
     return apart ? add_input(inputs, sha, about.dli_fname, err) : DLS_OK;
 }
 
-/* The bytes of the plug-in that a policy comes from. */
+/* The bytes of the plug-in that a policy comes from, and of what that imports from beside it. */
 static dls_status add_policy(dls_sweep_inputs *inputs, dls_sha256 *sha,
                              const dls_registry *registry, const void *ops, dls_error *err)
 {
     const char *plugin = dls_registry_origin(registry, ops);
-    if (*plugin) {
-        return add_input(inputs, sha, plugin, err);
+    const char *import;
+    if (!*plugin) {
+        add(sha, "built in");
+        return DLS_OK;
     }
-    add(sha, "built in");
+    DLS_TRY(add_input(inputs, sha, plugin, err));
+    for (size_t i = 0; (import = dls_registry_import(registry, ops, i)); i++) {
+        DLS_TRY(add_input(inputs, sha, import, err));
+    }
     return DLS_OK;
 }
 
