@@ -442,17 +442,19 @@ static int add_warnings(const ext_simulation *self, PyObject *list)
     size_t jobs, first;
     int failed = why ? add_text(list, PyUnicode_FromString(why)) : 0;
     for (size_t i = 0; !failed && (why = dls_simulation_infeasible(sim, i, &jobs, &first)); i++) {
-        failed = add_text(list, PyUnicode_FromFormat("%zu of %zu jobs can never run on this cluster and are left out: %s; "
-                                                     "the first is %s of %d GPUs",
-                                                     jobs, n.jobs, why, dls_trace_id(trace, first),
-                                                     (int)dls_trace_cols(trace)->gpus[first]));
+        PyObject *text = PyUnicode_FromFormat("%zu of %zu jobs can never run on this cluster and are left out: %s; "
+                                              "the first is %s of %d GPUs",
+                                              jobs, n.jobs, why, dls_trace_id(trace, first),
+                                              (int)dls_trace_cols(trace)->gpus[first]);
+        failed = add_text(list, text);
     }
     if (!failed && waits >= 0) {
-        failed = add_text(list, PyUnicode_FromFormat("%zu of %zu jobs still wait when nothing is left to happen; the first is "
-                                                     "%s of %d GPUs, with %lld of %lld free",
-                                                     n.waiting, n.jobs, dls_trace_id(trace, (size_t)waits),
-                                                     (int)view->gpus[waits], (long long)view->free_gpus,
-                                                     (long long)view->total_gpus));
+        PyObject *text = PyUnicode_FromFormat("%zu of %zu jobs still wait when nothing is left to happen; the first is "
+                                              "%s of %d GPUs, with %lld of %lld free",
+                                              n.waiting, n.jobs, dls_trace_id(trace, (size_t)waits),
+                                              (int)view->gpus[waits], (long long)view->free_gpus,
+                                              (long long)view->total_gpus);
+        failed = add_text(list, text);
     }
     return failed;
 }
@@ -527,7 +529,7 @@ static PyMethodDef simulation_methods[] = {
     {"numbers", ext_numbers, METH_NOARGS, "{name: (value, unit, description)} of the summary."},
     {"counts", simulation_counts, METH_NOARGS, "How many jobs are in which state, as a dict."},
     {"warnings", simulation_warnings, METH_NOARGS,
-     "What a user may have overlooked, a list of texts: jobs that can never run, or that still wait at the end, and why."},
+     "What a user may have overlooked, a list of texts: jobs that can never run, or still wait at the end, and why."},
     {NULL, NULL, 0, NULL}};
 static PyMemberDef simulation_members[] = {
     {"progress", T_OBJECT, offsetof(ext_simulation, progress), 0,

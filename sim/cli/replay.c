@@ -313,7 +313,8 @@ dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
         return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the results file is too long");
     }
     if (strcmp(path, "-") == 0) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "-o -: this is written to a file, not to standard output: give its name");
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "-o -: this is written to a file, not to standard output: give its name");
     }
     if (stat(path, &info) == 0) {
         if (!S_ISREG(info.st_mode)) {
