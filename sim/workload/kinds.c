@@ -89,10 +89,10 @@ static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
         }
     }
     DLS_TRY(dls_grow(&s->of, &s->cap, s->n + 1, sizeof *s->of, err));
-    /* Parameters are the same at every batch (but for tables' rows): one graph tells them. */
-    DLS_TRY(kind->names.layers
-                ? dls_model_workload(&kind->names, DLS_NUMERIC_FP32, &w, err)
-                : dls_model_at_batch(&kind->names, kind->names.zoo->batch, DLS_NUMERIC_FP32, &w, err));
+    /* Parameters are the same at every batch, but for tables' rows: one graph tells them. */
+    const int32_t batch = kind->names.samples ? kind->names.samples : kind->names.zoo->batch;
+    DLS_TRY(kind->names.layers ? dls_model_workload(&kind->names, DLS_NUMERIC_FP32, &w, err)
+                               : dls_model_at_batch(&kind->names, batch, DLS_NUMERIC_FP32, &w, err));
     for (size_t i = 0; i < w.n_tensors; i++) {
         greatest = fmax(greatest, w.tensor[i]);
     }

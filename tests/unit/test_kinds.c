@@ -472,6 +472,32 @@ TEST(test_grouping)
     assert_true(isnan(kinds.kind[3].tensor_skew));
 }
 
+/* A server has the rows of tables that the job's own batch touches: of 26 tables in MLPerf's DLRM. */
+TEST(test_skew_of_tables)
+{
+    static const int32_t batch[] = {16, 8192, 32768};
+    static const double largest[] = {1024.0 * 1024, 1024.0 * 1024, 32768.0 * 128};
+    dls_trace *trace;
+    char id[8];
+    EACH_JOB(job, 3, &trace) {
+        snprintf(id, sizeof id, "%d", job.i);
+        job.rec.id = id;
+        job.rec.submit_us = job.i;
+        job.rec.duration_us = 1;
+        job.rec.gpus_milli = 1000;
+        job.rec.model = "dlrm_mlperf";
+        job.rec.batch = batch[job.i];
+    }
+    DLS_HOLD(dls_trace_destroy) dls_trace *held = trace;
+    DLS_OWN(dls_kinds_fini) dls_kinds kinds = {0};
+    assert_int_equal(dls_kinds_of_trace(held, NULL, NULL, &kinds, NULL), DLS_OK);
+    assert_int_equal(kinds.n, 3);
+    for (int i = 0; i < 3; i++) {
+        const double params = 2368897 + 26 * 128.0 * batch[i];
+        assert_true(fabs(kinds.kind[i].tensor_skew - largest[i] / params) < 1e-12);
+    }
+}
+
 /* A workload out of graphs holds for every batch: as a graph of that very batch. */
 TEST(test_any_batch)
 {
