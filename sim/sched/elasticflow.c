@@ -29,7 +29,7 @@ static const dls_option options[] = {
 
 /* Of a job, from round to round. */
 struct known {
-    int32_t last_gpus; /* on which it ran last; 0: never */
+    double last_speed; /* at which it ran last; 0: never */
     int32_t floor;     /* promised */
     int32_t home;      /* admitted: the type it runs on, from 1 on */
 };
@@ -134,16 +134,16 @@ static void look_at(const struct elasticflow *s, const dls_view *view, int32_t j
     struct known *k = known(view, job);
     dls_levels levels;
     dls_levels_of(view, job, type, &levels);
-    k->last_gpus = view->held_gpus[job] > 0 ? view->held_gpus[job] : k->last_gpus;
     out->id = job;
     out->planned = false;
     out->n_levels = 0;
-    out->floor = s->upstream ? 0 : k->floor;
+    out->floor = s->upstream ? 0 : dls_level_within(&levels, k->floor); /* failures may leave less than was promised */
     for (int32_t i = 0; i < levels.n; i++) {
         dls_ef_job_level(out, levels.gpus[i], levels.speed[i]);
     }
-    const double speed = k->last_gpus > 0 ? dls_ef_speed(out, k->last_gpus) : 1;
-    out->left = (double)dls_view_remaining_us(view, job) / 1e6 * (speed > 0 ? speed : 1) *
+    const double speed = view->held_gpus[job] > 0 ? dls_ef_speed(out, view->held_gpus[job]) : 0;
+    k->last_speed = speed > 0 ? speed : k->last_speed;
+    out->left = (double)dls_view_remaining_us(view, job) / 1e6 * (k->last_speed > 0 ? k->last_speed : 1) *
                 (1 - 1e-9); /* what just fits is not to fail by rounding */
     out->deadline = DLS_EF_NO_DEADLINE;
     if (view->deadline_us && view->deadline_us[job] != DLS_ABSENT) {

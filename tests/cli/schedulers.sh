@@ -129,6 +129,16 @@ for scheduler in edf elasticflow optimus pollux sia kueue; do
     expect 0 --config=half.cfg --trace=half.csv --scheduler=$scheduler -o run.h5 --force
     says out.txt "2 completed, 0 infeasible, 0 unfinished"
 done
+
+# A job that was promised two GPUs for its deadline loses one with its node: what is left has memory for one.
+cat >promised.csv <<'END'
+job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus,mem_mib,deadline
+0,2,10,1000,m,32,1,2,32768,1200
+END
+printf 'time_s,node,event,part\n500,1,fail,\n' >half.txt
+expect 0 --config=half.cfg --trace=promised.csv --scheduler=elasticflow --watchdog=60
+says out.txt "1 completed, 0 infeasible, 0 unfinished"
+
 # Orders wait, and the run says so.
 printf 'time_s,node,event,part\n5,1,fail,\n' >half.txt
 expect 0 --config=half.cfg --trace=half.csv --scheduler=fifo
