@@ -46,10 +46,10 @@ typedef struct dls_asking {
 void dls_ask_init(dls_engine *e);
 /* What is asked for is answered from this engine: of a clone too. */
 void dls_ask_bind(dls_engine *e);
-/* Place a job on GPUs of a type; *parts gets the list. false: refused. */
 /* Would the placement accept the job at that time, were the index as it is now? e->ask.grant says where; nothing is taken. */
 dls_status dls_place_trial(dls_engine *e, int32_t job, int32_t type, int64_t at_us, bool *fits,
                            dls_error *err) DLS_MUST_CHECK;
+/* Place a job on GPUs of a type; *parts gets the list. false: refused. */
 dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
                          dls_error *err) DLS_MUST_CHECK;
 /* The same on nodes that the scheduler names. */

@@ -61,6 +61,7 @@ struct kueue {
     uint64_t state;        /* grows when somebody is admitted or gives way */
     uint64_t searched;     /* the state in which all that wait were looked at */
     bool progress, hope;   /* in this cycle; somebody fits, or would if others gave way */
+    bool vain;             /* what make_room found */
     bool preempts;         /* somebody gave way in this round */
 };
 
@@ -249,12 +250,16 @@ static void undo_room(struct kueue *s, const dls_view *view)
     dls_kueue_restore(&s->search, &s->tree, s->load);
 }
 
-/* Others give way, if that helps. */
+/* Others give way, if that helps. s->vain: nor could any for a larger one behind it in its queue. There may be fewer for that,
+ * but not others, and they are taken in the same order: but by shares, or where the order is not that of who may be taken. */
 static dls_status make_room(struct kueue *s, const dls_view *view, const dls_kueue_load *of, bool *made, dls_error *err)
 {
     *made = false;
+    s->vain = true;
     if (may_preempt(s, of)) {
         DLS_TRY(dls_kueue_preempt(&s->search, &s->tree, s->load, s->n_load, of, s->fair, made, err));
+        s->vain = s->search.n == 0 || (!*made && s->fair == DLS_KUEUE_UNFAIR &&
+                                       s->tree.at[of->queue].reclaim != DLS_QUOTA_NEWER);
     }
     if (*made) {
         give_back(s, view, 1);
@@ -286,13 +291,11 @@ static dls_status note_targets(struct kueue *s, line *l, dls_error *err)
 /* Whether the first of a queue can be admitted, and how far it borrows then. */
 static dls_status judge(struct kueue *s, const dls_view *view, line *l, dls_error *err)
 {
-    l->fits = l->hopes = false;
+    l->fits = l->hopes = s->vain = false;
     if (!is_known(s, view, l)) {
         l->fits = has_quota(s, &l->first) && dls_ledger_type(&s->ledger, view, l->first.job) >= 0;
-        if (!l->fits) {
-            DLS_TRY(make_room(s, view, &l->first, &l->hopes, err));
-        }
-        if (!l->fits && !l->hopes && (!may_preempt(s, &l->first) || s->search.n == 0)) {
+        DLS_TRY(l->fits ? DLS_OK : make_room(s, view, &l->first, &l->hopes, err));
+        if (s->vain) {
             l->failed_at = s->state;
             l->failed_types = dls_view_types(view, l->first.job);
             l->failed_gpus = l->first.gpus;
@@ -469,6 +472,19 @@ static bool take_targets(struct kueue *s, const dls_view *view, const line *l)
     return false;
 }
 
+/* The first of a queue has no chance: it keeps the queue, or lets others pass. */
+static dls_status pass_over(struct kueue *s, int32_t queue, dls_error *err)
+{
+    line *l = &s->line[queue];
+    l->asks = false;
+    s->progress |= !l->stuck;
+    l->stuck = s->tree.at[queue].strict;
+    if (!l->stuck) {
+        dls_lines_take(&s->lines, l->first.job);
+    }
+    return l->stuck ? DLS_OK : look_again(s, l->first.job, err);
+}
+
 static dls_status process(struct kueue *s, const dls_view *view, int32_t queue, dls_error *err)
 {
     line *l = &s->line[queue];
@@ -476,20 +492,13 @@ static dls_status process(struct kueue *s, const dls_view *view, int32_t queue, 
     const bool fits = has_quota(s, of) && dls_ledger_type(&s->ledger, view, of->job) >= 0;
     const bool made = !fits && l->hopes && take_targets(s, view, l);
     l->asks = false;
-    if (made) {
-        DLS_TRY(requeue(s, err));
-    }
+    DLS_TRY(made ? requeue(s, err) : DLS_OK);
     if (fits || made) {
         DLS_TRY(admit(s, view, l, err));
         s->progress = true;
     } else if (!l->fits && !l->hopes) { /* else it is looked at again */
-        s->progress |= !l->stuck;
         reserve(s, of, l);
-        if (!s->tree.at[queue].strict) {
-            dls_lines_take(&s->lines, of->job);
-            DLS_TRY(look_again(s, of->job, err));
-        }
-        l->stuck = s->tree.at[queue].strict;
+        DLS_TRY(pass_over(s, queue, err));
     }
     return DLS_OK;
 }
@@ -497,10 +506,13 @@ static dls_status process(struct kueue *s, const dls_view *view, int32_t queue, 
 static dls_status cycle(struct kueue *s, const dls_view *view, dls_error *err)
 {
     s->progress = false;
-    for (int32_t queue; (queue = next_queue(s)) >= 0;) {
+    for (size_t i = 0; i < s->tree.n && !s->hope; i++) { /* nothing can change, in whatever order they are looked at */
+        DLS_TRY(s->line[i].asks ? pass_over(s, (int32_t)i, err) : DLS_OK);
+    }
+    for (int32_t queue; s->hope && (queue = next_queue(s)) >= 0;) {
         DLS_TRY(process(s, view, queue, err));
     }
-    for (size_t i = 0; i < s->tree.n; i++) {
+    for (size_t i = 0; i < s->tree.n && s->hope; i++) {
         dls_quota_use(&s->tree, (int32_t)i, -s->reserved[i]);
     }
     return DLS_OK;
@@ -561,12 +573,8 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
         DLS_TRY(nominate(s, view, &any, err));
         for (s->progress = true; s->progress && any && s->n_gave_way == 0;) {
             DLS_TRY(cycle(s, view, err));
-            if (!s->hope && s->searched != s->state) {
-                DLS_TRY(look_for_hope(s, view, &any, err));
-            }
-            if (s->progress && any && s->n_gave_way == 0) {
-                DLS_TRY(nominate(s, view, &any, err));
-            }
+            DLS_TRY(!s->hope && s->searched != s->state ? look_for_hope(s, view, &any, err) : DLS_OK);
+            DLS_TRY(s->progress && any && s->n_gave_way == 0 ? nominate(s, view, &any, err) : DLS_OK);
         }
         DLS_TRY(wait_again(s, view, &more, err));
     }
