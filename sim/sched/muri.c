@@ -82,15 +82,17 @@ static dls_status class_of(dls_muri_state *s, const dls_view *view, int32_t job,
                            dls_error *err)
 {
     const uint32_t types = dls_view_types(view, job);
+    int64_t unused;
+    const int32_t pool = dls_view_pool(view, job, 0, &unused);
     size_t k = 0;
-    while (k < s->n_classes &&
-           (s->class[k].gpus != view->gpus[job] || s->class[k].types != types)) {
+    while (k < s->n_classes && (s->class[k].gpus != view->gpus[job] || s->class[k].types != types ||
+                                s->class[k].pool != pool)) {
         k++;
     }
     *out = k;
     if (k == s->n_classes) {
         DLS_TRY(dls_grow(&s->class, &s->classes_room, k + 1, sizeof *s->class, err));
-        s->class[s->n_classes++] = (dls_muri_class){.gpus = view->gpus[job], .types = types};
+        s->class[s->n_classes++] = (dls_muri_class){.gpus = view->gpus[job], .types = types, .pool = pool};
     }
     return DLS_OK;
 }

@@ -36,9 +36,9 @@ typedef struct dls_muri_set {
     double key;      /* least of the members */
 } dls_muri_set;
 
-/* A gang size with the GPU types that it may have. */
+/* A gang size with the GPU types that it may have, of one quota. */
 typedef struct dls_muri_class {
-    int32_t gpus;
+    int32_t gpus, pool;
     uint32_t types;
     int32_t rank;             /* by its first job */
     int32_t first, n, marked; /* its jobs in the list by class */

@@ -165,6 +165,29 @@ TEST(silent_nodes)
     }
 }
 
+/* Who shares GPUs is of one virtual cluster: its quota pays for them. */
+TEST(muri_keeps_virtual_clusters_apart)
+{
+    static const char *const models[] = {"resnet50", "alexnet", "bert-base", "vgg16", "inception3"};
+    char jobs[4096];
+    int n = snprintf(jobs, sizeof jobs, "num_gpu,submit_time,duration,vc,model_name\n");
+    for (int i = 0; i < 40; i++) {
+        n += snprintf(jobs + n, sizeof jobs - (size_t)n, "%d,%d,%d,%s,%s\n", i % 2 ? 8 : 4, 10 * i, 600 + 137 * i % 1700,
+                      i % 3 ? "b" : "a", models[3 * i % 5]);
+    }
+    for (int k = 0; k < 2; k++) {
+        DLS_HOLD(dls_setup_destroy) dls_setup *setup = setup_of(
+            "schema_version = 1; cluster: { nodes = ({ count = 4; gpus = 4; gpu_type = \"V100-32GB\"; nic = \"10 Gb/s\"; });"
+            "virtual_clusters = ({ name = \"a\"; gpus = 8; }, { name = \"b\"; gpus = 8; }); };"
+            "perf: { model = \"operator\"; contention = false; }; predictor: { source = \"noisy\"; };"
+            "run: { audit = true; };",
+            k ? "muri-l" : "muri-s");
+        DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
+        must(dls_setup_trace_of_text(setup, "jobs", jobs, (size_t)n, &trace, &err));
+        digest_of_run(setup, trace);
+    }
+}
+
 TEST(problems)
 {
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = trace_of(1, 3);
