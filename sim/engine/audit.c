@@ -148,9 +148,16 @@ static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
     return DLS_OK;
 }
 
+static bool has_spares(const dls_engine *e)
+{
+    return e->failures.on && e->params->failures && e->params->failures->spares > 0;
+}
+
 dls_status dls_engine_audit(dls_engine *e, dls_error *err)
 {
     int64_t held = 0, used = 0, failed;
+    /* Who got GPUs beyond the quotas keeps them: of a spare that stood in for a node that still drained. */
+    const bool exceeds = !e->select.preempts && (dls_failures_any_down(e) || has_spares(e));
     DLS_TRY(dls_place_index_check(e->index, err));
     DLS_TRY(dls_select_check(&e->select, err));
     DLS_TRY(audit_jobs(e, &held, err));
@@ -159,7 +166,7 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
         const dls_pool *pool = &e->select.pool[k];
         for (int32_t t = 0; t < e->select.n_types; t++) {
             used += pool->used[t];
-            if (pool->used[t] > pool->cap[t] && (e->select.preempts || !dls_failures_any_down(e))) {
+            if (pool->used[t] > pool->cap[t] && !exceeds) {
                 return dls_fail(err, DLS_ERUN, NULL, "pool %d holds more than its share", k);
             }
         }

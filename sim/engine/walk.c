@@ -223,6 +223,17 @@ void dls_count_mixed(dls_engine *e, int32_t job, int32_t parts, int32_t sign)
     }
 }
 
+/* GPUs that a policy counted on, as others gave them back, stay on a node that drains. */
+static bool lacks_drained(const dls_engine *e, const dls_want *want)
+{
+    bool lacks = false;
+    for (int32_t i = 0; i < want->n_nodes && dls_drains_kept(e) > 0; i++) {
+        const int32_t node = want->nodes[i].node;
+        lacks = lacks || (e->failures.kept[node] && e->index->node[node].free < want->nodes[i].gpus);
+    }
+    return lacks;
+}
+
 /* Take GPUs for a job on the first of the types that the placement grants; *type -1: refused. */
 static dls_status take_gpus(dls_engine *e, int32_t job, const dls_want *want, uint32_t types,
                             int32_t *type, int32_t *parts, dls_error *err)
@@ -235,7 +246,9 @@ static dls_status take_gpus(dls_engine *e, int32_t job, const dls_want *want, ui
         if (t < 0) {
             return DLS_OK;
         }
-        if (want->nodes) {
+        if (want->nodes && lacks_drained(e, want)) {
+            placed = false;
+        } else if (want->nodes) {
             DLS_TRY(dls_place_on(e, job, want->nodes, want->n_nodes, parts, err));
         } else {
             DLS_TRY(dls_place_job(e, job, t, parts, &placed, err));

@@ -183,6 +183,22 @@ TEST(test_drain_preempted)
     assert_int_equal(rec->node_drains, 1);
 }
 
+/* Policies that name nodes may count on GPUs that running jobs give back, of a node that drains, too. */
+TEST(test_drain_named)
+{
+    for (uint64_t seed = 0; seed < FEWER(60); seed++) {
+        const dls_failure_params fail = {.node_mtbf_s = 100, .gpu_mtbf_s = (double)INFINITY, .shape = 1, .drains = 1, .repair_s = 20};
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, case_cluster(4, 4, 0), random_trace(seed, 40, 5, 8, NULL, NULL), "hadar", "first-fit");
+        setup_option(&s, "interval")->f = 7;
+        s.p.failures = &fail;
+        s.p.seed = seed;
+        s.p.until_us = S(5e6);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        assert_true(rec->node_drains > 0);
+    }
+}
+
 /* ---- spares ---------------------------------------------------------------------------------- */
 
 /* Node 0 is a V100 of four GPUs, nodes 1 to 3 are P100s, of which the last stands by. */
@@ -230,6 +246,28 @@ TEST(test_spares)
         assert_int_equal(rec->state[0], DLS_JOB_INFEASIBLE);
         assert_int_equal(rec->start_us[1], S(cases[i].start_s));
     }
+}
+
+/* While the spare stands in for a node that drains, jobs of no virtual cluster have its GPUs, too; they keep them when that
+ * node has been repaired and stands by. */
+TEST(test_spare_of_drain)
+{
+    static dls_vc_spec vcs[1] = {{"a", {7}}};
+    const case_job jobs[] = {{0, 30, 4, "a", NULL},  {11, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL},
+                             {11, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL}, {70, 9, 1, NULL, NULL}};
+    dls_failure_event event[] = {{10000000, 0, DLS_NODE_DRAINS, 1}, {60000000, 0, DLS_NODE_REPAIRED, 1}};
+    const dls_failure_trace trace = {event, 2, 0};
+    const dls_failure_params one = {.spares = 1};
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(3, 4, 0), case_trace(jobs, 6), "fifo", "first-fit");
+    s.p.failure_trace = &trace;
+    s.p.failures = &one;
+    s.cluster.vcs = vcs;
+    s.cluster.n_vcs = 1;
+    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->start_us[4], S(11));
+    assert_int_equal(rec->preempts[4], 0);
+    assert_int_equal(rec->start_us[5], S(110)); /* beyond the quotas nobody begins */
 }
 
 /* ---- jobs that fail by themselves ------------------------------------------------------------ */
