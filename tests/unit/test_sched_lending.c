@@ -353,6 +353,9 @@ TEST(test_kueue_runs)
     const case_job fifo[] = {{0, 100, 4, "a", NULL}, {10, 100, 7, "a", NULL}, {20, 100, 2, "a", NULL}};
     expect_kueue("a,,8,,,,,,,\n", "none", fifo, 3, (const double[]){0, 120, 20}, (const int[]){0, 0, 0});
     expect_kueue("a,,8,,,,,,,StrictFIFO\n", "none", fifo, 3, (const double[]){0, 100, 200}, (const int[]){0, 0, 0});
+    /* Nobody passes there while another queue's job starts, either. */
+    const case_job beside[] = {{0, 100, 2, "a", NULL}, {10, 100, 4, "a", NULL}, {20, 100, 1, "a", NULL}, {20, 100, 4, "b", NULL}};
+    expect_kueue("a,,4,,,,,,,StrictFIFO\nb,,4,,,,,,,\n", "none", beside, 4, (const double[]){0, 100, 200, 20}, (const int[]){0, 0, 0, 0});
     /* a lends four to b, which holds six; what a reclaims, at any priority or of lower ones alone. */
     const case_job back[] = {{0, 100, 6, "b", NULL}, {10, 100, 4, "a", NULL}};
     expect_kueue("a,c,4,,,,,Any,,\nb,c,4,,,,,,,\n", "none", back, 2, (const double[]){0, 10}, (const int[]){1, 0});
