@@ -212,7 +212,7 @@ TEST(reserved_names)
         MUST_FAIL(DLS_EINPUT, "an option cannot be called", dls_registry_add(reg, &ops, NULL, &e));
         n++;
     }
-    assert_int_equal(n, 5);
+    assert_int_equal(n, 6);
 }
 
 /* What is built in passes the checks that plug-ins must pass. */
