@@ -4,6 +4,8 @@
 import importlib.util
 import unittest
 
+import dlsim
+
 SMALL = "quickstart"
 TIGHT = {"nodes": [{"count": 4, "gpus": 8, "gpu_type": "V100"}]}
 
@@ -25,3 +27,16 @@ def jobs(n=200, seed=1):
         table["submit_time"].append(t)
         table["duration"].append(1 + (seed >> 12) % 500)
     return table
+
+
+class Srtf:
+    """shortest remaining time first"""
+
+    ageing = "time"
+
+    def priority(self, job):
+        return job.remaining
+
+
+def run(policy, trace=None, **options):
+    return dlsim.run(TIGHT, trace or jobs(), policy, "first-fit", **options)

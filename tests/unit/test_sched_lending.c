@@ -381,6 +381,8 @@ TEST(test_kueue_at_once)
     expect_kueue("a,r,4,,,,,Any,,\nb,r,4,,,,,,,\n", "none", just, 4, (const double[]){0, 1000, 10, 110}, (const int[]){0, 0, 0, 0});
 }
 
+typedef double share_fn(void *state, const dls_place_index *index, const dls_request *r, int32_t host, const dls_shape *shape);
+
 static double third_beside_first(void *state, const dls_place_index *index, const dls_request *r, int32_t host, const dls_shape *shape)
 {
     return r->job == 2 && host == 0;
@@ -414,18 +416,24 @@ TEST(test_kueue_guest)
     }
 }
 
+/* Four jobs on nodes of 8 GPUs, under a placement that lets them share as it is said. The caller's. */
+static dls_record *run_sharing(int nodes, const case_job *jobs, const char *sched, share_fn *share)
+{
+    DLS_OWN(setup_fini) sim_setup s = {0};
+    setup_init(&s, case_cluster(nodes, 8, 0), case_trace(jobs, 4), sched, "consolidated");
+    dls_placement_ops ops = *s.p.placement;
+    ops.share = share;
+    s.p.placement = &ops;
+    return case_run(&s.p);
+}
+
 /* A guest has no GPUs of its own: those that the second job gave back are the fourth's at once. */
 TEST(test_guests_hold_nothing)
 {
     static const char *const scheds[] = {"kueue", "fair-share", "allox"};
     const case_job jobs[] = {{0, 500, 8, "b", NULL}, {0, 50, 8, "b", NULL}, {2, 500, 8, "b", NULL}, {60, 10, 8, "b", NULL}};
     for (size_t k = 0; k < sizeof scheds / sizeof *scheds; k++) {
-        DLS_OWN(setup_fini) sim_setup s = {0};
-        setup_init(&s, case_cluster(2, 8, 0), case_trace(jobs, 4), scheds[k], "consolidated");
-        dls_placement_ops ops = *s.p.placement;
-        ops.share = third_beside_first;
-        s.p.placement = &ops;
-        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = run_sharing(2, jobs, scheds[k], third_beside_first);
         assert_int_equal(rec->guest_starts, 1);
         assert_int_equal(rec->start_us[2], S(2));
         assert_int_equal(rec->start_us[3], S(60));
@@ -440,12 +448,7 @@ TEST(test_guests_stay)
                                          "fair-share", "kueue", "allox"};
     const case_job jobs[] = {{0, 5000, 8, "b", NULL}, {1, 3000, 8, "b", NULL}, {700, 50, 8, "b", NULL}, {1300, 50, 8, "b", NULL}};
     for (size_t k = 0; k < sizeof scheds / sizeof *scheds; k++) {
-        DLS_OWN(setup_fini) sim_setup s = {0};
-        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 4), scheds[k], "consolidated");
-        dls_placement_ops ops = *s.p.placement;
-        ops.share = second_beside_first;
-        s.p.placement = &ops;
-        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        DLS_HOLD(dls_record_destroy) dls_record *rec = run_sharing(1, jobs, scheds[k], second_beside_first);
         if (rec->guest_starts != 1 || rec->preempts[1] != 0) {
             fail_msg("%s: %d guests, preempted %d times", scheds[k], (int)rec->guest_starts, (int)rec->preempts[1]);
         }
