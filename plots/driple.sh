@@ -24,7 +24,8 @@ inspector() {
     # shellcheck disable=SC2086
     [ -s "$folder/$name.h5" ] && [ -s "$folder/$name.curves.h5" ] ||
         "$DLSIM" train --dataset="$folder/$data.h5" --setting="$setting" --epochs=$epochs --patience=0 $recipe \
-            --seed="${seed:-1}" -q --progress=never "$@" --curves="$folder/$name.curves.h5" -o "$folder/$name.h5"
+            --seed="${seed:-1}" -q --progress=never "$@" --curves="$folder/$name.curves.h5" --force \
+            -o "$folder/$name.h5"
     [ -s "$folder/$name.json" ] || {
         # Of a network that diverged no answer is taken; its error is infinite, which JSON has no number for.
         "$DLSIM" evaluate --weights="$folder/$name.h5" --dataset="$folder/$data.h5" --setting="$setting" --json \

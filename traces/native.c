@@ -10,11 +10,9 @@
 #include "traces/table.h"
 #include "traces/trace_impl.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* A comment line that starts so holds the wall-clock text of time 0. */
 #define EPOCH "# epoch: "
@@ -214,22 +212,5 @@ static dls_status write_table(FILE *f, void *what, dls_error *err)
 dls_status dls_trace_save_csv(const dls_trace *trace, const char *path, dls_error *err)
 {
     DLS_IN_C_LOCALE;
-    struct stat st;
-    if (strcmp(path, "-") == 0) {
-        DLS_TRY(write_table(stdout, (void *)(uintptr_t)trace, err));
-        return fflush(stdout) == 0 ? DLS_OK
-                                   : dls_fail(err, DLS_EOUTPUT, NULL, "standard output could not be written");
-    }
-    if (stat(path, &st) != 0 || S_ISREG(st.st_mode)) {
-        return dls_atomicfile_write(path, write_table, (void *)(uintptr_t)trace, err);
-    }
-    FILE *f = fopen(path, "we"); /* a pipe or a device is not replaced */
-    if (!f) {
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
-    }
-    DLS_TRY(write_table(f, (void *)(uintptr_t)trace, err));
-    const bool failed = ferror(f) != 0;
-    return fclose(f) == 0 && !failed
-               ? DLS_OK
-               : dls_fail(err, DLS_EOUTPUT, path, "writing failed: %s", strerror(errno));
+    return dls_atomicfile_stream(path, write_table, (void *)(uintptr_t)trace, err);
 }

@@ -479,7 +479,7 @@ static const dls_arg args[] = {
     DLS_OUTPUT(dls_operators, output, "output", 'o', "FILE",
              "where the constants or times go; profile: the samples, as a recording for dlsim perf "
              "analyze",
-             .of = "calibrate, fit-kernels, fit-grouped, fit-host, measure, profile"),
+             .of = "calibrate, fit-kernels, fit-grouped, fit-host, measure, profile", .adds = "measure"),
     DLS_TEXT(dls_operators, jobs, "jobs", 0, "CSV",
              "the processor --gpu to jobs of dlsim perf bench, in place of points; other constants "
              "stay",

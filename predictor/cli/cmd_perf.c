@@ -49,14 +49,13 @@ static void catch_signals(bool on)
 
 static dls_status save(const request *req, const dls_recording *r, dls_error *err)
 {
-    const char *path = req->output ? req->output : "perf.h5";
-    DLS_TRY(dls_recording_save(r, path, err));
+    DLS_TRY(dls_recording_save(r, req->output, err));
     if (req->quiet) {
         return DLS_OK;
     }
     const double length_s = r->n ? (double)r->time_ns[r->n - 1] * 1e-9 : 0;
     fprintf(stderr, "dlsim perf: %zu readings of %zu columns in %.3f s: %s\n", r->n, r->n_columns,
-            length_s, path);
+            length_s, req->output);
     if (r->notes[0]) {
         fprintf(stderr, "dlsim perf: %s\n", r->notes);
     }
@@ -144,7 +143,7 @@ static const dls_arg args[] = {
              "between readings (record: 10 ms; import: 1 ms; analyze: as recorded)",
              .of = "record, import, analyze"),
     DLS_OF("record, import"),
-    DLS_OUTPUT(request, output, "output", 'o', "R.h5", "where to write; perf.h5 if left out"),
+    DLS_OUTPUT(request, output, "output", 'o', "R.h5", "where to write"),
     DLS_TEXT(request, interfaces, "interface", 0, "NAME[,...]",
              "network interfaces; all but loopback if left out", .of = "record"),
     DLS_TEXT(request, processes, "processes", 0, "NAME:PID[,...]",
@@ -171,4 +170,5 @@ const dls_command dls_command_perf = {
     .args = args,
     .verbs = verbs,
     .size = sizeof(request),
+    .initial = &(const request){.output = "perf.h5"},
 };

@@ -351,19 +351,19 @@ static const dls_arg args[] = {
     DLS_INT(dls_training, train.step.threads, "threads", 0, 1, INT32_MAX,
             "one per core if left out; the result does not depend on it"),
     DLS_OUTPUT(dls_training, train.checkpoint, "checkpoint", 0, "C.h5",
-             "keep the state there, now and then and when it is interrupted"),
+             "keep the state there, now and then and when it is interrupted", .adds = "--resume"),
     DLS_INT(dls_training, train.checkpoint_every, "checkpoint-every", 0, 1, INT32_MAX, "epochs"),
     DLS_SWITCH(dls_training, train.resume, "resume", 0,
                "go on from the checkpoint if it is there; with several settings, from the output: "
                "settings that it has are not trained again"),
-    DLS_OUTPUT(dls_training, curves, "curves", 0, "L.h5", "write the learning curves"),
+    DLS_OUTPUT(dls_training, curves, "curves", 0, "L.h5", "write the learning curves", .adds = "--resume"),
     DLS_TEXT(dls_training, study, "study", 0, "NAME",
              "depth, readout, conv, init, data or transfer: train variants and print their errors "
              "instead of writing weights; data: each --dataset, which may be repeated; transfer: "
              "from scratch and from --base, with all training graphs and with --share of them"),
     DLS_INT(dls_training, seeds, "seeds", 0, 1, INT32_MAX,
             "of --study=transfer: trainings of each, and their spread"),
-    DLS_OUTPUT(dls_training, output, "output", 'o', "W.h5", "where to write"),
+    DLS_OUTPUT(dls_training, output, "output", 'o', "W.h5", "where to write", .adds = "--resume"),
     DLS_PROGRESS(dls_training, when),
     DLS_SWITCH(dls_training, quiet, "quiet", 'q', "no progress, no summary"),
     DLS_ARGS_END};

@@ -72,7 +72,7 @@ def errors(a, weights, dataset, *more):
 def in_order(a, weights, dataset, folder):
     """Per cent of pairs of settings of a validation job whose steps are predicted in the labels' order."""
     path = f"{folder}/rows.csv"
-    run(a.dlsim, "evaluate", f"--weights={weights}", f"--dataset={dataset}", "--split=val", f"--rows={path}")
+    run(a.dlsim, "evaluate", f"--weights={weights}", f"--dataset={dataset}", "--split=val", f"--rows={path}", "--force")
     steps, seen = {}, collections.Counter()
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
@@ -90,7 +90,7 @@ def train(a, arch, dataset, seed, folder):
     path = f"{folder}/w.h5"
     run(a.dlsim, "train", f"--dataset={dataset}", "--settings=all", "--together", f"--arch={arch}",
         "--log-floor=0.003", "--lr=0.003", "--lr-floor=0.02", "--batch=8", f"--epochs={a.epochs}",
-        "--patience=0", f"--seed={seed}", "--threads=1", "-q", "-o", path, *["--relative"] * a.relative,
+        "--patience=0", f"--seed={seed}", "--threads=1", "-q", "--force", "-o", path, *["--relative"] * a.relative,
         *[f"--pairs={a.pairs}"] * (a.pairs > 0))
     return path
 
@@ -135,7 +135,7 @@ def main():
         dataset = build(a, "kernels", 1, 1, folder)
         learned = f"{folder}/justus.h5"
         run(a.dlsim, "train", "--baseline", "justus", f"--dataset={dataset}", f"--epochs={a.epochs}", "-q",
-            "-o", learned)
+            "--force", "-o", learned)
         weights = train(a, FLAT, dataset, 1, folder)
         (_, val), (_, test) = errors(a, weights, dataset, f"--learned={learned}")
         print(f"| every kernel | justus | {val['justus_iteration']:.1f} | | | | "

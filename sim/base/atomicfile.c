@@ -152,12 +152,9 @@ void dls_atomicfile_abort(dls_atomicfile *f)
     }
 }
 
-dls_status dls_atomicfile_write(const char *path, dls_atomicfile_put_fn put, void *what,
-                                dls_error *err)
+/* Put and close; to is NULL if it could not be opened. */
+static dls_status put_all(FILE *to, const char *path, dls_atomicfile_put_fn put, void *what, dls_error *err)
 {
-    dls_atomicfile file;
-    DLS_TRY(dls_atomicfile_begin(&file, path, err));
-    FILE *to = fopen(file.part, "we");
     dls_status status = DLS_OK;
     int why = to ? 0 : errno;
     if (to) {
@@ -169,12 +166,32 @@ dls_status dls_atomicfile_write(const char *path, dls_atomicfile_put_fn put, voi
             why = errno;
         }
     }
-    if (status == DLS_OK && why) {
-        status = dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(why));
-    }
+    return status == DLS_OK && why ? dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(why))
+                                   : status;
+}
+
+dls_status dls_atomicfile_write(const char *path, dls_atomicfile_put_fn put, void *what,
+                                dls_error *err)
+{
+    dls_atomicfile file;
+    DLS_TRY(dls_atomicfile_begin(&file, path, err));
+    const dls_status status = put_all(fopen(file.part, "we"), path, put, what, err);
     if (status != DLS_OK) {
         dls_atomicfile_abort(&file);
         return status;
     }
     return dls_atomicfile_commit(&file, err);
+}
+
+dls_status dls_atomicfile_stream(const char *path, dls_atomicfile_put_fn put, void *what, dls_error *err)
+{
+    struct stat info;
+    if (strcmp(path, "-") == 0) {
+        DLS_TRY(put(stdout, what, err));
+        return fflush(stdout) == 0 ? DLS_OK
+                                   : dls_fail(err, DLS_EOUTPUT, NULL, "standard output could not be written");
+    }
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode)
+               ? dls_atomicfile_write(path, put, what, err)
+               : put_all(fopen(path, "we"), path, put, what, err);
 }

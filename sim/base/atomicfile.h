@@ -37,6 +37,9 @@ dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err) DLS_MUST_CHE
 typedef dls_status (*dls_atomicfile_put_fn)(FILE *to, void *what, dls_error *err);
 dls_status dls_atomicfile_write(const char *path, dls_atomicfile_put_fn put, void *what,
                                 dls_error *err) DLS_MUST_CHECK;
+/* The same, but "-" is standard output, and a pipe or a device is written to and not replaced. */
+dls_status dls_atomicfile_stream(const char *path, dls_atomicfile_put_fn put, void *what,
+                                 dls_error *err) DLS_MUST_CHECK;
 /* Remove the part. Nothing happens if *f is zero or committed. */
 void dls_atomicfile_abort(dls_atomicfile *f);
 

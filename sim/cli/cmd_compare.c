@@ -8,14 +8,14 @@
 typedef struct request {
     dls_words baseline;
     const char *run_id, *output;
-    bool json, force;
+    bool json;
 } request;
 
 static dls_status run(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
     DLS_HOLD(dls_comparison_destroy) dls_comparison *c = NULL;
-    DLS_TRY(r->output ? dls_script_check_report(r->output, r->force, err) : DLS_OK);
+    DLS_TRY(r->output ? dls_script_check_report(r->output, err) : DLS_OK);
     DLS_TRY(dls_comparison_create(&c, err));
     for (size_t i = 0; i < call->n_words; i++) {
         DLS_TRY(dls_comparison_add(c, call->word[i], r->run_id, err));
@@ -35,7 +35,6 @@ static const dls_arg args[] = {
                "the rest; may be repeated"),
     DLS_OUTPUT(request, output, "output", 'o', "FILE",
              "draw them, too: a page, or a picture if FILE ends in .png or .svg (dlsim report)"),
-    DLS_SWITCH(request, force, "force", 0, "replace FILE"),
     DLS_SWITCH(request, json, "json", 0, "print JSON"),
     DLS_ARGS_END};
 

@@ -64,7 +64,6 @@ static dls_status run(dls_call *call, dls_error *err)
     DLS_TRY(dls_export_open(call->word[0], r->run_id, &saved, err));
     e.run = saved;
     DLS_TRY(check_table(r, saved, err));
-    DLS_TRY(dls_table_check(o, err));
     DLS_TRY(dls_table_put(o, put, &e, err));
     const bool tell = !o->quiet && o->output && strcmp(o->output, "-") != 0;
     if (tell && r->perfetto) {

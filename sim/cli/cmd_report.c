@@ -11,7 +11,6 @@
 typedef struct request {
     const char *output;
     dls_words runs;
-    bool force;
 } request;
 
 enum { MOST_RUNS = 16 }; /* of a file: the script refuses more */
@@ -40,7 +39,7 @@ static dls_status check_file(const char *path, const dls_words *runs, dls_error 
 static dls_status run(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
-    DLS_TRY(dls_script_check_report(r->output, r->force, err));
+    DLS_TRY(dls_script_check_report(r->output, err));
     for (size_t i = 0; i < call->n_words; i++) {
         DLS_TRY(check_file(call->word[i], &r->runs, err));
     }
@@ -52,7 +51,7 @@ static const dls_arg args[] = {
              "where to write; .png or .svg: only a picture of every job on every GPU"),
     DLS_REPEAT(request, runs, "run", 0, "NAME",
                "only this run of files that hold many; may be repeated"),
-    DLS_SWITCH(request, force, "force", 0, "replace what is there"), DLS_ARGS_END};
+    DLS_ARGS_END};
 
 const dls_command dls_command_report = {
     .name = "report",

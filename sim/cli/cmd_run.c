@@ -18,7 +18,7 @@ static dls_status load(const dls_replay_options *o, parts *p, dls_error *err)
     DLS_TRY(dls_replay_tell(o->setup, dls_setup_get(o->setup, "results.path", &value, err)));
     snprintf(p->results, sizeof p->results, "%s", value);
     if (*p->results) {
-        DLS_TRY(dls_replay_check_output(p->results, o->force, err));
+        DLS_TRY(dls_output_check(p->results, o->force, err));
     }
     DLS_TRY(dls_setup_get(o->setup, "trace.path", &value, err));
     if (*value == '\0') {

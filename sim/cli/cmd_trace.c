@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const quantile_names[DLS_STATS_QUANTILES] = {"p1",  "p5",  "p25", "p50", "p75",
                                                                 "p90", "p95", "p99", "max"};
@@ -186,7 +185,7 @@ typedef struct request {
     const char *format, *table, *output;
     int32_t zero; /* a zero */
     int64_t seed;
-    bool json, force;
+    bool json;
     dls_trace_options reading; /* but for what `zero` says */
 } request;
 
@@ -244,22 +243,12 @@ static const dls_command trace_stats = {
     .run = stats,
 };
 
-/* As other commands do; a pipe or a device is written to. */
-static dls_status check_output(const char *path, bool force, dls_error *err)
-{
-    struct stat st;
-    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode)
-               ? dls_replay_check_output(path, force, err)
-               : DLS_OK;
-}
-
 /* ---- convert --------------------------------------------------------------------------------- */
 
 static dls_status convert(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
-    DLS_TRY(check_output(r->output, r->force, err));
     DLS_TRY(load(r, call, &trace, err));
     DLS_HOLD(dls_trace_destroy) dls_trace *assigned = NULL;
     if (r->table) {
@@ -273,8 +262,9 @@ static const dls_arg convert_args[] = {
     DLS_TEXT(request, table, "assign", 0, "TABLE",
              "give jobs without a model one from a built-in table ('dlsim list assignments')"),
     DLS_INT(request, seed, "seed", 0, 0, INT64_MAX, "seed of --assign"),
-    DLS_OUTPUT(request, output, "output", 'o', "OUT.csv", "where to write; - is standard output"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"), DLS_ARGS_END};
+    DLS_OUTPUT(request, output, "output", 'o', "OUT.csv", "where to write; - is standard output",
+               .streams = true),
+    DLS_ARGS_END};
 
 static const dls_command trace_convert = {
     .name = "trace convert",
@@ -296,7 +286,7 @@ typedef struct synthesis {
     const char *path;
     double duration_max_s;
     int32_t stamps; /* 0: seconds */
-    bool quiet, force;
+    bool quiet;
 } synthesis;
 
 static void say_replay(const char *order, const dls_synth_queueing *q, int64_t waiting_jobs)
@@ -329,7 +319,6 @@ static dls_status generate(dls_call *call, dls_error *err)
     synthesis *r = call->request;
     DLS_HOLD(dls_trace_destroy) dls_trace *trace = NULL;
     dls_synth_report report;
-    DLS_TRY(check_output(r->path, r->force, err));
     r->params.duration_max_s = (int64_t)r->duration_max_s;
     r->params.stamp_us = r->stamps ? 1 : DLS_US_PER_S;
     DLS_TRY(dls_synth_generate(&r->params, &trace, &report, err));
@@ -380,8 +369,7 @@ static const dls_arg generate_args[] = {
              "leave longer jobs out of the distribution (\"2 d\", seconds)"),
     DLS_CHOICE(synthesis, stamps, "stamps", 0, "s|us", "times are whole seconds or microseconds"),
     DLS_INT(synthesis, params.seed, "seed", 0, 0, INT64_MAX, "random seed"),
-    DLS_OUTPUT(synthesis, path, "output", 'o', "FILE", "where to write; - is standard output"),
-    DLS_SWITCH(synthesis, force, "force", 0, "replace the file if it is there"),
+    DLS_OUTPUT(synthesis, path, "output", 'o', "FILE", "where to write; - is standard output", .streams = true),
     DLS_SWITCH(synthesis, quiet, "quiet", 'q', "no report on stderr"),
     DLS_ARGS_END};
 

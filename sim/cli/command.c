@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/file.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/ui.h"
@@ -42,7 +41,8 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
     static const dls_arg help = {
         .type = DLS_ARG_SWITCH, .name = "help", .letter = 'h', .help = "show this and leave"};
     size_t n = add_rows(command->args, 0, row, 0);
-    DLS_ASSERT(n < DLS_ARGS_MAX);
+    DLS_ASSERT(n + 1 < DLS_ARGS_MAX);
+    n = dls_arg_rows_force(row, n);
     row[n++] = (dls_arg_row){&help, 0, NULL};
     return n;
 }
@@ -208,11 +208,8 @@ static dls_status take(parser *p, const dls_arg_row *row, const char *value, dls
     }
     switch (a->type) {
     case DLS_ARG_SWITCH:
-        if (strcmp(a->name, "help") == 0) {
-            p->help = true;
-            return DLS_OK;
-        }
-        return take_switch(a, to, value, err);
+        p->help = p->help || strcmp(a->name, "help") == 0;
+        return a->size > 0 ? take_switch(a, to, value, err) : DLS_OK;
     case DLS_ARG_TEXT:
         if (strchr(a->metavar, '|')) {
             DLS_TRY(dls_arg_word(a, value, &place, err));
@@ -367,51 +364,18 @@ void dls_call_text(const dls_call *call, char *out, size_t size)
 
 /* ---- what was asked for ---------------------------------------------------------------------- */
 
-/* Is one of the verbs and options in `of` what the call is about? */
-static bool goes_with(const dls_call *call, const char *of)
-{
-    for (const char *word = of; *word;) {
-        char name[64];
-        const size_t len = strcspn(word, ",");
-        snprintf(name, sizeof name, "%.*s", (int)len, word);
-        if (call->verb ? strcmp(name, call->verb->name) == 0 : dls_call_gave(call, name + 2)) {
-            return true;
-        }
-        word += len + strspn(word + len, ", ");
-    }
-    return false;
-}
-
-/* What is written is none of the files that are read, nor written twice. */
-static dls_status check_outputs(const dls_call *call, dls_error *err)
-{
-    for (size_t i = 0; i < call->n_given; i++) {
-        const dls_given *to = &call->given[i], *by = call->given;
-        for (size_t k = 0; to->arg->writes && k < call->n_words + call->n_given; k++) {
-            const char *in = k < call->n_words ? call->word[k] : by->arg != to->arg ? by->value : NULL;
-            by += k >= call->n_words;
-            const bool writes = k >= call->n_words && by[-1].arg->writes;
-            if (in && (dls_file_same(to->value, in) || (writes && strcmp(to->value, in) == 0))) {
-                const char *what = writes ? "another option writes it, too" : "is also an input";
-                return dls_fail(err, DLS_EOUTPUT, to->value, "%s: it would be replaced", what);
-            }
-        }
-    }
-    return DLS_OK;
-}
-
 /* Every option that was given is one of the verb, or of the options that it goes with. */
 static dls_status check_given(const dls_call *call, dls_error *err)
 {
     for (size_t i = 0; i < call->n_given; i++) {
         const dls_given *g = &call->given[i];
-        if (g->of && !goes_with(call, g->of)) {
+        if (g->of && !dls_call_goes_with(call, g->of)) {
             return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' goes with %s%s%s%s", g->arg->name,
                             g->of, call->verb ? ", not with '" : "",
                             call->verb ? call->verb->name : "", call->verb ? "'" : "");
         }
     }
-    return check_outputs(call, err);
+    return DLS_OK;
 }
 
 static dls_status check_words(const dls_call *call, const char *words, size_t min, size_t max,
@@ -435,8 +399,9 @@ static dls_status check_words(const dls_call *call, const char *words, size_t mi
     return DLS_OK;
 }
 
-static dls_status do_verb(dls_call *call, dls_error *err)
+static dls_status do_verb(const parser *p, dls_error *err)
 {
+    dls_call *call = p->call;
     const dls_command *c = call->command;
     const char *names[24] = {NULL};
     char all[200];
@@ -456,6 +421,7 @@ static dls_status do_verb(dls_call *call, dls_error *err)
             call->verb = v;
             DLS_TRY(check_given(call, err));
             DLS_TRY(check_words(call, v->words, v->min_words, v->max_words, v->needs, err));
+            DLS_TRY(dls_call_check_outputs(call, p->row, p->n_rows, err));
             return v->run(call, err);
         }
     }
@@ -478,11 +444,12 @@ static dls_status run(parser *p, dls_error *err)
         return DLS_OK;
     }
     if (c->verbs) {
-        return do_verb(call, err);
+        return do_verb(p, err);
     }
     const bool one = c->words && c->max_words == 0;
     DLS_TRY(check_given(call, err));
     DLS_TRY(check_words(call, c->words, one ? 1 : c->min_words, one ? 1 : c->max_words, c->needs, err));
+    DLS_TRY(dls_call_check_outputs(call, p->row, p->n_rows, err));
     return c->run(call, err);
 }
 

@@ -71,7 +71,9 @@ struct dls_arg {
     double min, max;
     bool optional; /* the value may be left out */
     bool hidden;   /* not told of in help */
-    bool writes;   /* a file to replace: no other word or value of the command line may name it */
+    bool writes;   /* a file, see command_outputs.c */
+    bool streams;  /* such a file may be "-", standard output, and a pipe or a device */
+    const char *adds; /* with these, as `of` says, such a file that is there is gone on with; or NULL */
     dls_arg_set set;
     const char *key;        /* for `set` */
     const dls_arg *include; /* ends with DLS_ARGS_END */
@@ -108,6 +110,7 @@ struct dls_arg {
 #define DLS_TEXT(T, m, name, letter, var, ...)                                                     \
     DLS_ARG(                                                                                       \
         DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, __VA_ARGS__))
+/* A file to write, which needs --force to replace one that is there: the command then has that option. */
 #define DLS_OUTPUT(T, m, name, letter, var, ...)                                                   \
     DLS_ARG(                                                                                       \
         DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, __VA_ARGS__),   \
@@ -175,6 +178,8 @@ typedef struct dls_call {
 } dls_call;
 
 bool dls_call_gave(const dls_call *call, const char *name);
+/* Is one of the verbs and options in `of` what the call is about? */
+bool dls_call_goes_with(const dls_call *call, const char *of);
 /* "dlsim <command> <words>", as files keep what made them; cut where it does not fit. */
 void dls_call_text(const dls_call *call, char *out, size_t size);
 
@@ -239,6 +244,16 @@ typedef struct dls_arg_row {
 } dls_arg_row;
 enum { DLS_ARGS_MAX = 96 };
 size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX]);
+
+/* ---- files that are written (command_outputs.c) ------------------------------------------------ */
+
+/* Adds --force to the rows of a command that has a file to write and no option of that name; how many there are now. */
+size_t dls_arg_rows_force(dls_arg_row row[DLS_ARGS_MAX], size_t n);
+/* EOUTPUT, EUSAGE: a file cannot be written, is there and --force was not given, is an input or is written twice.
+ * Asked before the work. */
+dls_status dls_call_check_outputs(const dls_call *call, const dls_arg_row *row, size_t n, dls_error *err) DLS_MUST_CHECK;
+/* The same for one file that no option with `writes` names; force: it may be there. */
+dls_status dls_output_check(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
 
 /* ---- help (command_help.c) ------------------------------------------------------------------- */
 

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <libgen.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -305,53 +304,15 @@ dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulatio
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
-{
-    struct stat info;
-    char folder[4096];
-    if (strlen(path) >= sizeof folder) {
-        return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the results file is too long");
-    }
-    if (strcmp(path, "-") == 0) {
-        return dls_fail(err, DLS_EUSAGE, NULL,
-                        "-o -: this is written to a file, not to standard output: give its name");
-    }
-    if (stat(path, &info) == 0) {
-        if (!S_ISREG(info.st_mode)) {
-            return dls_fail(err, DLS_EOUTPUT, path, "is there and not a file");
-        }
-        if (!force) {
-            return dls_fail(err, DLS_EOUTPUT, path, "is there already (--force replaces it)");
-        }
-    }
-    memcpy(folder, path, strlen(path) + 1);
-    const char *into = dirname(folder);
-    return access(into, W_OK | X_OK) == 0
-               ? DLS_OK
-               : dls_fail(err, DLS_EOUTPUT, path, "cannot be written: folder %s: %s", into,
-                          strerror(errno));
-}
-
 const dls_arg dls_table_args[] = {
     DLS_OUTPUT(dls_table_options, output, "output", 'o', "FILE",
-             "write there; standard output if left out"),
-    DLS_SWITCH(dls_table_options, force, "force", 0, "replace the file if it is there"),
+             "write there; standard output if left out", .streams = true),
     DLS_SWITCH(dls_table_options, quiet, "quiet", 'q', "no report on stderr"), DLS_ARGS_END};
-
-static bool to_stdout(const dls_table_options *o)
-{
-    return !o->output || strcmp(o->output, "-") == 0;
-}
-
-dls_status dls_table_check(const dls_table_options *o, dls_error *err)
-{
-    return to_stdout(o) ? DLS_OK : dls_replay_check_output(o->output, o->force, err);
-}
 
 dls_status dls_table_put(const dls_table_options *o, dls_atomicfile_put_fn put, void *what,
                          dls_error *err)
 {
-    return to_stdout(o) ? put(stdout, what, err) : dls_atomicfile_write(o->output, put, what, err);
+    return dls_atomicfile_stream(o->output ? o->output : "-", put, what, err);
 }
 
 dls_status dls_replay_compare(dls_comparison *c, const dls_words *baselines, bool json,

@@ -76,16 +76,12 @@ dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulatio
 dls_status dls_replay_compare(dls_comparison *c, const dls_words *baselines, bool json,
                               dls_error *err) DLS_MUST_CHECK;
 
-/* May a results file be written there? Asked before a run, so that no run is lost. */
-dls_status dls_replay_check_output(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
 /* What a command that writes a table takes: where to, standard output for NULL and "-". */
 typedef struct dls_table_options {
     const char *output;
-    bool force, quiet;
+    bool quiet;
 } dls_table_options;
 extern const dls_arg dls_table_args[];
-/* May it be written? Asked before the work; and writing it. */
-dls_status dls_table_check(const dls_table_options *o, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_table_put(const dls_table_options *o, dls_atomicfile_put_fn put, void *what,
                          dls_error *err) DLS_MUST_CHECK;
 

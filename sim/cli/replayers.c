@@ -69,7 +69,6 @@ static dls_status run(dls_call *call, dls_error *err)
     const replaying *of = (const replaying *)(const void *)call->command;
     DLS_FREED dls_setting *settings = NULL;
     work w = {.call = call, .quiet = r->out.quiet};
-    DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_alloc_array(&settings, call->n_given + 1, sizeof *settings, "settings", err));
     for (size_t i = 0; i < call->n_given; i++) {
         const dls_arg *a = call->given[i].arg;

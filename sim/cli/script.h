@@ -23,9 +23,8 @@ dls_status dls_script_exec(const char *command, const char *with, const char *pa
  * to run. */
 dls_status dls_script_plots(const char *command, const char *script, dls_words *words,
                             const dls_call *call, dls_error *err) DLS_MUST_CHECK;
-/* Before anything is done: `output` can be written, and is called what it will be. Errors: EUSAGE (another ending),
- * and those of dls_replay_check_output. */
-dls_status dls_script_check_report(const char *output, bool force, dls_error *err) DLS_MUST_CHECK;
+/* Before anything is done: `output` is called what it will be. Errors: EUSAGE (another ending). */
+dls_status dls_script_check_report(const char *output, dls_error *err) DLS_MUST_CHECK;
 /* The page or picture of the call's results files; runs: names of those wanted, none: all. */
 dls_status dls_script_report(const char *command, const dls_words *runs, const char *output,
                              const dls_call *call, dls_error *err) DLS_MUST_CHECK;

@@ -126,7 +126,7 @@ dls_status dls_sweeping_merge(dls_sweeping *s, const char *file, bool link, dls_
     dls_sweeping_file(s, own, sizeof own);
     const char *path = file ? file : own;
     /* One in the study's own folder is the study's to replace. */
-    DLS_TRY(dls_replay_check_output(path, s->o.force || !file, err));
+    DLS_TRY(dls_output_check(path, s->o.force || !file, err));
     DLS_TRY(dls_study_merge(s->study, path, link, &n, err));
     if (!s->o.quiet) {
         fprintf(stderr, "results: %s (%zu of %zu points)\n", path, n, dls_study_about(s->study).n);

@@ -87,7 +87,7 @@ expect 0 train --dataset=shipped.h5 --setting=w2-ar-200m --base="$source/predict
 # Divided by networks: every family has networks in training, and no network has batches on both sides.
 expect 0 dataset build -o networks.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench --split=random \
     --weights="$source/predictor/inspectors/dlsim.h5" --seed=3
-expect 0 evaluate --weights=tuned.h5 --dataset=networks.h5 --rows=rows.csv
+expect 0 evaluate --weights=tuned.h5 --dataset=networks.h5 --force --rows=rows.csv
 python3 - <<'END' || fail "division by networks"
 import csv
 test = {(r["family"], r["model"], r["batch"]) for r in csv.DictReader(open("rows.csv"))}
@@ -99,7 +99,7 @@ checks=$((checks + 1))
 # A relative inspector is told the model's step and bytes: what it says of a job comes to a step, and to those bytes.
 weights=$source/predictor/inspectors/relative.h5
 expect 0 dataset build -o known.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench --weights="$weights"
-expect 0 evaluate --weights="$weights" --dataset=known.h5 --rows=rows.csv
+expect 0 evaluate --weights="$weights" --dataset=known.h5 --force --rows=rows.csv
 python3 - "$data/labels.csv" <<'END' || fail "what is known of a job"
 import csv, statistics, sys
 labels = {(r["setting"], r["network"], r["batch"]): r for r in csv.DictReader(open(sys.argv[1]))}

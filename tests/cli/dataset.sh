@@ -14,7 +14,7 @@ small="--graphs=60 --samples=400 --groups=16 $hw"
 
 # shellcheck disable=SC2086
 expect 0 dataset build -o a.h5 $small --setting=V100-P1w2-ho-PCIe --setting=2080Ti-P5w10-he-1G
-cp a.h5 first.h5
+mv a.h5 first.h5
 # shellcheck disable=SC2086
 expect 0 dataset build -o a.h5 $small --setting=V100-P1w2-ho-PCIe --setting=2080Ti-P5w10-he-1G
 cmp a.h5 first.h5 || fail "two builds of one seed differ"
@@ -47,7 +47,7 @@ says out.txt "120 graphs, 23 features a group (kernels), seed 1"
 grep -q '^random-transformer .*train' out.txt || fail "no random models for training"
 grep -q '^random-.*val' out.txt || fail "no random models for validation"
 ! grep -q '^random-.*test' out.txt || fail "random models for testing"
-cp random.h5 first.h5
+mv random.h5 first.h5
 # shellcheck disable=SC2086
 expect 0 dataset build -o random.h5 $small --setting=V100-P1w2-ho-PCIe --random-models=60 --features=kernels
 cmp random.h5 first.h5 || fail "two builds with random models differ"
@@ -72,7 +72,7 @@ says out.txt "T4-w4"
 # --buckets is buckets = true of every setting with all-reduce.
 sed 's/network =/buckets = true; &/' mine.cfg >buckets.cfg
 labels() { # OPTION...
-    expect 0 dataset build -o t4.h5 --graphs=34 --samples=20 --groups=4 "$hw" --split=random --noise=0 --residual=0 "$@"
+    expect 0 dataset build --force -o t4.h5 --graphs=34 --samples=20 --groups=4 "$hw" --split=random --noise=0 --residual=0 "$@"
     expect 0 dataset show t4.h5 --json
     sed 's/"command":[^,]*,//' out.txt
 }
@@ -86,7 +86,7 @@ checks=$((checks + 2))
 # is the fastest of this seed's graphs, and slow on a CPU.
 expect 0 operators measure "$hw" --model=lenet --batch=64 --gpu=T4 --device=cpu --seconds=0.0001 -o ops.h5
 least_s() { # OPTION...
-    expect 0 dataset build -o t4.h5 --graphs=34 --samples=20 --groups=4 "$hw" --settings=mine.cfg \
+    expect 0 dataset build --force -o t4.h5 --graphs=34 --samples=20 --groups=4 "$hw" --settings=mine.cfg \
         --split=random --seed=5 --residual=0 "$@"
     expect 0 dataset show t4.h5 --json
     grep -o '"iteration_least_s":[^,]*' out.txt

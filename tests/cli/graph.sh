@@ -26,7 +26,7 @@ done
 # The same input gives the same bytes.
 expect 0 graph zoo resnet50 -o again.h5
 cmp resnet50.h5 again.h5 || fail "two graphs of one model differ"
-expect 0 graph group resnet50.h5 vgg16 lenet -o again.h5
+expect 0 graph group resnet50.h5 vgg16 lenet --force -o again.h5
 cmp grouped.h5 again.h5 || fail "two groupings differ"
 expect 0 graph group lenet alexnet -o x.h5 --grouping=proportional --features=2
 says out.txt "groups"
@@ -54,9 +54,9 @@ expect 4 graph show "$source/tests/fuzz/corpus/onnx/cycle.onnx"
 says err.txt "on a cycle"
 expect 4 graph show "$source/tests/fuzz/corpus/graphdef/cut.pbtxt"
 says err.txt "cut.pbtxt:"
-expect 4 graph import missing.pb -o x.h5
+expect 4 graph import missing.pb -o never.h5
 expect 2 graph import train.pb
-expect 2 graph import train.pb -o x.h5 --device=tpu
+expect 2 graph import train.pb -o never.h5 --device=tpu
 head -c 5000 train.pb >half.pb
 expect 4 graph import half.pb -o half.h5
 test ! -e half.h5 || fail "half a graph was written"
@@ -73,8 +73,8 @@ for file in alone among; do
     grep '^/resnet50 ' out.txt >$file.txt || fail "no prediction of resnet50"
 done
 cmp alone.txt among.txt || fail "a graph's input depends on its company"
-expect 2 graph group resnet50.h5 --weights=$weights --groups=10 -o x.h5
-expect 4 graph group resnet50.h5 --weights=resnet50.h5 -o x.h5
+expect 2 graph group resnet50.h5 --weights=$weights --groups=10 -o never.h5
+expect 4 graph group resnet50.h5 --weights=resnet50.h5 -o never.h5
 
 expect 2 graph
 expect 2 graph zoo resnet50
@@ -86,7 +86,7 @@ expect 4 graph show resnet51
 says err.txt "did you mean 'resnet50'?"
 expect 4 graph show missing.h5
 expect 4 graph show resnet50 --sequence=10
-expect 4 graph group lenet -o x.h5 --groups=1000
+expect 4 graph group lenet -o never.h5 --groups=1000
 says err.txt "1000 groups of"
 echo garbage >bad.h5
 expect 4 graph show bad.h5

@@ -50,9 +50,9 @@ expect 0 "" "$dlsim" model random -o "$dir/r.h5" --arch="conv=gin hidden=16" --s
 expect 0 "gin" "$dlsim" model show "$dir/r.h5"
 expect 0 "" "$dlsim" model random -o "$dir/s.h5" --arch="conv=gin hidden=16" --seed=4 --settings=2
 cmp "$dir/r.h5" "$dir/s.h5" || fail "the same seed, other bytes"
-expect 4 "expected one of" "$dlsim" model random -o "$dir/r.h5" --arch="conv=cnn"
-expect 4 "no key" "$dlsim" model random -o "$dir/r.h5" --arch="hiden=3"
-expect 2 "12 numbers" "$dlsim" model random -o "$dir/r.h5" --label-scale=1,2
+expect 4 "expected one of" "$dlsim" model random --force -o "$dir/r.h5" --arch="conv=cnn"
+expect 4 "no key" "$dlsim" model random --force -o "$dir/r.h5" --arch="hiden=3"
+expect 2 "12 numbers" "$dlsim" model random --force -o "$dir/r.h5" --label-scale=1,2
 expect 2 "--output is needed" "$dlsim" model random
 expect 2 "did you mean 'import'" "$dlsim" model inport
 expect 4 "one or two dimensions" "$dlsim" model import "$sample/graphs.h5" --group=/small -o "$dir/i.h5"

@@ -86,7 +86,7 @@ json 'top["grade"] in "ABCD" and top["groups"]' whatif site
 # all graphs of the zoo, which cli.graph builds under the sanitizers.
 [ "${DLSIM_SANITIZE:-0}" = 1 ] && tested="$tested graph zoo" || json 'len(top) == 917' graph zoo
 json 'top["nodes"] > 0' graph show lenet
-expect 0 dataset build -o "$odd.h5" --graphs=60 --samples=20 --groups=8 --setting=V100-P1w2-ho-PCIe \
+expect 0 dataset build --force -o "$odd.h5" --graphs=60 --samples=20 --groups=8 --setting=V100-P1w2-ho-PCIe \
     --hardware="$source/configs/hardware" -q
 json '"xff" in top["command"]' dataset show "$odd.h5"
 expect 0 train --dataset="$odd.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=8 --epochs=2 -o w.h5 -q

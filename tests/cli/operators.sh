@@ -164,9 +164,9 @@ sed 's/; launch_s = 2.*//' host.cfg >a.txt
 sed 's/; launch_s = 2.*//' "$DLSIM_SOURCE/configs/hardware/operator-sized.cfg" | diff - a.txt || fail "fit-host changes more than its host"
 printf 'model,gpu,batch,precision,framework,step_ms,busy_ms\n%s,H100,8,bf16,mine,%s\n' resnet50 20,5 vgg16 7,6.5 >steps.csv
 printf 'vgg16,H100,8,bf16,mine,7,6.5\nresnet50,H100,8,fp16,mine,99,5\nvgg16,H100,64,bf16,mine,24,\n' >>steps.csv
-dlsim operators fit-host steps.csv --host=mine -o host.cfg
+dlsim operators fit-host steps.csv --host=mine --force -o host.cfg
 dlsim operators step --sized --constants=host.cfg --host=mine --model=resnet50 --gpu=H100 --batch=8 --precision=bf16 >out.txt || fail "a new host"
-expect 4 operators fit-host steps.csv --host=nonesuch -o host.cfg
+expect 4 operators fit-host steps.csv --host=nonesuch --force -o host.cfg
 says err.txt "nonesuch: no step of it"
 
 # The table of kernels in the documentation, where the measured kernels are; the sanitizers have seen the code above.

@@ -198,7 +198,7 @@ expect 4 perf import missing.csv
 series=${DLSIM_SHARED:-none}/data/measured/series
 if test -d "$series"; then
     for name in a100_8gpu_rank3:0.0767 v100_32gb_1gpu:0.0956 v100_32gb_2gpu_rank1:0.3475; do
-        expect 0 perf import -q "$series/${name%:*}.csv.gz" -o series.h5
+        expect 0 perf import -q "$series/${name%:*}.csv.gz" --force -o series.h5
         for every in 1ms 2ms 5ms 10ms; do
             expect 0 perf analyze series.h5 --json --interval=$every
             python3 -c 'import json, sys
@@ -219,9 +219,9 @@ python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' perf.svg || 
 expect 7 perf record -q --no-gpu -o x.h5 -- sh -c 'exit 7'
 expect 127 perf record -q -o none.h5 -- no-such-command
 test ! -e none.h5 || fail "a file for a command that did not run"
-expect 4 perf record -q --interface=nosuch0 -o x.h5 -- true
+expect 4 perf record -q --interface=nosuch0 -o never.h5 -- true
 expect 5 perf record -q --no-gpu -o missing/x.h5 -- true
-expect 4 perf record -q --interval=0.1ms -- true
+expect 4 perf record -q -o never.h5 --interval=0.1ms -- true
 expect 2 perf record -q --interval=0.01ms -- true
 expect 2 perf record
 expect 2 perf analyze
@@ -234,7 +234,7 @@ expect 4 perf analyze job.h5 --interval=1h
 python3 - "$dlsim" <<'END' || fail "signals"
 import signal, subprocess, sys, time
 def run(script, number):
-    run = subprocess.Popen([sys.argv[1], "perf", "record", "--no-gpu", "-q", "-o", "cut.h5", "--",
+    run = subprocess.Popen([sys.argv[1], "perf", "record", "--no-gpu", "-q", "--force", "-o", "cut.h5", "--",
                             "sh", "-c", script], stdout=subprocess.PIPE, text=True,
                            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
     assert run.stdout.readline() == "ready\n"

@@ -13,7 +13,7 @@ expect 0 dataset build -o d.h5 --graphs=$graphs --samples=100 --groups=8 --featu
 
 quick="--dataset=d.h5 --arch=hidden=16 --lr=0.002 --batch=16"
 # shellcheck disable=SC2086
-expect 0 train $quick --setting=$first --epochs=30 -o base.h5 --curves=curves.h5 --threads=1
+expect 0 train $quick --setting=$first --epochs=30 --force -o base.h5 --curves=curves.h5 --threads=1
 says err.txt "$first: 30 epochs, best validation loss"
 empty out.txt
 expect 0 model show base.h5
@@ -54,12 +54,12 @@ for signal in INT TERM; do
 done
 
 # Transfer: one file with both settings; resuming trains only what is missing.
-expect 0 train --dataset=d.h5 --base=base.h5 --transfer --settings=all --epochs=10 -o all.h5
+expect 0 train --dataset=d.h5 --base=base.h5 --transfer --settings=all --epochs=10 --force -o all.h5
 says err.txt "$second: 10 epochs"
 expect 0 train --dataset=d.h5 --base=base.h5 --transfer --settings=all --epochs=10 -o all.h5 --resume
 empty err.txt
 for tune in mlp conv+gru all base; do
-    expect 0 train --dataset=d.h5 --base=base.h5 --tune=$tune --setting=$second --epochs=2 -o t.h5 -q
+    expect 0 train --dataset=d.h5 --base=base.h5 --tune=$tune --setting=$second --epochs=2 --force -o t.h5 -q
     expect 0 evaluate --weights=t.h5 --dataset=d.h5 --setting=$second
 done
 
@@ -129,7 +129,7 @@ for how in justus habitat; do
     empty err.txt
     test "$(wc -l <out.txt)" -eq "$(test $how = justus && echo 6 || echo 4)" || fail "$how: $(cat out.txt)"
     # shellcheck disable=SC2086
-    expect 0 train --baseline=$how $small -o again.h5 -q
+    expect 0 train --baseline=$how $small --force -o again.h5 -q
     empty out.txt
 done
 # shellcheck disable=SC2086
@@ -200,7 +200,7 @@ expect 0 dataset build -o many.h5 --graphs=$graphs --samples=100 --groups=8 --fe
 hardware=--hardware=$source/configs/hardware
 many="--dataset=many.h5 --settings=all --together --arch=hidden=16 --lr=0.002 --epochs=8 $hardware"
 # shellcheck disable=SC2086
-expect 0 train $many --without=V100-w8-ar-eth10 -o together.h5
+expect 0 train $many --without=V100-w8-ar-eth10 --force -o together.h5
 says err.txt "all settings: 8 epochs"
 expect 0 model show together.h5
 says out.txt "told of a setting: gpu_fp32 gpu_bandwidth"
@@ -224,15 +224,15 @@ says out.txt "V100-w8-ar-eth10       A100-w8-ar-eth100"
 test "$(wc -l <out.txt)" -eq 3 || fail "evaluate --nearest: $(cat out.txt)"
 expect 4 evaluate --weights=owns.h5 --dataset=many.h5 --nearest=owns.h5 "$hardware"
 # shellcheck disable=SC2086
-expect 0 train $many --leave-out=2 --seed=1 -o again.h5 -q
+expect 0 train $many --leave-out=2 --seed=1 --force -o again.h5 -q
 expect 0 evaluate --weights=again.h5 --dataset=many.h5 --nearest=owns.h5 "$hardware"
 test "$(wc -l <out.txt)" -eq 4 || fail "--leave-out: $(cat out.txt)"
 expect 2 train --dataset=many.h5 --setting=V100-w1 --leave-out=2 -o x.h5
 # shellcheck disable=SC2086
-expect 0 train $many --without=V100-w8-ar-eth10 -o again.h5 --threads=2 -q
+expect 0 train $many --without=V100-w8-ar-eth10 --force -o again.h5 --threads=2 -q
 cmp together.h5 again.h5 || fail "--together depends on the number of threads"
 # shellcheck disable=SC2086
-expect 0 train $many --without=V100 -o again.h5 -q
+expect 0 train $many --without=V100 --force -o again.h5 -q
 cmp -s together.h5 again.h5 && fail "--without=V100 leaves out no more than a setting"
 expect 0 train --dataset=many.h5 --base=together.h5 --transfer --partition=0.25 --epochs=2 \
     --setting=V100-w8-ar-eth10 "$hardware" -o tuned.h5 -q
@@ -288,5 +288,5 @@ expect 4 train --dataset=other.h5 --setting=$first --base=base.h5 --transfer -o 
 expect 0 dataset build -o like.h5 --graphs=$graphs --samples=100 --weights=base.h5 \
     --hardware="$source/configs/hardware" --setting=$first -q
 expect 0 evaluate --weights=all.h5 --dataset=like.h5
-expect 4 dataset build -o like.h5 --weights=nothing.h5
+expect 4 dataset build --force -o like.h5 --weights=nothing.h5
 echo "$checks checks"

@@ -45,10 +45,10 @@ two trace convert "$sample" -o t.csv --force
 two trace generate --profile=philly --jobs=2000 --seed=3 -o t.csv --force
 two export --perfetto "$in/run.h5" -o r.json --force
 two export --csv "$in/run.h5" -o r.csv --force
-two graph zoo resnet50 -o g.h5
-two graph group resnet50 -o g.h5
-two model random -o m.h5 --arch=hidden=16
-two dataset build -o d.h5 "${set[@]}"
+two graph zoo resnet50 --force -o g.h5
+two graph group resnet50 --force -o g.h5
+two model random --force -o m.h5 --arch=hidden=16
+two dataset build --force -o d.h5 "${set[@]}"
 from=$source/tests/slurm/policies
 two import slurm --sacct="$from/sacct.txt.gz" --nodes="$from/nodes.txt" --qos="$from/qos.txt" \
     --partitions="$from/partitions.txt" -o site
@@ -57,7 +57,7 @@ two import slurm --sacct="$from/sacct.txt.gz" --nodes="$from/nodes.txt" --qos="$
         test "$(ls -A two)" = w.h5 && cmp -s <("$dlsim" model show alone/w.h5 | grep -vi second) \
             <("$dlsim" model show two/w.h5 | grep -vi second)
     }
-    two train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 --epochs=2 --threads=1 -o w.h5 -q
+    two train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 --epochs=2 --threads=1 --force -o w.h5 -q
 ) || exit 1
 cat >sweep.cfg <<END
 sweep: { base = "$source/configs/quickstart.cfg"; set = ("trace.path=$sample");

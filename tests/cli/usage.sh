@@ -246,6 +246,64 @@ END
     checks=$((checks + 1))
 fi
 
+# What is there is replaced with --force alone, whatever the command, and refused before anything is done.
+expect 0 help --json
+python3 - <<'END' || fail "help --json"
+import json
+def walk(commands):
+    for c in commands:
+        file = {"output", "rows", "checkpoint", "curves", "dot", "plot", "file"} & {
+            o["name"] for o in c["options"] if o["value"] not in (None, "FOLDER")}
+        assert not file or "force" in {o["name"] for o in c["options"]} or c["name"] == "sweep", c["name"]
+        walk(c["parts"])
+walk(json.load(open("out.txt")))
+END
+mkdir -p kept
+cd kept
+echo mine >it.h5
+cp it.h5 perf.h5
+cp it.h5 report.html
+while read -r words; do
+    # shellcheck disable=SC2086
+    expect 5 $words
+    says err.txt "is there already (--force replaces it)"
+    test "$(cat it.h5 perf.h5 report.html)" = "$(printf 'mine\nmine\nmine')" || fail "$words replaced a file"
+done <<'END'
+trace convert x.csv -o it.h5
+trace generate -o it.h5
+export --csv x.h5 -o it.h5
+compare x.h5 -o report.html
+report x.h5
+graph zoo lenet -o it.h5
+graph import x.pb -o it.h5
+graph show lenet --dot=it.h5
+graph group lenet -o it.h5
+model random -o it.h5
+model import x.h5 -o it.h5
+dataset build -o it.h5
+train --dataset=x.h5 --setting=x -o it.h5
+train --dataset=x.h5 --setting=x -o y.h5 --curves=it.h5
+train --dataset=x.h5 --setting=x -o y.h5 --checkpoint=it.h5
+train --baseline=justus --dataset=x.h5 -o it.h5
+evaluate --weights=x.h5 --dataset=x.h5 --rows=it.h5
+evaluate --measured -o it.h5
+predict --weights=x.h5 --input=x.h5 -o it.h5
+perf record -- false
+perf import x.csv -o it.h5
+perf analyze x.h5 --plot=it.h5
+operators calibrate -o it.h5
+operators profile --model=lenet --gpu=V100 -o it.h5
+operators fit-kernels x.csv -o it.h5
+END
+expect 0 graph zoo lenet -o it.h5 --force
+expect 0 graph show it.h5
+expect 5 graph zoo lenet -o . --force
+says err.txt "is there and not a file"
+expect 2 graph zoo lenet -o -
+says err.txt "not to standard output"
+expect 0 trace convert "$sample" -o /dev/null
+cd ..
+
 # Colour: never into a pipe, always when asked, not with NO_COLOR.
 expect 0 list gpus
 ! grep -q "$(printf '\033')" out.txt || fail "colour in a pipe"

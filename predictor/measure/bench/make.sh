@@ -17,7 +17,7 @@ mkdir -p "$out"
 python3 "$here/contend.py" "$out/pairs"
 python3 "$here/labels.py" "$out/all/runs.jsonl" >"$out/labels.csv"
 "$DLSIM" dataset build -o "$out/dataset.h5" --labels="$out/labels.csv" --graphs="$out/networks" --settings=bench \
-    --groups=24 --features=kernels --seed=0
+    --groups=24 --features=kernels --seed=0 --force
 python3 "$here/study.py" data "$out/all/runs.jsonl"
 for what in train cases ablation simulated fitted; do
     python3 "$here/study.py" $what "$out/labels.csv" "$out/networks" "$out/study"

@@ -245,12 +245,12 @@ def train_one(dataset, path, *words, seed=1):
     """What the inspector says of the test graphs, and the processor time of its training."""
     if not os.path.exists(path + ".s"):
         before = children_s()
-        dlsim("train", f"--dataset={dataset}", *RECIPE, f"--seed={seed}", *words, "-o", path)
+        dlsim("train", f"--dataset={dataset}", *RECIPE, f"--seed={seed}", *words, "-o", path, "--force")
         with open(path + ".s", "w") as f:
             f.write(str(children_s() - before))
     with open(path + ".s") as f:
         seconds = float(f.read())
-    dlsim("evaluate", f"--weights={path}", f"--dataset={dataset}", f"--rows={path}.csv")
+    dlsim("evaluate", f"--weights={path}", f"--dataset={dataset}", f"--rows={path}.csv", "--force")
     return answers(path + ".csv"), seconds
 
 
@@ -430,7 +430,7 @@ def series_of(r, graph, folder, *words):
     series, of = os.path.join(folder, "series.h5"), {}
     for us in (2500, 10000) if r["setting"] != "w1" else (10000,):
         said = dlsim("operators", "profile", f"--graph={graph}", "--gpu=EPYC-CORE", f"--interval-us={us}", f"--samples={1500000 // us}",
-                     "--packet=65536", "-o", series, *WORDS[r["setting"]], *words)
+                     "--packet=65536", "-o", series, "--force", *WORDS[r["setting"]], *words)
         of.update((x["resource"], x) for x in json.loads(dlsim("perf", "analyze", series, "--json"))["resources"]
                   if us == 2500 or x["resource"] == "gpu")
     step = float(said.split()[1])
@@ -575,7 +575,7 @@ def relative(labels_csv, graphs, folder, *weights):
         found, given = {}, {}
         for fold in range(FOLDS):
             dataset = fold_set((labels_csv, graphs, folder), f"known-{os.path.basename(path)}-", fold, f"--weights={path}")
-            dlsim("evaluate", f"--weights={path}", f"--dataset={dataset}", f"--rows={dataset}.csv")
+            dlsim("evaluate", f"--weights={path}", f"--dataset={dataset}", f"--rows={dataset}.csv", "--force")
             found.update(answers(f"{dataset}.csv"))
         for key, m in found.items():
             by = m["iteration_s"][0] / m["iteration_s"][1]
