@@ -16,6 +16,7 @@ import traceback
 from . import _dlsim
 from ._policy import Compiled, as_policy, is_policy
 from ._run import program
+from ._sources import is_local, sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,14 +63,16 @@ def _policies_of(path: str) -> list[Any]:
 
 
 def _imported(path: str) -> list[bytes]:
-    """The files in the folder of a policy's file, and below it, that Python has loaded."""
-    folder = os.path.dirname(os.path.realpath(path)) + os.sep
-    found = set()
+    """The files in the folder of a policy's file, and below it, that Python has loaded, and the local modules that it
+    and they import, also inside functions."""
+    path = os.path.realpath(path)
+    folder = os.path.dirname(path) + os.sep
+    loaded = []
     for name, module in list(sys.modules.items()):
         file = os.path.realpath(getattr(module, "__file__", None) or os.sep)
-        if file.startswith(folder) and not name.startswith("dlsim_plugin_") and name.partition(".")[0] != __package__:
-            found.add(os.fsencode(file))
-    return sorted(file for file in found if b"-packages/" not in file)
+        if file.startswith(folder) and not name.startswith("dlsim_plugin_") and is_local(file):
+            loaded.append(name)
+    return [os.fsencode(file) for file in sorted(sources(loaded, [path]).keys() - {path})]
 
 
 def main(given: Sequence[str] | None = None) -> int:

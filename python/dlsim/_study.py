@@ -11,6 +11,7 @@ from . import _dlsim
 from ._inputs import cluster_arguments, is_path, lines, packed, plain, trace_path
 from ._policy import Compiled, is_policy
 from ._run import Run, _Bar, read, run
+from ._sources import is_local, modules, sources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,27 +60,36 @@ def _named(content: bytes, folder: str, found: dict[str, str]) -> dict[str, str]
     return found
 
 
-def _code(code: Any, seen: dict[int, Any]) -> Any:
-    """What a function's code is, and which globals it names."""
+def _code(code: Any, package: str, seen: dict[int, Any]) -> Any:
+    """What a function's code is, which globals it names, and which modules it imports."""
     import dis
 
-    constants = [_code(one, seen)[0] if hasattr(one, "co_code") else _identity(one, seen) for one in code.co_consts]
-    names = {at.argval for at in dis.get_instructions(code) if at.opname == "LOAD_GLOBAL"}
-    for one in code.co_consts:
-        names |= _code(one, seen)[1] if hasattr(one, "co_code") else set()
-    return [code.co_code.hex(), code.co_names, code.co_varnames, constants], names
+    within = [_code(one, package, seen) for one in code.co_consts if hasattr(one, "co_code")]
+    constants = [_identity(one, seen) for one in code.co_consts if not hasattr(one, "co_code")]
+    steps = list(dis.get_instructions(code))
+    names = {at.argval for at in steps if at.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    imports: set[str] = set()
+    for level, taken, at in zip(steps, steps[1:], steps[2:]):
+        if at.opname == "IMPORT_NAME":
+            imports |= set(modules(int(level.argval or 0), at.argval, taken.argval or (), package))
+    said = [code.co_code.hex(), code.co_names, code.co_varnames, constants, [one[0] for one in within]]
+    return said, names.union(*(one[1] for one in within)), imports.union(*(one[2] for one in within))
+
+
+def _sources(names: Any) -> list[str]:
+    """Hashes of local modules and of those that they import; the script that is run is known by what is used of it."""
+    return sorted(sources(name for name in names if name not in ("__main__", "__mp_main__")).values())
 
 
 def _function(of: Any, seen: dict[int, Any]) -> Any:
-    """Its code and the values that it has from elsewhere; functions, classes and modules that it names are not looked at."""
+    """Its code, that of its module and of those that it imports, and what it names: values, functions, classes, modules."""
     import types
 
-    code, names = _code(of.__code__, seen)
-    found = {name: of.__globals__[name] for name in sorted(names & of.__globals__.keys())}
-    values = {name: one for name, one in found.items() if not callable(one) and not isinstance(one, types.ModuleType)}
+    code, names, imports = _code(of.__code__, of.__globals__.get("__package__") or "", seen)
+    values = {name: of.__globals__[name] for name in sorted(names & of.__globals__.keys())}
     cells = [cell.cell_contents for cell in of.__closure__ or () if cell != types.CellType()]
     own = [of.__defaults__, of.__kwdefaults__, getattr(of, "__self__", None)]
-    return [code, *(_identity(one, seen) for one in (values, cells, *own))]
+    return [code, _sources({of.__module__ or "", *imports}), *(_identity(one, seen) for one in (values, cells, *own))]
 
 
 def _is_own(value: Any) -> bool:
@@ -89,10 +99,8 @@ def _is_own(value: Any) -> bool:
 
 def _is_library(of: Any) -> bool:
     """Whether a class or function is Python's or an installed package's: it is known by its name."""
-    import sysconfig
-
-    file = str(getattr(sys.modules.get(of.__module__ or ""), "__file__", None) or "")
-    return file.startswith(sysconfig.get_path("stdlib")) or "/site-packages/" in file or "/dist-packages/" in file
+    file = getattr(sys.modules.get(of.__module__ or ""), "__file__", None)
+    return file is not None and not is_local(os.path.realpath(file))
 
 
 def _class(of: type, seen: dict[int, Any]) -> Any:
@@ -103,7 +111,7 @@ def _class(of: type, seen: dict[int, Any]) -> Any:
         return ["as", seen[id(of)][0]]
     seen[id(of)] = len(seen), of
     said = {name: one for name, one in list(vars(of).items()) if name[:2] != "__" or callable(one)}
-    return [of.__name__, [[name, _identity(one, seen)] for name, one in said.items()]]
+    return [of.__name__, _sources([of.__module__]), [[name, _identity(one, seen)] for name, one in said.items()]]
 
 
 def _state(value: Any) -> Any:
@@ -128,7 +136,7 @@ def _identity(value: Any, seen: dict[int, Any] | None = None) -> Any:
     if type(value) in (type(None), bool, int, float, complex, bytes, type(...)):
         return repr(value)
     if isinstance(value, types.ModuleType):
-        return value.__name__
+        return [value.__name__, _sources([value.__name__])]
     seen = {} if seen is None else seen
     if isinstance(value, type):
         return [_class(one, seen) for one in value.__mro__]
@@ -154,6 +162,8 @@ def _identity(value: Any, seen: dict[int, Any] | None = None) -> Any:
     function = getattr(value, "py_func", value)  # of Numba
     if isinstance(function, (types.FunctionType, types.MethodType)):
         return f"{function.__module__}.{function.__qualname__}" if _is_library(function) else _function(function, seen)
+    if hasattr(value, "__wrapped__") and not isinstance(value, type):
+        return [repr(type(value)), _identity(value.__wrapped__, seen)]
     if isinstance(value, Compiled):
         return ["compiled", _identity(value.policy, seen)]
     return [_identity(type(value), seen), _identity(_state(value), seen)]
@@ -247,7 +257,8 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
     vary: {name: values}: "scheduler", "placement", "predictor", "trace", "cluster" or keys of the configuration
     ("run.seed"). folder: where each point's results file is kept; points that are there are not run again. A point is
     known by its arguments: files by their content and that of the files a configuration names, tables by their rows,
-    policies by the code of their classes and by the values that it uses, but not by functions that they call.
+    policies by the code of their classes and of what they call and by the values that it uses, with the source of their
+    modules and of the local modules that these import, also inside functions.
     executor: any of concurrent.futures or of its kind, on one machine or many that share the folder; None: a
     process per processor. progress: called as (done, points); True: a line on standard error.
     """

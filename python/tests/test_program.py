@@ -131,16 +131,17 @@ class Program(unittest.TestCase):
         self.file(GOOD.replace("job.remaining", "-job.remaining"))
         self.assertEqual(len(digests() | first), 2)
         self.assertIn(path, self.call("list", "schedulers", f"--plugin={path}").stdout)
-        # What it imports from beside it counts, too.
+        # What it imports from beside it counts, too, at once or when it is called.
         helper = os.path.join(self.folder, "helper_of_mine.py")
-        for sign in ("", "-"):
-            with open(helper, "w") as file:
-                file.write(f"# {sign * 9}\ndef key(job):\n    return {sign}job.remaining\n")
-            self.file("import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\nimport helper_of_mine\n" +
-                      GOOD.replace("job.remaining", "helper_of_mine.key(job)"))
-            folder = os.path.join(self.folder, "helped")
-            helped = digests()
-            self.assertEqual(len(helped), 2 if sign else 1)
+        for name, first, call in (("helped", "import helper_of_mine", "helper_of_mine.key(job)"),
+                                  ("later", "def key(job):\n    from helper_of_mine import key\n    return key(job)", "key(job)")):
+            for sign in ("", "-"):
+                with open(helper, "w") as file:
+                    file.write(f"# {sign * 9}\ndef key(job):\n    return {sign}job.remaining\n")
+                self.file(f"import os, sys\nsys.path.insert(0, os.path.dirname(__file__))\n{first}\n" + GOOD.replace("job.remaining", call))
+                folder = os.path.join(self.folder, name)
+                helped = digests()
+                self.assertEqual(len(helped), 2 if sign else 1, name)
         # What a batch system runs is the program, with the file.
         script = self.call("sweep", "submit", base, "--slurm", "--plugin", path, "-o", os.path.join(self.folder, "others")).stdout
         self.assertIn(f"exec {dlsim._run.program()} sweep run ", script)

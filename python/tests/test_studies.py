@@ -117,6 +117,47 @@ class Studies(unittest.TestCase):
         self.assertEqual(*said)
         self.assertLess(len(said[0]), 20000)
 
+    def test_knows_what_a_policy_calls(self):
+        """Functions that it calls, in its module, in others and in the script that is run; and what is imported late."""
+        policy = ("{imports}\nimport functools\n{define}\nclass Own:\n    ageing = 'constant'\n"
+                  "    def priority(self, job):\n        {late}\n        return {call}\n")
+        helper = "def rank(job):\n    return 1 * job.submit\n"
+        ways = {
+            "own": ("", helper, "pass", "rank(job)"),
+            "decorated": ("", "@functools.lru_cache\n" + helper, "pass", "rank(job)"),
+            "through another": ("", helper + "def outer(job):\n    return rank(job)\n", "pass", "outer(job)"),
+            "of a module": ("import helpers", "", "pass", "helpers.rank(job)"),
+            "from a module": ("from helpers import rank", "", "pass", "rank(job)"),
+            "late": ("", "", "import helpers", "helpers.rank(job)"),
+            "late from": ("", "", "from helpers import rank", "rank(job)"),
+            "late from a package": ("", "", "from pack import inner", "inner.rank(job)"),
+            "far": ("", "", "import far", "far.rank(job)"),
+        }
+        files = {"helpers.py": helper, "far.py": "def rank(job):\n    from pack.inner import rank\n    return rank(job)\n",
+                 "pack/__init__.py": "", "pack/inner.py": "def rank(job):\n    from . import deep\n    return deep.rank(job)\n",
+                 "pack/deep.py": helper}
+        say = "import dlsim._study as s, hashlib\nprint(hashlib.sha256(repr(s._identity(Own)).encode()).hexdigest())\n"
+
+        def said(folder, file, text, sign):
+            for name, content in {**files, file: text}.items():
+                path = os.path.join(folder, name)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "w") as out:
+                    out.write(content if sign > 0 else content.replace("1 *", "-1 *"))
+            run = "module.py" if file == "main.py" else file
+            with open(os.path.join(folder, run), "w" if file == "main.py" else "a") as out:
+                out.write(("from main import Own\n" if file == "main.py" else "") + say)
+            return subprocess.run([sys.executable, "-B", run], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+        for name, (imports, define, late, call) in ways.items():
+            text = policy.format(imports=imports, define=define, late=late, call=call)
+            for file in ("main.py", "script.py"):
+                with self.subTest(name, file=file), tempfile.TemporaryDirectory() as folder:
+                    first = said(folder, file, text, 1)
+                    self.assertEqual(len(first), 65)
+                    self.assertEqual(said(folder, file, text, 1), first)
+                    self.assertNotEqual(said(folder, file, text, -1), first)
+
     @needs("pandas")
     def test_knows_attributes_that_are_tables(self):
         import pandas
