@@ -294,10 +294,10 @@ class Programs(unittest.TestCase):
     def test_round_view_is_like_a_programs(self):
         import numpy
 
-        test = self
+        test, seen = self, []
 
         class Look:
-            interval = 600
+            interval = 60  # jobs run for several of them
 
             def round(self, view, plan):
                 test.assertEqual(view.total_gpus, 32)
@@ -309,13 +309,15 @@ class Programs(unittest.TestCase):
                 test.assertEqual(view.job(0)["gpus"], view.gpus[0])
                 rates = [view.job(int(job))["rate"] for job in view.running if view.executed_us([job])[0] > 0]
                 test.assertEqual(rates, [1.0] * len(rates))
+                seen.extend(rates)
                 test.assertIsNone(view.predict(0, 0, 1))
                 test.assertEqual(view.active.tolist(), sorted([*view.waiting.tolist(), *view.running.tolist()]))
                 plan.keep_all()
-                for job in view.waiting[:1]:
+                for job in view.waiting[view.gpus[view.waiting] <= view.free_gpus][:1]:
                     plan.set(int(job), gpus=0, type=0)
 
         run(Look, jobs(20))
+        self.assertGreater(len(seen), 20)
 
 
 class Wrong(unittest.TestCase):

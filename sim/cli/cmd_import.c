@@ -8,7 +8,7 @@
 
 typedef struct request {
     dls_site_slurm site;
-    const char *objects, *metrics;
+    const char *objects, *metrics, *pods;
     bool quiet;
 } request;
 
@@ -42,7 +42,7 @@ static dls_status kubernetes(dls_call *call, dls_error *err)
 static dls_status dcgm(dls_call *call, dls_error *err)
 {
     const request *r = call->request;
-    const dls_site_dcgm site = {r->metrics, r->site.sacct, r->site.folder};
+    const dls_site_dcgm site = {r->metrics, r->site.sacct, r->site.folder, r->pods};
     DLS_OWN(close_report) FILE *to = open_report(r);
     return dls_site_import_dcgm(&site, to, err);
 }
@@ -63,6 +63,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, metrics, "metrics", 0, "FILE",
              "Prometheus's answer to a range query of DCGM's fields (JSON), or a table (CSV)",
              .of = "dcgm"),
+    DLS_TEXT(request, pods, "pods", 0, "FILE",
+             "pods.csv that 'dlsim import kubernetes' wrote: which job a pod was of", .of = "dcgm"),
     DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
     DLS_OF("slurm"),
@@ -89,7 +91,7 @@ static const dls_arg args[] = {
 const dls_command dls_command_import = {
     .name = "import",
     .summary = "a site's own history as a trace and a configuration",
-    .notes = "Writes trace.csv, cluster.cfg and, with --shares and --log, shares.csv and runs.csv; "
+    .notes = "Writes trace.csv, cluster.cfg (kubernetes: and pods.csv; dcgm: profiles.csv alone) and, with --shares and --log, shares.csv and runs.csv; "
              "'dlsim "
              "fidelity FOLDER' replays them.",
     .args = args,

@@ -53,6 +53,12 @@ typedef struct change {
     int32_t jobs;      /* 1, -1 */
 } change;
 
+/* A pod of a job; one made anew under its name may be of another. */
+typedef struct pod {
+    int32_t name, job; /* in pods, in jobs */
+    double from_s;
+} pod;
+
 enum { NOBODY = -1, SEVERAL = -2 };
 
 typedef struct reading {
@@ -60,6 +66,9 @@ typedef struct reading {
     profile *of;                  /* [jobs.n] */
     int32_t *of_raw;              /* [raw.n] in jobs */
     size_t cap, raw_cap;
+    dls_strdict pods;             /* "namespace/name" */
+    pod *pod;                     /* [n_pods] by name and time */
+    size_t n_pods, pods_cap;
     change *change; /* [n_changes] by node and time */
     size_t n_changes, changes_cap;
     size_t samples, used, no_value, shared, nobody, other; /* other: series of other metrics */
@@ -175,11 +184,59 @@ static int32_t alone_on(const reading *r, int32_t node, double at_s)
     return lo > 0 && r->change[lo - 1].node == node ? r->change[lo - 1].job : NOBODY;
 }
 
+/* ---- pods ------------------------------------------------------------------------------------ */
+
+DLS_BY(by_name, pod, DLS_UP(name), DLS_UP(from_s));
+
+static dls_status read_pods(reading *r, const char *path, dls_error *err)
+{
+    int name, job, start;
+    bool more;
+    size_t len;
+    DLS_FREED char *text = NULL;
+    DLS_OWN(dls_csv_fini) dls_csv csv = {0};
+    const dls_csv_bind binds[] = {{"pod", &name, true}, {"job_id", &job, true}, {"start", &start, true}};
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TRACE, &text, &len, err));
+    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_header(&csv, err));
+    DLS_TRY(dls_csv_bind_all(&csv, binds, sizeof binds / sizeof *binds, err));
+    for (;;) {
+        DLS_TRY(dls_csv_next(&csv, &more, err));
+        if (!more) {
+            break;
+        }
+        pod is;
+        if (!time_at(&csv, start, &is.from_s)) {
+            return dls_fail(err, DLS_EINPUT, path, "line %zu: start is no time", csv.line);
+        }
+        DLS_TRY(dls_strdict_put(&r->pods, csv.cell[name].s, csv.cell[name].len, &is.name, err));
+        DLS_TRY(job_of(r, dls_csv_text(&csv, job), &is.job, err));
+        DLS_TRY(dls_grow(&r->pod, &r->pods_cap, r->n_pods + 1, sizeof *r->pod, err));
+        r->pod[r->n_pods++] = is;
+    }
+    dls_sort(r->pod, r->n_pods, sizeof *r->pod, by_name);
+    return DLS_OK;
+}
+
+/* The job of the last pod of that name that had begun, else of the first; -1: of none. */
+static int32_t job_of_pod(const reading *r, const char *name, double at_s)
+{
+    const int32_t code = dls_strdict_find(&r->pods, name, strlen(name));
+    const pod *p = r->pod;
+    size_t lo; /* the first behind */
+    if (code < 0) {
+        return -1;
+    }
+    DLS_BISECT(lo, r->n_pods, p[lo].name < code || (p[lo].name == code && p[lo].from_s <= at_s));
+    return lo > 0 && p[lo - 1].name == code ? p[lo - 1].job : p[lo].job;
+}
+
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* What a series is of. */
 typedef struct series {
-    char job[256]; /* "": by its node */
+    char job[256]; /* "": by its node; of a pod "namespace/name" */
+    bool pod;
     char node[256];
     char type[64];
     const struct known *metric;
@@ -205,8 +262,11 @@ static dls_status add_sample(reading *r, const series *s, double at_s, const cha
         return DLS_OK;
     }
     const int32_t raw = s->job[0] ? dls_strdict_find(&r->raw, s->job, strlen(s->job)) : -1;
+    const int32_t of_pod = s->pod ? job_of_pod(r, s->job, at_s) : -1;
     if (raw >= 0) {
         job = r->of_raw[raw];
+    } else if (of_pod >= 0) {
+        job = of_pod;
     } else if (s->job[0]) {
         DLS_TRY(job_of(r, s->job, &job, err));
     } else {
@@ -255,10 +315,11 @@ static const char *const job_labels[] = {"hpc_job", "job_id", NULL},
 static series series_of(json_object *labels)
 {
     series s = {.metric = known_of(label(labels, name_labels))};
-    const char *pod = label(labels, pod_labels);
+    const char *named = label(labels, pod_labels);
     snprintf(s.job, sizeof s.job, "%s", label(labels, job_labels));
-    if (!s.job[0] && pod[0]) {
-        snprintf(s.job, sizeof s.job, "%.120s/%.120s", label(labels, space_labels), pod);
+    s.pod = !s.job[0] && named[0];
+    if (s.pod) {
+        snprintf(s.job, sizeof s.job, "%.120s/%.120s", label(labels, space_labels), named);
     }
     snprintf(s.node, sizeof s.node, "%s", label(labels, node_labels));
     snprintf(s.type, sizeof s.type, "%s", label(labels, type_labels));
@@ -481,6 +542,7 @@ static dls_status import(reading *r, const dls_site_dcgm *site, FILE *to, dls_er
         DLS_TRY(read_stays(r, site->sacct, err));
         settle(r);
     }
+    DLS_TRY(site->pods ? read_pods(r, site->pods, err) : DLS_OK);
     DLS_TRY(read_metrics(r, site->metrics, err));
     for (size_t j = 0; j < r->jobs.n; j++) {
         jobs += has_any(&r->of[j]);
@@ -492,8 +554,8 @@ static dls_status import(reading *r, const dls_site_dcgm *site, FILE *to, dls_er
             "shared nodes, %zu series or rows of other metrics",
             r->samples, r->no_value, r->nobody, r->shared, r->other);
     }
-    const char *const reads[] = {site->metrics, site->sacct};
-    DLS_TRY(dls_site_path(site->folder, "profiles.csv", reads, 2, path, sizeof path, err));
+    const char *const reads[] = {site->metrics, site->sacct, site->pods};
+    DLS_TRY(dls_site_path(site->folder, "profiles.csv", reads, 3, path, sizeof path, err));
     DLS_TRY(dls_folder_make(site->folder, err));
     DLS_TRY(dls_atomicfile_write(path, put_profiles, r, err));
     report(r, jobs, site, to);
@@ -505,7 +567,8 @@ static void reading_fini(reading *r)
     dls_strdict_fini(&r->jobs);
     dls_strdict_fini(&r->names);
     dls_strdict_fini(&r->raw);
-    DLS_FREE_ALL(r->of, r->of_raw, r->change);
+    dls_strdict_fini(&r->pods);
+    DLS_FREE_ALL(r->of, r->of_raw, r->change, r->pod);
 }
 
 dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to, dls_error *err)

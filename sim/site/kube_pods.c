@@ -5,6 +5,8 @@
 #include "site/kube_pods.h"
 
 #include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "base/csv.h"
 #include "dlsim/trace.h"
 
 #include <string.h>
@@ -12,20 +14,56 @@
 void dls_kube_pods_fini(dls_kube_pods *p)
 {
     dls_strdict_fini(&p->keys);
+    dls_strdict_fini(&p->names);
     dls_free(p->at);
 }
 
-dls_status dls_kube_pods_put(dls_kube_pods *p, const char *key, const dls_kube_pod *pod, dls_error *err)
+dls_status dls_kube_pods_put(dls_kube_pods *p, const char *key, const char *name, dls_kube_pod *pod,
+                             dls_error *err)
 {
     const size_t before = p->keys.n;
     int32_t code;
     DLS_TRY(dls_strdict_put(&p->keys, key, strlen(key), &code, err));
+    DLS_TRY(dls_strdict_put(&p->names, name, strlen(name), &pod->name, err));
     DLS_TRY(dls_grow(&p->at, &p->cap, p->keys.n, sizeof *p->at, err));
     p->again += p->keys.n == before;
     if (p->keys.n > before || pod->end_us >= 0 || p->at[code].end_us < 0) {
         p->at[code] = *pod;
     }
     return DLS_OK;
+}
+
+typedef struct writing {
+    const dls_kube_pods *pods;
+    const dls_strdict *jobs;
+} writing;
+
+static dls_status put_pods(FILE *out, void *what, dls_error *err)
+{
+    const writing *w = what;
+    fputs("pod,job_id,start,end\n", out);
+    for (size_t i = 0; i < w->pods->keys.n; i++) {
+        const dls_kube_pod *pod = &w->pods->at[i];
+        if (pod->start_us < 0) {
+            continue;
+        }
+        dls_csv_put(out, dls_strdict_get(&w->pods->names, pod->name));
+        fputc(',', out);
+        dls_csv_put(out, dls_strdict_get(w->jobs, pod->gang));
+        fputc(',', out);
+        dls_csv_put_scaled(out, pod->start_us, 6);
+        fputc(',', out);
+        if (pod->end_us >= 0) {
+            dls_csv_put_scaled(out, pod->end_us, 6);
+        }
+        fputc('\n', out);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_kube_pods_write(const dls_kube_pods *p, const dls_strdict *jobs, const char *path, dls_error *err)
+{
+    return dls_atomicfile_write(path, put_pods, &(writing){p, jobs}, err);
 }
 
 /* A pod gets its GPUs, or gives them back. */

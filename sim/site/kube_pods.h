@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 typedef struct dls_kube_pod {
-    int32_t gang;
+    int32_t gang, name; /* name: "namespace/name" */
     int64_t gpus, cpu_milli;
     int64_t start_us, end_us; /* DLS_ABSENT: never bound; still runs, or is lost */
     bool undated, failed;     /* undated: nobody knows when it came */
 } dls_kube_pod;
 
 typedef struct dls_kube_pods {
-    dls_strdict keys;
+    dls_strdict keys, names;
     dls_kube_pod *at; /* [keys.n] */
     size_t cap, again; /* again: listed before */
 } dls_kube_pods;
@@ -33,8 +33,12 @@ typedef struct dls_kube_gathered {
 } dls_kube_gathered;
 
 void dls_kube_pods_fini(dls_kube_pods *p);
-/* Of a pod that was listed before what is known of its end stays. */
-dls_status dls_kube_pods_put(dls_kube_pods *p, const char *key, const dls_kube_pod *pod, dls_error *err) DLS_MUST_CHECK;
+/* Of a pod that was listed before what is known of its end stays. The name is taken from the text. */
+dls_status dls_kube_pods_put(dls_kube_pods *p, const char *key, const char *name, dls_kube_pod *pod,
+                             dls_error *err) DLS_MUST_CHECK;
+/* The pods that were bound, with their jobs and when they were there: pods.csv, which dlsim import dcgm takes. */
+dls_status dls_kube_pods_write(const dls_kube_pods *p, const dls_strdict *jobs, const char *path,
+                               dls_error *err) DLS_MUST_CHECK;
 /* out[gangs]. O(pods log pods). */
 dls_status dls_kube_pods_gather(const dls_kube_pods *p, size_t gangs, dls_kube_gathered *out, dls_error *err) DLS_MUST_CHECK;
 

@@ -301,11 +301,10 @@ static void read_asked(reading *r, json_object *spec, dls_kube_pod *out)
 
 static dls_status put_pod(reading *r, json_object *meta, dls_kube_pod *pod, dls_error *err)
 {
-    char key[600];
+    char name[600];
     const char *uid = dls_kube_text(meta, "uid");
-    snprintf(key, sizeof key, "%s%s/%s", uid, *uid ? "" : dls_kube_text(meta, "namespace"),
-             *uid ? "" : dls_kube_text(meta, "name"));
-    return dls_kube_pods_put(&r->of_gangs, key, pod, err);
+    snprintf(name, sizeof name, "%s/%s", dls_kube_text(meta, "namespace"), dls_kube_text(meta, "name"));
+    return dls_kube_pods_put(&r->of_gangs, *uid ? uid : name, name, pod, err);
 }
 
 static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
@@ -501,11 +500,13 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 static dls_status write_all(reading *r, const char *objects, const char *folder, const dls_trace *trace, dls_error *err)
 {
     const char *file = dls_kube_quotas_file(&r->quotas);
-    char config[4096], quotas[4096], jobs[4096];
+    char config[4096], quotas[4096], jobs[4096], pods[4096];
     DLS_TRY(dls_site_path(folder, "cluster.cfg", &objects, 1, config, sizeof config, err));
     DLS_TRY(dls_site_path(folder, file ? file : "", &objects, 1, quotas, sizeof quotas, err));
     DLS_TRY(dls_site_path(folder, "trace.csv", &objects, 1, jobs, sizeof jobs, err));
+    DLS_TRY(dls_site_path(folder, "pods.csv", &objects, 1, pods, sizeof pods, err));
     DLS_TRY(dls_folder_make(folder, err));
+    DLS_TRY(dls_kube_pods_write(&r->of_gangs, &r->keys, pods, err));
     DLS_TRY(dls_atomicfile_write(config, put_cluster, r, err));
     if (file) {
         DLS_TRY(dls_atomicfile_write(quotas, dls_kube_quotas_put, &r->quotas, err));

@@ -72,6 +72,39 @@ profile '20_1,,1,0.1,,'
 profile '20_2,,1,0.2,,'
 profile '22,,1,0.3,,'
 
+# Pods of a gang have names of their own: by pods.csv their samples are the gang's. A gang that was made anew has pods of
+# the same names, which count for it from when they begin.
+python3 - <<'END'
+import json
+def at(s): return "2026-03-01T10:%02d:%02dZ" % (s // 60, s % 60)
+T = 1772359200
+def pod(name, uid, owner, gang, bound, end):
+    return {"kind": "Pod", "metadata": {"namespace": "nlp", "name": name, "uid": uid, "creationTimestamp": at(bound),
+            "labels": {"training.kubeflow.org/job-name": gang}, "ownerReferences": [{"name": gang, "uid": owner}]},
+            "spec": {"containers": [{"resources": {"limits": {"nvidia.com/gpu": 4}}}]},
+            "status": {"phase": "Succeeded", "conditions": [{"type": "PodScheduled", "status": "True", "lastTransitionTime": at(bound)}],
+                       "containerStatuses": [{"state": {"terminated": {"finishedAt": at(end)}}}]}}
+items = [{"kind": "Node", "metadata": {"name": "a1", "labels": {"nvidia.com/gpu.product": "A"}}, "status": {"allocatable": {"nvidia.com/gpu": "8"}}},
+         pod("llm-0", "u1", "o1", "llm", 100, 200), pod("llm-1", "u2", "o1", "llm", 100, 200), pod("llm-0", "u3", "o2", "llm", 300, 400),
+         pod("llm-1", "u4", "o2", "llm", 300, 400)]
+json.dump({"kind": "List", "items": items}, open("gangs.json", "w"))
+def power(name, rows):
+    return {"metric": {"__name__": "DCGM_FI_DEV_POWER_USAGE", "exported_pod": name, "exported_namespace": "nlp"},
+            "values": [[T + s, str(v)] for s, v in rows]}
+json.dump({"data": {"result": [power("llm-0", [(90, 100), (150, 100), (350, 300)]), power("llm-1", [(150, 160), (300, 500)]),
+                               power("alone", [(1, 50)])]}}, open("gangs.metrics.json", "w"))
+END
+expect 0 import kubernetes --objects=gangs.json -o gangs -q
+test "$(wc -l <gangs/pods.csv)" -eq 5 || fail "pods: $(cat gangs/pods.csv)"
+expect 0 import dcgm --metrics=gangs.metrics.json --pods=gangs/pods.csv -o site
+profile 'nlp/llm,,3,,,120'
+profile 'nlp/llm:2,,2,,,400'
+profile 'nlp/alone,,1,,,50'
+expect 0 --config=gangs/cluster.cfg --set=energy.account=true --set=energy.gpus=A=100:500 --set=energy.profiles="$PWD/site/profiles.csv" -q
+printf 'pod,job_id,start\nnlp/llm-0,x,noon\n' >noon.csv
+expect 4 import dcgm --metrics=gangs.metrics.json --pods=noon.csv -o none
+says err.txt "noon.csv: line 2: start is no time"
+
 # What is not what it is said to be.
 for file in error.json vector.json empty.json pair.json cut.json sacct.txt missing.json; do
     expect 4 import dcgm --metrics=$file -o none

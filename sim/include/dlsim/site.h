@@ -56,8 +56,8 @@ DLS_API dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to,
 
 /* ---- import: Kubernetes, `kubectl get nodes,pods,workloads,clusterqueues,localqueues -A -o json` ---- */
 
-/* Write folder/trace.csv and folder/cluster.cfg, and report to `to` what was read and left out. The
- * text and one object are in memory, and a record per gang. Errors: EINPUT with the place, EOUTPUT,
+/* Write folder/trace.csv, folder/cluster.cfg and folder/pods.csv, and report to `to` what was read and left out. The
+ * text and one object are in memory, and a record per gang and pod. Errors: EINPUT with the place, EOUTPUT,
  * ENOMEM. */
 DLS_API dls_status dls_site_import_kubernetes(const char *objects, const char *folder, FILE *to,
                                       dls_error *err) DLS_MUST_CHECK;
@@ -68,6 +68,7 @@ typedef struct dls_site_dcgm {
     const char *metrics; /* needed: Prometheus's answer to a range query (JSON), or a table (CSV) */
     const char *sacct;   /* an accounting with NodeList: whose series are that name no job; NULL */
     const char *folder;  /* made if it is not there */
+    const char *pods;    /* pods.csv of dls_site_import_kubernetes: which job a pod was of; NULL */
 } dls_site_dcgm;
 
 /* Write folder/profiles.csv, which energy.profiles takes: mean utilisation and power of a job's GPUs, the
