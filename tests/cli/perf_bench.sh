@@ -3,7 +3,7 @@
 # times; the way to a trained inspector; nothing is left behind by a kill, and the collection goes on after it.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 python=${DLSIM_BENCH_PYTHON:-/usr/bin/python3}
-"$python" -c 'import torch' 2>/dev/null || { echo "skipped: no PyTorch for $python (Debian: python3-torch)"; exit 77; }
+"$python" -c 'import importlib.util as u; exit(not u.find_spec("torch"))' || { echo "skipped: no PyTorch for $python (Debian: python3-torch)"; exit 77; }
 export DLSIM_BENCH_PYTHON=$python DLSIM_BENCH_TEST=$work
 
 # Processes of this test, but the shells that look for them.
@@ -42,6 +42,8 @@ expect 0 perf bench network=lenet-0 batch=64 setting=w1 seconds=0.3 output=alone
 says out.txt "lenet-0 batch 64 w1: step"
 expect 0 perf analyze alone.h5 --json
 says out.txt '"began_ns"'
+expect 5 perf bench network=lenet-0 batch=64 setting=w1 output=alone.h5
+says err.txt "alone.h5: is there already (force replaces it)"
 if ! unshare -n true 2>/dev/null; then
     expect 1 perf bench network=lenet-0 setting=w2-ar-200m output=never.h5
     says err.txt "need root"
@@ -52,9 +54,9 @@ fi
 
 # Bytes within 2 % of the tensors, the period within 5 % of the job's own clock. The machine may be busy with
 # other things: one of three recordings has to be so.
-job() {
+job() { # NETWORK BATCH SETTING [WORDS...]
     for _ in 1 2 3; do
-        expect 0 perf bench network="$1" batch="$2" setting="$3" seconds=1 json output=job.h5
+        expect 0 perf bench network="$1" batch="$2" setting="$3" seconds=1 json output=job.h5 force "${@:4}"
         tail -1 out.txt >job.json
         python3 - <<'END' && return
 import json, sys
@@ -74,23 +76,19 @@ END
     done
     fail "$*: $(cat job.json)"
 }
-job lstm-0 64 w2-ar-200m
-job lstm-0 64 p1w2-ps-200m
-job translator-0 32 w2-ar-200m
-job translator-0 32 p1w2-ps-200m
-# The framework's profiler, of the same steps: their length and the tensors that were exchanged.
-for setting in w2-ar-200m p1w2-ps-200m; do
-    expect 0 perf bench network=lstm-0 batch=64 setting=$setting seconds=0.5 json profiler output=profiled.h5
-    tail -1 out.txt >profiled.json
-    python3 - <<'END' || fail "the profiler of $setting: $(cat profiled.json)"
+for setting in w2-ar-200m p1w2-ps-200m; do # the framework's profiler, of the same steps: their length and the tensors exchanged
+    job lstm-0 64 $setting profiler
+    python3 - <<'END' || fail "the profiler of $setting: $(cat job.json)"
 import json
-run = json.load(open("profiled.json"))
+run = json.load(open("job.json"))
 seen = run["profiler"]
 assert abs(seen["step_s"] / run["step_s"] - 1) < 0.005, seen
 assert (seen["sent"], seen["received"]) == (run["expected"]["sent"], run["expected"]["received"]), seen
 END
     checks=$((checks + 1))
 done
+job translator-0 32 w2-ar-200m
+job translator-0 32 p1w2-ps-200m
 expect 0 perf analyze job.h5 --json --process=server
 python3 - <<'END' || fail "the server's bytes"
 import json
@@ -180,6 +178,8 @@ for pid in $(pgrep -x 'ksoftirqd/.*'); do
 done
 done_before=$(wc -l <set/runs.jsonl)
 printf '{"network": "lenet-0", "ba' >>set/runs.jsonl # as if the kill had cut a line
+batch=$(python3 -c 'import json; print(json.load(open("set/plan.json"))["lenet-0"][0])')
+cp alone.h5 "set/recordings/lenet-0_${batch}_p1w2-ps-200m_0.h5" # or had come between a recording and its line
 python3 "$source/predictor/measure/bench/labels.py" set/runs.jsonl >labels.csv 2>err.txt || fail "labels of a cut table: $(cat err.txt)"
 says err.txt "runs.jsonl:$((done_before + 1)): cut off, left out"
 test "$(wc -l <labels.csv)" -eq $((done_before + 1)) || fail "labels of a cut table: $(cat labels.csv)"

@@ -54,12 +54,12 @@ def busy_s():
 class Recorder:
     """dlsim perf record, from its first reading until stop()."""
 
-    def __init__(self, dlsim, processes, path):
+    def __init__(self, dlsim, processes, path):  # the caller has asked whether a file may be replaced
         watched = ",".join(f"{p.role}:{p.child.pid}" for p in processes)
         self.path = path
         self.child = subprocess.Popen(
-            [dlsim, "perf", "record", "-q", "--no-gpu", f"--interval={INTERVAL_MS}ms", f"--processes={watched}", "-o",
-             path, "--", "sh", "-c", "echo; cat >/dev/null"],
+            [dlsim, "perf", "record", "-q", "--no-gpu", f"--interval={INTERVAL_MS}ms", f"--processes={watched}", "--force",
+             "-o", path, "--", "sh", "-c", "echo; cat >/dev/null"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=self.prepare)
         if not self.child.stdout.readline():
             raise Problem("dlsim perf record: " + self.child.stderr.read().decode().strip())
@@ -154,8 +154,15 @@ def fleet_for(setting, log, first):
     return fleet
 
 
+class Kept(Problem):
+    """A file that is there already, as other commands leave."""
+    code = 5
+
+
 def one(args, log):
     setting = Setting(args.setting)
+    if os.path.exists(args.output) and not args.force:
+        raise Kept(f"{args.output}: is there already (force replaces it)")
     fleet = fleet_for(setting, log, not args.no_priority)
     try:
         row = measure(args.dlsim, fleet, args.network, args.batch, setting, args.output, args.seconds,
@@ -198,11 +205,12 @@ def collect(args, log):
     os.makedirs(os.path.join(args.all, "recordings"), exist_ok=True)
     runs, planned = os.path.join(args.all, "runs.jsonl"), os.path.join(args.all, "plan.json")
     settings = [Setting(name) for name in args.settings.split(",")]
+    roles = ROLES[:max(s.roles for s in settings)]
     done, failures, began = done_before(runs), {}, time.monotonic()
     fleet = None
 
     def start(rack=()):
-        fresh = Fleet(ROLES, log, first=not args.no_priority, rack=rack)
+        fresh = Fleet(roles, log, first=not args.no_priority, rack=rack)
         try:
             fresh.join()
         except BaseException:
@@ -292,6 +300,7 @@ def main():
                    help="w1, w2-ar-RATE, p1w2-ps-RATE[-shared], p2w2-ps-RATE[-shared]; RATE: 100m, 200m, 1g, ...")
     p.add_argument("--seconds", type=float, default=1.2, help="of a recording, at least 8 steps; 1.2 if left out")
     p.add_argument("--output", "-o", default="perf.h5", help="the recording; perf.h5 if left out")
+    p.add_argument("--force", action="store_true", help="replace a recording that is there already")
     p.add_argument("--json", action="store_true", help="print the run as JSON, too")
     p.add_argument("--list", action="store_true", help="names of the networks")
     p.add_argument("--export", metavar="DIR", help="networks as ONNX files, and nothing is run")
