@@ -119,7 +119,7 @@ class Studies(unittest.TestCase):
 
     def test_knows_what_a_policy_calls(self):
         """Functions that it calls, in its module, in others and in the script that is run; and what is imported late."""
-        policy = ("{imports}\nimport functools\n{define}\nclass Own:\n    ageing = 'constant'\n"
+        policy = ("{imports}\nimport functools\n{define}\nclass Own:\n    ageing = 'none'\n"
                   "    def priority(self, job):\n        {late}\n        return {call}\n")
         helper = "def rank(job):\n    return 1 * job.submit\n"
         ways = {

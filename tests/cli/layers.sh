@@ -103,11 +103,12 @@ find sim placement traces results predictor plots python tests cmake -type f \
         !script && FNR == 3 && head && /^ \* +[^ ]/ { said = 1 }
         FNR == 6 { nextfile }
         END { ends(); exit bad }' || bad=1
-# No file of the program has more than 600 lines, and no function more than 60 unless the comment above it
-# says why it is "One function".
+# No line of an installed header has more than 120 columns, no file of the program more than 600 lines, and no
+# function more than 60 unless the comment above it says why it is "One function".
 find sim placement traces results predictor python \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
     xargs -0 awk '
         FNR == 1 { start = why = 0 }
+        length > 120 && FILENAME ~ /^sim\/include/ { print FILENAME ":" FNR ": more than 120 columns"; bad = 1 }
         FNR == 601 { print FILENAME ": more than 600 lines"; bad = 1 }
         /^\/\*/ { why = 0 }
         /One$|One function/ { why = 1 }

@@ -301,8 +301,8 @@ DLS_API void dls_act_wake(dls_actions *out, int64_t at_us);
 /* ---- rounds ------------------------------------------------------------------------------------- */
 
 typedef struct dls_round_timing {
-    int64_t interval_us; /* > 0, DLS_NEVER: the first alone; rounds are at the first submission and whole intervals after it, while
-                            there are jobs */
+    int64_t interval_us; /* > 0, DLS_NEVER: the first alone; rounds are at the first submission and whole
+                            intervals after it, while there are jobs */
     bool on_arrival;     /* one more at once when jobs come, */
     bool on_end;         /* or finish or lose their GPUs to a failure */
 } dls_round_timing;

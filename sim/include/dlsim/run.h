@@ -150,8 +150,8 @@ DLS_API const char *dls_setup_origin(const dls_setup *setup, const void *policy)
 typedef enum dls_known_list { DLS_KNOWN_PREDICTORS, DLS_KNOWN_FORMATS, DLS_KNOWN_KEYS } dls_known_list;
 DLS_API const char *dls_known_name(dls_known_list of, size_t i, const char **summary);
 
-/* For a watchdog: told before the policies of a simulation, or of a study's, are set up, which calls `init` and `place` on
- * the empty cluster, and when they are, or have failed. NULL: nobody is. The configuration is read anew. */
+/* For a watchdog: told before the policies of a simulation, or of a study's, are set up, which calls `init` and `place`
+ * on the empty cluster, and when they are, or have failed. NULL: nobody is. The configuration is read anew. */
 typedef void (*dls_policies_fn)(void *user, const char *sched, const char *placement, bool begins);
 DLS_API void dls_setup_watch(dls_setup *setup, dls_policies_fn told, void *user);
 
@@ -297,7 +297,8 @@ DLS_API uint64_t dls_simulation_digest(const dls_simulation *sim);
 /* Whether `path` is a file that the run reads: its configuration, its trace or what these name. */
 DLS_API bool dls_simulation_reads(const dls_simulation *sim, const char *path);
 /* Write the results file (docs/results.md) of a finished simulation, whole or not at all, replacing
- * what is there but what the run read. command, how the program was called, is kept in it; may be NULL. Errors: EOUTPUT. */
+ * what is there but what the run read. command, how the program was called, is kept in it; may be NULL.
+ * Errors: EOUTPUT. */
 DLS_API dls_status dls_simulation_write(const dls_simulation *sim, const char *path,
                                         const char *command, dls_error *err) DLS_MUST_CHECK;
 

@@ -48,8 +48,8 @@ typedef struct dls_site_slurm {
 /* Write folder/trace.csv, folder/cluster.cfg, with shares and log folder/shares.csv and
  * folder/runs.csv, with jobs without GPUs folder/cpu_jobs.csv, with
  * partitions of other nodes than others folder/partitions.csv, with what is known of single jobs
- * folder/jobs.csv, with qos folder/qos.csv, with events and reservations folder/outages.csv, and report to `to` what was read, left
- * out and changed. O(bytes); the trace is in memory. Errors: EINPUT with file
+ * folder/jobs.csv, with qos folder/qos.csv, with events and reservations folder/outages.csv, and report to `to`
+ * what was read, left out and changed. O(bytes); the trace is in memory. Errors: EINPUT with file
  * and line, EOUTPUT, ENOMEM. */
 DLS_API dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to,
                                  dls_error *err) DLS_MUST_CHECK;
@@ -103,8 +103,8 @@ typedef struct dls_fidelity {
     size_t replays;  /* 1, or more that differ by less than a second: see dls_fidelity_of */
     double tau;      /* Kendall's, of the order of starts; NaN, like the next two: all at one instant, there is none */
     double self_tau; /* of replays with each other, 1 for one: nobody can know the order better */
-    double held_out_tau; /* of a replay, as were it the record, with the median of the others: what rules without an error would
-                            have in the mean, 1 for one */
+    double held_out_tau; /* of a replay, as were it the record, with the median of the others: what rules without an
+                            error would have in the mean, 1 for one */
     size_t passed, passed_same; /* jobs that started before one that came earlier; also replayed */
     double recorded_busy,
         replayed_busy; /* GPUs in use over all, from the first submission to the last start */
@@ -137,8 +137,8 @@ typedef struct dls_fidelity_why {
 #define DLS_FIDELITY_REPLAYS 15
 #define DLS_FIDELITY_MANY 5000
 DLS_API dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err) DLS_MUST_CHECK;
-/* Of f->job[i], at the earlier of its starts; all zero where the same jobs held GPUs: then it is nodes, limits or the rounds of
- * the scheduler. O(n_jobs). */
+/* Of f->job[i], at the earlier of its starts; all zero where the same jobs held GPUs: then it is nodes, limits or the
+ * rounds of the scheduler. O(n_jobs). */
 DLS_API dls_fidelity_why dls_fidelity_why_of(const dls_fidelity *f, size_t i);
 DLS_API void dls_fidelity_fini(dls_fidelity *f);
 

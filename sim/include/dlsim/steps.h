@@ -64,10 +64,11 @@ typedef struct dls_step_question {
     const char *gpu;          /* of every worker */
     dls_step_precision precision;
     int32_t image, sequence;  /* 0: the model's usual */
-    const char *framework;    /* or a row of operator.cfg's hosts, what it costs a launch; one with "pytorch" in its name
-                               * runs PyTorch's kernels; NULL: not said */
+    const char *framework;    /* or a row of operator.cfg's hosts, what it costs a launch; one with "pytorch" in its
+                               * name runs PyTorch's kernels; NULL: not said */
     bool channels_first;      /* images lie channel by channel, as PyTorch's do unless told otherwise */
-    bool fused_attention;     /* in one kernel that keeps no scores, as PyTorch's flash attention, whose kernels then run */
+    bool fused_attention;     /* in one kernel that keeps no scores, as PyTorch's flash attention, whose kernels
+                               * then run */
     int32_t workers, nodes;   /* 0: one; as many workers on each node */
     int32_t servers;          /* parameter servers, at most 65536; 0: all-reduce */
     bool async;               /* servers do not make workers wait for each other */
@@ -90,8 +91,8 @@ typedef struct dls_step_answer {
 } dls_step_answer;
 
 /* Answer n questions, each for itself: one that cannot be answered says why. What models are made of is kept
- * between calls. Errors: EINPUT (a GPU or link that the tables do not have, with the nearest name), ENOMEM; what is wrong
- * with the source itself. */
+ * between calls. Errors: EINPUT (a GPU or link that the tables do not have, with the nearest name), ENOMEM; what is
+ * wrong with the source itself. */
 DLS_API dls_status dls_step_predict(dls_step_predictor *p, const dls_step_question *question, size_t n,
                                     dls_step_answer *out, dls_error *err) DLS_MUST_CHECK;
 /* The name of a GPU in the tables, which ignore case; borrowed. Errors: EINPUT with the nearest name. */

@@ -52,7 +52,8 @@ DLS_API void dls_study_destroy(dls_study *study); /* NULL-safe */
  * EUSAGE (no values), ENOMEM. */
 DLS_API dls_status dls_study_vary(dls_study *study, const char *key, const char *const *values,
                                   size_t n, const char *where, dls_error *err) DLS_MUST_CHECK;
-/* n seeds a design, run.seed and those that follow it, in place of the file's; 0: one run. What was planned is forgotten. */
+/* n seeds a design, run.seed and those that follow it, in place of the file's; 0: one run. What was planned is
+ * forgotten. */
 DLS_API void dls_study_replicas(dls_study *study, size_t n);
 
 /* What a study asks and tells while it goes on; members may be NULL. */
@@ -76,8 +77,8 @@ DLS_API void dls_study_set_watch(dls_study *study, const dls_study_watch *watch)
 DLS_API dls_status dls_study_plan(dls_study *study, const char *folder, size_t first, size_t n,
                                   dls_error *err) DLS_MUST_CHECK;
 /* Run what is not finished, at most `workers` processes at a time. They are forked: the calling process
- * must have no threads. Failed points are no error. Errors: EUSAGE (nothing is planned, no worker), EOUTPUT, ERUN (no process can be started),
- * EINTERRUPTED (points in flight are lost). */
+ * must have no threads. Failed points are no error. Errors: EUSAGE (nothing is planned, no worker), EOUTPUT, ERUN (no
+ * process can be started), EINTERRUPTED (points in flight are lost). */
 DLS_API dls_status dls_study_run(dls_study *study, int workers, dls_study_progress *done,
                                  dls_error *err) DLS_MUST_CHECK;
 /* Put the finished points into one results file, with a table of all, by copies or by links. Errors: EUSAGE

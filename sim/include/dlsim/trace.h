@@ -245,7 +245,8 @@ DLS_API dls_status dls_trace_load(const char *path, const char *format,
 DLS_API dls_status dls_trace_of_text(const dls_trace_source *src, const char *format,
                                      dls_trace **out, dls_error *err) DLS_MUST_CHECK;
 
-/* Write the native CSV (see docs/traces.md), "-" for standard output: what dls_trace_load reads back to an equal trace. */
+/* Write the native CSV (see docs/traces.md), "-" for standard output: what dls_trace_load reads back to an equal
+ * trace. */
 DLS_API dls_status dls_trace_save_csv(const dls_trace *trace, const char *path,
                                       dls_error *err) DLS_MUST_CHECK;
 
