@@ -130,11 +130,11 @@ def main():
             with h5py.File(path("graph.h5"), "w") as f:
                 f["g/adj"], f["g/x"] = a[None], x[None]
             want = expected(ref, case, w, a, x)
-            run(dlsim, "model", "import", path("plain.h5"), "-o", path("w.h5"),
+            run(dlsim, "model", "import", path("plain.h5"), "--force", "-o", path("w.h5"),
                 "--arch=" + architecture(case))
             for precision in worst:
                 run(dlsim, "predict", "--weights=" + path("w.h5"), "--input=" + path("graph.h5"),
-                    "--backend=cpu", "--threads=1", "-q", "--precision=" + precision, "-o",
+                    "--backend=cpu", "--threads=1", "-q", "--force", "--precision=" + precision, "-o",
                     path("out.h5"))
                 with h5py.File(path("out.h5"), "r") as f:
                     error = abs(f["g/output"][0] - want).max() / abs(want).max()

@@ -9,6 +9,7 @@ set -euo pipefail
 dlsim=$1
 python=$2
 cd "$(dirname "$0")"
+rm -f weights.h5 expected.h5
 "$dlsim" model random -o weights.h5 --arch="hidden=16" --gain=64 --seed=20 --settings=3
 "$python" - <<'PY'
 import h5py
