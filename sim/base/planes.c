@@ -118,11 +118,10 @@ static void limit(uint32_t *len, int n, uint32_t most)
 
 static uint16_t reversed(uint32_t bits, uint8_t len)
 {
-    uint32_t out = 0;
-    for (uint8_t k = 0; k < len; k++) {
-        out |= (bits >> k & 1) << (len - 1 - k);
-    }
-    return (uint16_t)out;
+    bits = (bits & 0x5555) << 1 | (bits >> 1 & 0x5555);
+    bits = (bits & 0x3333) << 2 | (bits >> 2 & 0x3333);
+    bits = (bits & 0x0F0F) << 4 | (bits >> 4 & 0x0F0F);
+    return (uint16_t)(__builtin_bswap16((uint16_t)bits) >> (16 - len));
 }
 
 /* A code for n symbols by their counts, two of which are not 0. */
@@ -242,16 +241,13 @@ typedef struct match {
     unsigned extra, n_extra;
 } match;
 
-static match match_of(size_t len)
+static inline match match_of(size_t len)
 {
     const unsigned l = (unsigned)len - RUN_LEAST;
     if (len == RUN_MOST) {
         return (match){285, 0, 0};
     }
-    unsigned n = 0;
-    while (l >> n >= 8) {
-        n++;
-    }
+    const unsigned n = 29 - (unsigned)__builtin_clz(l | 4); /* three bits stay */
     return (match){257 + (int)(4 * n + (l >> n)), l & ((1U << n) - 1), n};
 }
 
@@ -289,12 +285,12 @@ static size_t constant_most(size_t n)
 /* How many bytes equal to byte i follow it, up to RUN_MOST; 0: too few for a match. */
 static inline size_t run_behind(const unsigned char *bytes, size_t i, size_t n)
 {
-    const size_t most = n - i <= RUN_MOST ? n : i + 1 + RUN_MOST;
-    const uint64_t same = bytes[i] * UINT64_C(0x0101010101010101);
     uint32_t four;
-    if (most - i <= RUN_LEAST || (memcpy(&four, bytes + i, sizeof four), four != (uint32_t)same)) {
+    if (n - i <= RUN_LEAST || (memcpy(&four, bytes + i, sizeof four), four != (four << 8 | four >> 24))) {
         return 0;
     }
+    const size_t most = n - i <= RUN_MOST ? n : i + 1 + RUN_MOST;
+    const uint64_t same = (uint64_t)four << 32 | four;
     size_t end = i + 1 + RUN_LEAST;
     for (uint64_t word; end + sizeof word <= most; end += sizeof word) {
         memcpy(&word, bytes + end, sizeof word);
@@ -350,34 +346,38 @@ static size_t find_runs(code *c, const unsigned char *bytes, size_t n, token *to
     return tokens;
 }
 
-static void put_all(stream *s, const code *c, const unsigned char *bytes, size_t n)
+static void put_all(stream *to, const code *c, const unsigned char *bytes, size_t n)
 {
+    stream s = *to; /* in registers */
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
         for (size_t k = 0; k < 4; k++) {
-            put(s, c->bits[bytes[i + k]], c->len[bytes[i + k]]);
+            put(&s, c->bits[bytes[i + k]], c->len[bytes[i + k]]);
         }
-        flush(s);
+        flush(&s);
     }
     for (; i < n; i++) {
-        put(s, c->bits[bytes[i]], c->len[bytes[i]]);
-        flush(s);
+        put(&s, c->bits[bytes[i]], c->len[bytes[i]]);
+        flush(&s);
     }
+    *to = s;
 }
 
-static void put_runs(stream *s, const code *c, const token *tokens, size_t n)
+static void put_runs(stream *to, const code *c, const token *tokens, size_t n)
 {
+    stream s = *to;
     for (size_t i = 0; i < n; i++) {
         if (tokens[i] < 256) {
-            put(s, c->bits[tokens[i]], c->len[tokens[i]]);
+            put(&s, c->bits[tokens[i]], c->len[tokens[i]]);
         } else {
             const match m = match_of(tokens[i] - 256U);
-            put(s, c->bits[m.symbol], c->len[m.symbol]);
-            put(s, m.extra, m.n_extra);
-            put(s, 0, 1); /* the only distance */
+            put(&s, c->bits[m.symbol], c->len[m.symbol]);
+            put(&s, m.extra, m.n_extra);
+            put(&s, 0, 1); /* the only distance */
         }
-        flush(s);
+        flush(&s);
     }
+    *to = s;
 }
 
 static void put_stored(stream *s, const unsigned char *bytes, size_t n, bool last)

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Radix sort, bytes from the lowest on; digits in which all keys agree cost one look.
+ * Radix sort, bytes from the lowest on, of the bits in which keys differ.
  */
 #include "dlsim/memory.h"
 
 dls_keyed *dls_radix_sort(dls_keyed *a, dls_keyed *spare, size_t n)
 {
-    uint32_t count[8][256] = {{0}};
+    uint64_t differ = 0;
     for (size_t i = 0; i < n; i++) {
-        for (int d = 0; d < 8; d++) {
-            count[d][a[i].key >> (8 * d) & 0xFF]++;
-        }
+        differ |= a[i].key ^ a[0].key;
     }
-    for (int d = 0; d < 8 && n > 0; d++) {
-        if (count[d][a[0].key >> (8 * d) & 0xFF] == n) {
-            continue;
+    while (differ) {
+        const int shift = __builtin_ctzll(differ);
+        uint32_t count[256] = {0}, at = 0;
+        for (size_t i = 0; i < n; i++) {
+            count[a[i].key >> shift & 0xFF]++;
         }
-        uint32_t at = 0;
         for (int v = 0; v < 256; v++) {
-            const uint32_t here = count[d][v];
-            count[d][v] = at;
+            const uint32_t here = count[v];
+            count[v] = at;
             at += here;
         }
         for (size_t i = 0; i < n; i++) {
-            spare[count[d][a[i].key >> (8 * d) & 0xFF]++] = a[i];
+            spare[count[a[i].key >> shift & 0xFF]++] = a[i];
         }
         dls_keyed *const sorted = spare;
         spare = a;
         a = sorted;
+        differ &= ~(UINT64_C(0xFF) << shift);
     }
     return a;
 }
