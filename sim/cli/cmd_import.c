@@ -91,9 +91,8 @@ static const dls_arg args[] = {
 const dls_command dls_command_import = {
     .name = "import",
     .summary = "a site's own history as a trace and a configuration",
-    .notes = "Writes trace.csv, cluster.cfg (kubernetes: and pods.csv; dcgm: profiles.csv alone) and, with --shares and --log, shares.csv and runs.csv; "
-             "'dlsim "
-             "fidelity FOLDER' replays them.",
+    .notes = "Writes trace.csv, cluster.cfg (kubernetes: and pods.csv; dcgm: profiles.csv alone) and, with "
+             "--shares and --log, shares.csv and runs.csv; 'dlsim fidelity FOLDER' replays them.",
     .args = args,
     .verbs = verbs,
     .size = sizeof(request),

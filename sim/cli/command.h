@@ -251,7 +251,8 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
 size_t dls_arg_rows_force(dls_arg_row row[DLS_ARGS_MAX], size_t n);
 /* EOUTPUT, EUSAGE: a file cannot be written, is there and --force was not given, is an input or is written twice.
  * Asked before the work. */
-dls_status dls_call_check_outputs(const dls_call *call, const dls_arg_row *row, size_t n, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_call_check_outputs(const dls_call *call, const dls_arg_row *row, size_t n,
+                                  dls_error *err) DLS_MUST_CHECK;
 /* The same for one file that no option with `writes` names; force: it may be there. */
 dls_status dls_output_check(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
 

@@ -58,11 +58,11 @@ dls_status dls_output_check(const char *path, bool force, dls_error *err)
     struct stat info;
     char folder[4096];
     if (strlen(path) >= sizeof folder) {
-        return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the results file is too long");
+        return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the file to write is too long");
     }
     if (strcmp(path, "-") == 0) {
         return dls_fail(err, DLS_EUSAGE, NULL,
-                        "-o -: this is written to a file, not to standard output: give its name");
+                        "'-': this is written to a file, not to standard output: give its name");
     }
     if (stat(path, &info) == 0) {
         if (!S_ISREG(info.st_mode)) {

@@ -62,7 +62,7 @@ says err.txt "left out: more GPUs than there are of a type (1, the first is big 
 
 # Results are HDF5, for which standard output is no place, nor is a file of that name made.
 expect 2 --config="$config" --trace="$sample" -q -o -
-says err.txt "-o -: this is written to a file, not to standard output: give its name"
+says err.txt "'-': this is written to a file, not to standard output: give its name"
 test ! -e ./- || fail "a file '-'"
 
 # The Tiresias simulator is a command of its own, no mode of a configuration.
