@@ -148,29 +148,33 @@ static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
     return DLS_OK;
 }
 
-static bool has_spares(const dls_engine *e)
+/* No pool holds more than its share. Where jobs are never preempted, one whose share has shrunk keeps what it has, and
+ * gets no more. */
+static dls_status audit_pools(dls_engine *e, int64_t *used_gpus, dls_error *err)
 {
-    return e->failures.on && e->params->failures && e->params->failures->spares > 0;
+    for (int32_t k = 0; k < e->select.n_pools; k++) {
+        const dls_pool *pool = &e->select.pool[k];
+        for (int32_t t = 0; t < e->select.n_types; t++) {
+            int64_t *before = &e->audit.used[k * e->select.n_types + t];
+            const int64_t used = pool->used[t];
+            if (used > pool->cap[t] && (e->select.preempts || used > *before)) {
+                return dls_fail(err, DLS_ERUN, NULL, "pool %d holds more than its share", k);
+            }
+            *before = used;
+            *used_gpus += used;
+        }
+    }
+    return DLS_OK;
 }
 
 dls_status dls_engine_audit(dls_engine *e, dls_error *err)
 {
     int64_t held = 0, used = 0, failed;
-    /* Who got GPUs beyond the quotas keeps them: of a spare that stood in for a node that still drained. */
-    const bool exceeds = !e->select.preempts && (dls_failures_any_down(e) || has_spares(e));
     DLS_TRY(dls_place_index_check(e->index, err));
     DLS_TRY(dls_select_check(&e->select, err));
     DLS_TRY(audit_jobs(e, &held, err));
     DLS_TRY(audit_work(e, err));
-    for (int32_t k = 0; k < e->select.n_pools; k++) {
-        const dls_pool *pool = &e->select.pool[k];
-        for (int32_t t = 0; t < e->select.n_types; t++) {
-            used += pool->used[t];
-            if (pool->used[t] > pool->cap[t] && !exceeds) {
-                return dls_fail(err, DLS_ERUN, NULL, "pool %d holds more than its share", k);
-            }
-        }
-    }
+    DLS_TRY(audit_pools(e, &used, err));
     DLS_TRY(audit_failed(e, &failed, err));
     const dls_gpu_parts *parts = e->index->parts;
     const int64_t whole = e->index->total_gpus - e->index->free_gpus - failed -

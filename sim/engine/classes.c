@@ -191,6 +191,40 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
 /* ---- pools -------------------------------------------------------------------------------------
  */
 
+/* GPUs that jobs of a pool have on nodes that drain. O(jobs there). */
+static int64_t held_on_drains(const dls_engine *e, int32_t type, int32_t pool)
+{
+    const dls_failure_state *f = &e->failures;
+    int64_t gpus = 0;
+    for (int32_t i = 0; i < f->n_drains; i++) {
+        const int32_t node = f->drains[i];
+        int32_t p = e->index->node[node].type == type ? f->on_node[node] : DLS_NONE;
+        for (; p != DLS_NONE; p = f->link[p].next) {
+            const int32_t job = f->link[p].job;
+            const bool counts = e->select.cls[e->job[job].cls].pool == pool && !dls_is_guest(e, job);
+            gpus += counts ? __builtin_popcountll(e->hold.part[p].mask & ~f->kept[node]) : 0;
+        }
+    }
+    return gpus;
+}
+
+/* While spares stand in for nodes that drain, a pool may have as much more as its jobs have on these, within its quota:
+ * so when they leave, it has what is its share. */
+static void add_excess(dls_engine *e, int32_t type, int64_t excess)
+{
+    dls_select *s = &e->select;
+    const dls_cluster_spec *spec = e->params->cluster;
+    for (int32_t k = 0; k < s->n_pools && excess > 0; k++) {
+        dls_pool *pool = &s->pool[k];
+        const int64_t held = held_on_drains(e, type, k) * s->unit;
+        const int64_t room =
+            pool->id < spec->n_vcs ? (int64_t)spec->vcs[pool->id].quota_gpus[type] * s->unit - pool->cap[type] : held;
+        const int64_t wants = held < room ? held : room, more = wants < excess ? wants : excess;
+        pool->cap[type] += more;
+        excess -= more;
+    }
+}
+
 void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
 {
     DLS_DEBUG_ASSERT(type >= 0 && type < e->select.n_types && down >= 0);
@@ -198,8 +232,9 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
     dls_select *s = &e->select;
     const int32_t unit = s->unit;
     int64_t rest = e->index->type[type].total_gpus * unit;
-    down = down * unit + e->serving.part[type];
-    const bool sound = down == e->failures.standby_gpus[type] * unit + e->serving.least[type];
+    const int64_t excess = dls_spares_excess(e, type) * unit;
+    down = down * unit + e->serving.part[type] + excess;
+    const bool sound = down == e->failures.spare_gpus[type] * unit + e->serving.least[type];
     for (int32_t v = 0; v < spec->n_vcs; v++) {
         rest -= (int64_t)spec->vcs[v].quota_gpus[type] * unit;
     }
@@ -221,6 +256,7 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
     for (k = 0; k < s->n_pools && sound; k++) {
         s->pool[k].most[type] = s->pool[k].cap[type];
     }
+    add_excess(e, type, excess);
 }
 
 dls_status dls_pools_make(dls_engine *e, dls_error *err)

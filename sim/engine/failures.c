@@ -16,8 +16,9 @@
 #include "engine/engine.h"
 
 /* Why a node is down, or drains and then will be. */
-enum { AT_RANDOM = 1, BY_FILE = 2, WITH_RACK = 4, STANDBY = 8, DRAINS_AT_RANDOM = 16, DRAINS_BY_FILE = 32 };
-#define DRAINS (DRAINS_AT_RANDOM | DRAINS_BY_FILE)
+enum { AT_RANDOM = 1, BY_FILE = 2, WITH_RACK = 4, STANDBY = 8 };
+enum { DRAINS_AT_RANDOM = 16, DRAINS_BY_FILE = 32, DRAINS_TO_STAND_BY = 64 };
+#define DRAINS (DRAINS_AT_RANDOM | DRAINS_BY_FILE | DRAINS_TO_STAND_BY)
 
 /* Slots: nodes, GPUs, the file, racks, jobs where these fail by themselves, services. */
 static uint32_t file_slot(const dls_engine *e)
@@ -148,6 +149,8 @@ dls_status dls_failures_init(dls_engine *e, dls_error *err)
     }
     e->clock.now_us = 0;
     for (int64_t i = 0; p && i < p->spares; i++) {
+        const dls_node *spare = &e->index->node[n - 1 - i];
+        f->spare_gpus[spare->type] += spare->capacity;
         DLS_TRY(stand_by(e, n - 1 - (int32_t)i, true, err));
     }
     DLS_TRY(dls_services_init(e, err));
@@ -188,9 +191,8 @@ dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
     const uint32_t slot = job_slot(e, job);
     const int64_t wait_us = dls_failure_job_us(e->params->failures, e->params->seed, slot, nodes,
                                                (uint32_t)e->rec->resumes[job]);
-    return wait_us > INT64_MAX / 4 - e->clock.now_us
-               ? DLS_OK
-               : dls_evq_set(&f->events, slot, e->clock.now_us + wait_us, DLS_EV_FAIL, err);
+    const bool never = wait_us > INT64_MAX / 4 - e->clock.now_us;
+    return never ? DLS_OK : dls_evq_set(&f->events, slot, e->clock.now_us + wait_us, DLS_EV_FAIL, err);
 }
 
 void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts)
@@ -274,11 +276,21 @@ uint64_t dls_failures_down(const dls_engine *e, int32_t node)
            (f->node_down[node] ? at->free_mask | f->kept[node] | (f->withheld[node] & ~serves) : 0);
 }
 
+/* A program or a round counts on what the pools may have within its pass; orders are passed again after it. */
+static void divide_at_once(dls_engine *e, int32_t node)
+{
+    const int32_t type = e->index->node[node].type;
+    if (e->walk.on && e->failures.spare_gpus[type] > 0) {
+        dls_pools_divide(e, type, e->failures.down_gpus[type]);
+    }
+}
+
 void dls_drain_keep(dls_engine *e, int32_t node, uint64_t mask)
 {
     if (e->failures.on && e->failures.node_down[node] & DRAINS &&
         dls_place_retake(e->index, node, mask, 0, 0)) {
         e->failures.kept[node] |= mask;
+        divide_at_once(e, node);
     }
 }
 
@@ -296,7 +308,19 @@ void dls_drain_lend(dls_engine *e, int32_t node, uint64_t mask)
     if (e->failures.on && e->failures.kept[node] & mask) {
         dls_place_give(e->index, node, e->failures.kept[node] & mask, 0, 0);
         e->failures.kept[node] &= ~mask;
+        divide_at_once(e, node);
     }
+}
+
+int64_t dls_spares_excess(const dls_engine *e, int32_t type)
+{
+    const dls_failure_state *f = &e->failures;
+    int64_t gpus = f->n_drains > 0 ? f->spare_gpus[type] - f->down_gpus[type] : 0;
+    for (int32_t k = 0; k < e->index->n_nodes && f->n_drains > 0 && e->serving.on; k++) {
+        const uint64_t serves = e->serving.mask[k] & ~dls_failures_down(e, k);
+        gpus += e->index->node[k].type == type ? __builtin_popcountll(serves) : 0;
+    }
+    return gpus > 0 ? gpus : 0;
 }
 
 void dls_failures_divide(dls_engine *e, int32_t type)
@@ -307,6 +331,11 @@ void dls_failures_divide(dls_engine *e, int32_t type)
     }
 }
 
+static uint64_t must_withhold(const dls_engine *e, int32_t node)
+{
+    return dls_failures_down(e, node) | (e->serving.on ? e->serving.mask[node] : 0);
+}
+
 dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
 {
     DLS_DEBUG_ASSERT(node >= 0 && node < e->index->n_nodes);
@@ -314,9 +343,10 @@ dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
     const dls_node *at = &e->index->node[node];
     dls_drain_lend(e, node, f->kept[node]);
     const uint64_t all = dls_node_gpus(at), old = f->withheld[node];
-    const uint64_t now = dls_failures_down(e, node) | (e->serving.on ? e->serving.mask[node] : 0);
+    uint64_t now = must_withhold(e, node);
     if (now & ~old) {
         DLS_TRY(fail_jobs(e, node, now & ~old, err));
+        now = must_withhold(e, node); /* where it drains, also what these jobs had beside */
         dls_drain_lend(e, node, f->kept[node]);
         dls_services_yield(e, node, now & ~old);
         if (!dls_place_retake(e->index, node, now & ~old, 0, 0)) {
@@ -346,6 +376,20 @@ static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err
     return dls_failures_withhold(e, node, err);
 }
 
+/* It drains no more for that reason. */
+static void end_drain(dls_engine *e, int32_t node, uint8_t why)
+{
+    dls_failure_state *f = &e->failures;
+    int32_t n = 0;
+    const bool was = f->node_down[node] & DRAINS;
+    f->node_down[node] = (uint8_t)(f->node_down[node] & ~why);
+    for (int32_t i = 0; was && !(f->node_down[node] & DRAINS) && i < f->n_drains; i++) {
+        f->drains[n] = f->drains[i];
+        n += f->drains[i] != node;
+    }
+    f->n_drains = was && !(f->node_down[node] & DRAINS) ? n : f->n_drains;
+}
+
 /* Why a node is down begins or ends to hold. As many of its kind work as are no spares, or all that
  * can: a spare takes the place of a node that fails, and what is repaired then stands by. */
 static dls_status change_node(dls_engine *e, int32_t node, uint8_t why, bool down, dls_error *err)
@@ -353,18 +397,27 @@ static dls_status change_node(dls_engine *e, int32_t node, uint8_t why, bool dow
     uint8_t *is_down = e->failures.node_down;
     const int64_t spares = e->params->failures ? e->params->failures->spares : 0;
     const dls_node *all = e->index->node, *at = &all[node];
-    int32_t beyond = 0, ready = DLS_NONE;
+    int32_t beyond = 0, ready = DLS_NONE, leaves = DLS_NONE;
     is_down[node] = (uint8_t)(down ? is_down[node] | why : is_down[node] & ~why);
     for (int32_t k = 0; k < e->index->n_nodes && spares > 0; k++) {
         if (all[k].type == at->type && all[k].capacity == at->capacity) {
             beyond += (is_down[k] == 0) - (k < e->index->n_nodes - spares);
             ready = is_down[k] == STANDBY ? k : ready;
+            leaves = is_down[k] == DRAINS_TO_STAND_BY ? k : leaves;
         }
     }
-    if (beyond > 0 && !is_down[node]) {
+    if (beyond > 0 && !is_down[node] && e->failures.on_node[node] == DLS_NONE) {
         return stand_by(e, node, true, err);
     }
+    if (beyond > 0 && !is_down[node]) { /* it was to drain, and still has jobs */
+        is_down[node] = DRAINS_TO_STAND_BY;
+        e->failures.drains[e->failures.n_drains++] = node;
+    }
     DLS_TRY(dls_failures_withhold(e, node, err));
+    if (beyond < 0 && ready < 0 && leaves >= 0) {
+        end_drain(e, leaves, DRAINS_TO_STAND_BY);
+        return dls_failures_withhold(e, leaves, err);
+    }
     return beyond < 0 && ready >= 0 ? stand_by(e, ready, false, err) : DLS_OK;
 }
 
@@ -380,20 +433,6 @@ static dls_status begin_drain(dls_engine *e, int32_t node, uint8_t why, dls_erro
     return change_node(e, node, why, true, err);
 }
 
-/* Not for that reason any more. */
-static void end_drain(dls_engine *e, int32_t node, uint8_t why)
-{
-    dls_failure_state *f = &e->failures;
-    int32_t n = 0;
-    const bool was = f->node_down[node] & DRAINS;
-    f->node_down[node] = (uint8_t)(f->node_down[node] & ~why);
-    for (int32_t i = 0; was && !(f->node_down[node] & DRAINS) && i < f->n_drains; i++) {
-        f->drains[n] = f->drains[i];
-        n += f->drains[i] != node;
-    }
-    f->n_drains = was && !(f->node_down[node] & DRAINS) ? n : f->n_drains;
-}
-
 /* Nobody is left on it: it is down, and one that was to fail is being repaired. */
 static dls_status drained(dls_engine *e, int32_t node, dls_error *err)
 {
@@ -401,7 +440,7 @@ static dls_status drained(dls_engine *e, int32_t node, dls_error *err)
     end_drain(e, node, DRAINS);
     e->failures.node_down[node] |= (uint8_t)((why & DRAINS_AT_RANDOM ? AT_RANDOM : 0) |
                                              (why & DRAINS_BY_FILE ? BY_FILE : 0));
-    DLS_TRY(dls_failures_withhold(e, node, err));
+    DLS_TRY(why & DRAINS_TO_STAND_BY ? stand_by(e, node, true, err) : dls_failures_withhold(e, node, err));
     return why & DRAINS_AT_RANDOM ? draw(e, (uint32_t)node, err) : DLS_OK;
 }
 
@@ -541,7 +580,7 @@ dls_status dls_failures_now(dls_engine *e, dls_error *err)
 dls_status dls_failures_wake_service(dls_engine *e, int32_t service, int64_t at_us, dls_error *err)
 {
     dls_evq_cancel(&e->failures.events, service_slot(e, service));
-    return at_us == INT64_MAX ? DLS_OK
-                              : dls_evq_set(&e->failures.events, service_slot(e, service), at_us,
-                                            DLS_EV_REPAIR, err);
+    return at_us == INT64_MAX
+               ? DLS_OK
+               : dls_evq_set(&e->failures.events, service_slot(e, service), at_us, DLS_EV_REPAIR, err);
 }

@@ -36,6 +36,7 @@ typedef struct dls_failure_state {
     int64_t down_gpus[DLS_TYPES_MAX];
     int32_t down_nodes;                  /* whole nodes */
     int64_t standby_gpus[DLS_TYPES_MAX]; /* of down_gpus */
+    int64_t spare_gpus[DLS_TYPES_MAX];   /* of the spares at first: that the cluster is to do without */
 } dls_failure_state;
 
 #define DLS_FAILURE_QUEUES(XX) XX(failures.events, dls_failure_slots(e))
@@ -68,6 +69,8 @@ void dls_drain_keep(dls_engine *e, int32_t node, uint64_t mask);
 int32_t dls_drains_kept(const dls_engine *e);
 /* Those of them that are nobody's for that reason are free again: for the job that had them, in the same pass. */
 void dls_drain_lend(dls_engine *e, int32_t node, uint64_t mask);
+/* GPUs that work beyond what the cluster is to have, while spares stand in for nodes that drain and still have jobs. */
+int64_t dls_spares_excess(const dls_engine *e, int32_t type);
 /* After a pass: a node that was given GPUs in it is looked at again at once. */
 dls_status dls_drains_wake(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* Nodes of which jobs hold GPUs; of them, those of which nothing that works is free. */

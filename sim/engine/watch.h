@@ -33,13 +33,16 @@ typedef struct dls_audited {
 
 typedef struct dls_audit {
     dls_audited *job;          /* [n], NULL without audit */
+    int64_t *used;             /* [pools][types] what pools held at the last one */
     int64_t now_us;            /* of the last one */
     uint64_t seal[DLS_SEALED]; /* of what the policy may only read, before it was called */
     uint64_t calls;
     bool sealed;               /* at the last of the calls */
 } dls_audit;
 
-#define DLS_AUDIT_ARRAYS(XX) XX(audit.job, e->n, e->params->audit)
+#define DLS_AUDIT_ARRAYS(XX)                                                                       \
+    XX(audit.job, e->n, e->params->audit)                                                          \
+    XX(audit.used, e->select.n_pools * e->select.n_types, e->params->audit)
 
 /* ---- blame.c ----------------------------------------------------------------------------------- */
 

@@ -248,26 +248,49 @@ TEST(test_spares)
     }
 }
 
-/* While the spare stands in for a node that drains, jobs of no virtual cluster have its GPUs, too; they keep them when that
- * node has been repaired and stands by. */
+/* Nodes 0 and 1 work, node 2 stands by; node 0 drains at 10 s. Virtual cluster a may have 7 GPUs, which
+ * leaves one for jobs of none. */
 TEST(test_spare_of_drain)
 {
     static dls_vc_spec vcs[1] = {{"a", {7}}};
-    const case_job jobs[] = {{0, 30, 4, "a", NULL},  {11, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL},
-                             {11, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL}, {70, 9, 1, NULL, NULL}};
-    dls_failure_event event[] = {{10000000, 0, DLS_NODE_DRAINS, 1}, {60000000, 0, DLS_NODE_REPAIRED, 1}};
-    const dls_failure_trace trace = {event, 2, 0};
+    static const struct {
+        case_job job[6];
+        int64_t repaired_us;
+        double start_s[6];
+    } cases[] = {
+        /* What a job of a has on node 0 is of its quota: jobs of none gain nothing by the spare. */
+        {{{0, 30, 4, "a", NULL}, {11, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL},
+          {12, 9, 4, "a", NULL}, {13, 9, 3, "a", NULL}, {14, 9, 3, "a", NULL}},
+         60000000,
+         {0, 11, 110, 30, 30, 39}},
+        /* What a job of none has there is not of the share that they have elsewhere. */
+        {{{0, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL}, {12, 9, 1, NULL, NULL},
+          {13, 9, 7, "a", NULL}, {14, 9, 1, "a", NULL}, {15, 9, 1, NULL, NULL}},
+         200000000,
+         {0, 11, 110, 13, 22, 119}},
+        /* Nobody loses work when node 0 does not drain after all: it stands by when its job has left. */
+        {{{0, 99, 1, NULL, NULL}, {11, 99, 1, NULL, NULL}, {12, 9, 1, NULL, NULL},
+          {13, 60, 7, "a", NULL}, {30, 9, 1, "a", NULL}, {31, 9, 1, NULL, NULL}},
+         20000000,
+         {0, 11, 110, 13, 73, 119}},
+    };
     const dls_failure_params one = {.spares = 1};
-    DLS_OWN(setup_fini) sim_setup s = {0};
-    setup_init(&s, case_cluster(3, 4, 0), case_trace(jobs, 6), "fifo", "first-fit");
-    s.p.failure_trace = &trace;
-    s.p.failures = &one;
-    s.cluster.vcs = vcs;
-    s.cluster.n_vcs = 1;
-    DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
-    assert_int_equal(rec->start_us[4], S(11));
-    assert_int_equal(rec->preempts[4], 0);
-    assert_int_equal(rec->start_us[5], S(110)); /* beyond the quotas nobody begins */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dls_failure_event event[] = {{10000000, 0, DLS_NODE_DRAINS, 1},
+                                     {cases[i].repaired_us, 0, DLS_NODE_REPAIRED, 1}};
+        const dls_failure_trace trace = {event, 2, 0};
+        DLS_OWN(setup_fini) sim_setup s = {0};
+        setup_init(&s, case_cluster(3, 4, 0), case_trace(cases[i].job, 6), "fifo", "first-fit");
+        s.p.failure_trace = &trace;
+        s.p.failures = &one;
+        s.cluster.vcs = vcs;
+        s.cluster.n_vcs = 1;
+        DLS_HOLD(dls_record_destroy) dls_record *rec = case_run(&s.p);
+        for (int j = 0; j < 6; j++) {
+            assert_int_equal(rec->start_us[j], S(cases[i].start_s[j]));
+            assert_int_equal(rec->preempts[j], 0);
+        }
+    }
 }
 
 /* ---- jobs that fail by themselves ------------------------------------------------------------ */
@@ -413,6 +436,20 @@ static void check_busy_nodes(const dls_record *rec)
     assert_int_equal(has, want);
 }
 
+/* Now and then nodes drain or work again, in no order. */
+static dls_failure_trace random_drains(uint64_t seed, dls_failure_event *event, size_t n)
+{
+    dls_rng rng = dls_rng_stream(seed, 1, 99);
+    for (size_t i = 0; i < n; i++) {
+        event[i] = (dls_failure_event){S(4) * (int64_t)i, (int32_t)(dls_rng_u64(&rng) % 5),
+                                       dls_rng_u64(&rng) % 2 && i + 10 < n ? DLS_NODE_DRAINS : DLS_NODE_REPAIRED, 1};
+    }
+    for (size_t i = n - 5; i < n; i++) { /* at last all work */
+        event[i].node = (int32_t)(n - 1 - i);
+    }
+    return (dls_failure_trace){event, n, 0};
+}
+
 TEST(test_random)
 {
     static const char *const names[4] = {"a", "b", "c", NULL};
@@ -424,7 +461,7 @@ TEST(test_random)
     while (dls_scheds()[n]) {
         n++;
     }
-    for (uint64_t seed = 0; seed < FEWER(300); seed++) {
+    for (uint64_t seed = 0; seed < FEWER(1200); seed++) {
         const dls_sched_ops *sched = dls_scheds()[seed % n];
         if (sched->share || seed % 15 == 0) {
             continue;
@@ -433,10 +470,13 @@ TEST(test_random)
                                          .gpu_mtbf_s = seed % 3 ? 500 : (double)INFINITY,
                                          .shape = seed % 4 ? 1 : 0.7,
                                          .drains = seed % 7 ? 0.5 : 0,
+                                         .spares = (seed + seed / n) % 3 == 0,
                                          .repair_s = 20};
+        dls_failure_event event[40];
+        const dls_failure_trace drains = random_drains(seed, event, 40);
         DLS_OWN(setup_fini) sim_setup s = {0};
         fake_world world;
-        setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types),
+        setup_init(&s, two_types(2, 3, 4, 1), random_trace(seed, 40, 5, 4, names, types),
                    sched->name, "first-fit");
         dls_placement_ops ops = *s.p.placement;
         ops.share = seed % 2 && !sched->joins ? share_by_chance : NULL;
@@ -445,6 +485,7 @@ TEST(test_random)
         s.p.placement = &ops;
         s.p.pace = seed / n % 4 ? &pace : NULL;
         s.p.failures = &fail;
+        s.p.failure_trace = (seed + seed / n) % 4 == 0 ? &drains : NULL;
         s.p.seed = seed;
         s.p.restore_us = seed / n % 2 ? S(3) : 0;
         s.p.checkpoint_period_us = seed / n % 3 ? S(5) + 7 : 0;
