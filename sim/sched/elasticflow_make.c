@@ -328,6 +328,12 @@ bool dls_ef_make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
     }
     plan->gpus.n = 0;
     dls_ef_put_step(p, &plan->gpus, now, 0);
+    if (given == 0 && down(j, p->gpus) == 0) { /* failures have left too few GPUs: it takes none, and never ends */
+        plan->quota = j->floor;
+        plan->end = now;
+        plan->real_end = (double)INFINITY;
+        return false;
+    }
     s.late_is_new = !dls_ef_has_step(free, s.late) && s.late >= now;
     if (s.late_is_new) {
         dls_ef_put_step(p, free, s.late, dls_ef_value_before(free, s.late, p->gpus));
